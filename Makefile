@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 FULL   ?= .venv-full
 # A CPU build where the registry's plain torch would bring CUDA: make test-all TORCH='torch --index-url ...'
 TORCH  ?= torch==2.13.0
-WORKERS ?= 2
+WORKERS ?= 3
 PYTEST := -n $(WORKERS) --dist loadfile
 SPREAD := -n $(WORKERS) --dist worksteal  # the tests of one file in several processes
 PIP    := -m pip install --quiet --disable-pip-version-check
@@ -38,7 +38,7 @@ $(FULL)/.full: pyproject.toml
 	$(PYTHON) -m venv $(FULL)
 	$(FULL)/bin/python $(PIP) --upgrade pip
 	$(FULL)/bin/python $(PIP) $(TORCH)
-	$(FULL)/bin/python $(PIP) --editable '.[dev,vision,ray]' 'transformers[serving]'
+	$(FULL)/bin/python $(PIP) --editable '.[dev,training,ray]' 'transformers[serving]'
 	@touch $@
 
 # The front end: built with the machine's Node, or with one from the package registry where there is none.

@@ -162,7 +162,7 @@ def goal_table(documents: dict[str, dict[str, Any]]) -> Iterator[str]:
 def measured(world: World, plan: SimulationPlan, name: str) -> dict[str, Any]:
     """Simulate, and say on the screen how long it took."""
     start = time.process_time()
-    document = simulate(world, plan)
+    document = simulate(world, plan).to_json()
     print(f"{name}: {time.process_time() - start:.0f} s of CPU", flush=True)
     return document
 

@@ -100,6 +100,17 @@ def agreement(scores: Scores, humans: Scores, uids: Sequence[str]) -> float:
     return float(np.corrcoef(ours, people)[0, 1])
 
 
+def agreement_within(scores: Scores, humans: Scores, uids: Sequence[str]) -> float:
+    """Spearman within each editor's outputs, the mean over editors: blind to which editor is the better one."""
+    found = []
+    for editor in EDITORS:
+        pairs = [(scores[u, editor], humans[u, editor]) for u in uids if (u, editor) in scores]
+        ours, people = (rankdata(side) for side in zip(*pairs, strict=True))
+        if np.ptp(ours) > 0 and np.ptp(people) > 0:
+            found.append(float(np.corrcoef(ours, people)[0, 1]))
+    return sum(found) / len(found)
+
+
 def interval(statistic: Callable[..., float], *samples: Sequence[str]) -> str:
     """A 95 % percentile interval over 1,000 draws of whole items."""
     rng = np.random.default_rng(0)
@@ -113,6 +124,7 @@ def tell_agreement(ours: Scores, humans: Scores, gemini: Scores, uids: list[str]
     tuned, held = [u for u in uids if is_tuning(u)], [u for u in uids if not is_tuning(u)]
     for name, part in (("tuning half", tuned), ("held-out half", held), ("pooled", uids)):
         print(f"{name:15s} {len(part)} items   Spearman {interval(lambda us: agreement(ours, humans, us), part)}")
+        print(f"{'':15s} mean within an editor {interval(lambda us: agreement_within(ours, humans, us), part)}")
         minus = interval(lambda us: agreement(ours, humans, us) - agreement(gemini, humans, us), part)
         print(f"{'':15s} minus Gemini's {minus}")
     apart = interval(lambda a, b: agreement(ours, humans, a) - agreement(ours, humans, b), tuned, held)

@@ -4,7 +4,9 @@ Run it with `python benchmarks/chat_client.py` (a minute; `--requests 20000` for
 
 - wide: three JPEG pictures of about 350 KB a request, a reply after 2 s, 256 at once, so at best 128 a second; the
   share of that rate, client CPU a request, server CPU apart, and memory at a quarter and at the end;
-- small: pictures of a few KB, a reply after 0.2 s, so many at once that the client fills one core: the rate it reaches.
+- small: pictures of a few KB, a reply after 0.2 s, so many at once that the client fills one core: the rate it reaches;
+- limits (chat_limits.py): 64 at once, a reply after 0.5 s, without faults, with random 429 and 500 replies and behind a
+  token bucket: the rate as a share of what is possible, and the wasted requests; the `openai` client beside it.
 """
 
 import argparse
@@ -21,6 +23,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks.chat_limits import compare_under_limits
 from imarena.clients import ChatClient, ChatRequest, Endpoint, ImagePart, image_part, single_question
 from imarena.core.records import Status
 from imarena.images import prepare
@@ -146,6 +150,7 @@ def main() -> None:
     parser.add_argument("--small-requests", type=int, default=6000)
     parser.add_argument("--concurrency", type=int, default=256)
     parser.add_argument("--small-concurrency", type=int, default=512)
+    parser.add_argument("--limits-s", type=float, default=60.0, help="seconds per case under limits; 0 for none")
     options = parser.parse_args()
     large = tuple(picture(1024, 350_000, seed) for seed in range(3))
     little = tuple(picture(64, 3_000, seed) for seed in range(3))
@@ -156,6 +161,9 @@ def main() -> None:
     for case in cases:
         if case.requests:
             print(json.dumps(asyncio.run(run_case(case))), flush=True)
+    if options.limits_s:
+        for row in compare_under_limits(options.limits_s):
+            print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import numpy as np
 from PIL import Image
 
 from imarena.core.protocols import EditRequest
+from imarena.editors.catalog import Ports
 from imarena.editors.classical.editor import make
 from imarena.images import decode
 from imarena.studio import BenchmarkEntry, entries, render_picture, true_quality
@@ -57,7 +58,7 @@ def measured(entry: BenchmarkEntry, only: str, folder: Path | None) -> Iterator[
         if scene is None or only not in f"{entry.key} {step.task}":
             continue
         source = render_picture(scene)
-        result = asyncio.run(make("classical", {}).edit(EditRequest(step.instruction, (source,))))
+        result = asyncio.run(make("classical", {}, Ports()).edit(EditRequest(step.instruction, (source,))))
         before = true_quality(entry.key, source, turn=number).score
         after = None if result.image is None else true_quality(entry.key, result.image, turn=number).score
         yield Turn(entry.key, number, step.task, round(before, 3), None if after is None else round(after, 3))

@@ -21,7 +21,7 @@ from imarena.core.ids import sha256_hex
 from imarena.core.records import ImageRef, Item, Judgment, Outcome, Output, Rater, Record, Turn, Vote
 from imarena.ranking import Options
 from imarena.storage import Workspace, init_workspace
-from imarena.workflows.active_elo.assigning import Request, assign, draw_batch
+from imarena.workflows.active_elo.assigning import AssignmentRequest, assign_battles, draw_batch
 from imarena.workflows.active_elo.planning import current_belief
 from imarena.workflows.boards.weighted.arena import read_arena
 from imarena.workflows.boards.weighted.boards import rerank
@@ -105,10 +105,11 @@ def main() -> None:
         arena = timed("read the workspace", lambda: read_arena(workspace, "robot"), told)
         belief = timed("belief from votes and scores", lambda: current_belief(arena, claims=True), told)
         rng = np.random.default_rng(0)
-        gated, told_most = Request(given.batch, "two-gate"), Request(given.batch)
+        gated, told_most = AssignmentRequest(given.batch, "two-gate"), AssignmentRequest(given.batch)
         timed("draw a batch by two gates", lambda: draw_batch(workspace, arena, belief, gated, rng), told)
         timed("draw a batch by information", lambda: draw_batch(workspace, arena, belief, told_most, rng), told)
-        timed("route assign, whole", lambda: assign(workspace, "robot", told_most, Path(folder) / "sheet.csv"), told)
+        sheet = Path(folder) / "sheet.csv"
+        timed("route assign, whole", lambda: assign_battles(workspace, "robot", told_most, sheet), told)
         board = Options(matrices=False)
         timed("rank again, corrected, whole", lambda: rerank(workspace, "robot", options=board), told)
         arena = read_arena(workspace, "robot")

@@ -52,9 +52,14 @@ class Seen:
     next_s: list[float] = field(default_factory=list)
     ahead_s: list[float] = field(default_factory=list)
     vote_s: list[float] = field(default_factory=list)
+    picture_s: list[float] = field(default_factory=list)
     acknowledged: set[str] = field(default_factory=set)
     errors: Counter[str] = field(default_factory=Counter)
     retries: int = 0
+    looked_again: int = 0
+    """Votes for which pictures had to be requested once more: the server was killed before it had noted them."""
+    start_cpu_s: float = 0.0
+    """CPU seconds that the server had used when it first answered."""
 
 
 def prepare(root: Path, url: str, raters: int, items: int, key: str) -> tuple[str, list[tuple[str, str]]]:
@@ -101,6 +106,12 @@ class Served:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
 
+    def cpu_s(self) -> float:
+        """CPU seconds of the server that runs now."""
+        pid = self.process.pid if self.process is not None else 0
+        numbers = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return sum(map(int, numbers[11:13])) / os.sysconf("SC_CLK_TCK")
+
     async def ready(self, client: aiohttp.ClientSession) -> None:
         """Wait until it answers."""
         for _ in range(600):
@@ -123,6 +134,8 @@ async def post(
             async with client.post(url, json=body, headers=headers) as answer:
                 document = await answer.json()
                 times.append(time.perf_counter() - started)
+                if document.get("code") == "pictures_not_seen":  # a server that was killed forgot the newest marks
+                    return document
                 if answer.status != 200:
                     seen.errors[f"{answer.status} {document.get('code')}"] += 1
                     return None
@@ -130,6 +143,18 @@ async def post(
         except (aiohttp.ClientError, TimeoutError):
             seen.retries += 1
             await asyncio.sleep(0.2 + random.random())  # spread, as the pages do it
+
+
+async def look(client: aiohttp.ClientSession, base: str, task: Any, who: tuple[str, str], seen: Seen) -> None:
+    """Request every picture of a task, as a page does; without them its answer is refused."""
+    for shown in (*task["sources"], *task["references"], task["left"], task["right"]):
+        begun = time.perf_counter()
+        try:
+            async with client.get(f"{base}{shown['url']}", headers={"cookie": f"{COOKIE}={who[0]}"}) as answer:
+                await answer.read()
+        except (aiohttp.ClientError, TimeoutError):
+            continue  # the server was killed: the vote will say so
+        seen.picture_s.append(time.perf_counter() - begun)
 
 
 async def rate(
@@ -143,19 +168,29 @@ async def rate(
 ) -> None:
     """One rater's minute."""
     await asyncio.sleep(every * secrets.randbelow(1000) / 1000)
-    voting_s = 0.0
+    voting_s, fetched = 0.0, ""
     while time.perf_counter() < until:
         found = await post(client, f"{base}/api/rating/campaigns/{campaign}/next", who, None, seen, seen.next_s)
         if not found or found["task"] is None:
             seen.errors["no task"] += found is not None
             return
         there = time.perf_counter() - seen.next_s[-1]
-        await post(client, f"{base}/api/rating/campaigns/{campaign}/ahead", who, None, seen, seen.ahead_s)
+        if found["task"]["address"] != fetched:
+            await look(client, base, found["task"], who, seen)
+        ahead = await post(client, f"{base}/api/rating/campaigns/{campaign}/ahead", who, None, seen, seen.ahead_s)
+        if ahead and ahead["task"] is not None:
+            await look(client, base, ahead["task"], who, seen)
+            fetched = ahead["task"]["address"]
         await asyncio.sleep(max(0.0, there + every - voting_s - time.perf_counter()))  # looking
         key = f"load-{secrets.token_hex(12)}"
         ballot = {"idempotency_key": key, "preference": "left", "time_spent_s": 1.0}
         url = f"{base}/api/tasks/{found['task']['address']}/vote"
-        if await post(client, url, who, ballot, seen, seen.vote_s) is not None:
+        receipt = await post(client, url, who, ballot, seen, seen.vote_s)
+        while receipt is not None and "code" in receipt:
+            seen.looked_again += 1
+            await look(client, base, found["task"], who, seen)
+            receipt = await post(client, url, who, ballot, seen, seen.vote_s)
+        if receipt is not None:
             seen.acknowledged.add(key)
         voting_s = seen.vote_s[-1]
 
@@ -169,6 +204,7 @@ async def run(
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=30)) as client:
         await served.ready(client)
+        seen.start_cpu_s = served.cpu_s()
         gc.collect()
         gc.freeze()  # the raters' own pauses are not the server's
         until = time.perf_counter() + seconds
@@ -224,8 +260,12 @@ def one(url: str, name: str, options: argparse.Namespace, kills: int, every: flo
     pace = "as fast as it goes" if every == 0 else f"a vote every {every:g} s"
     print(f"{name}: {options.raters} raters, {pace}, {options.seconds:g} s, {kills} kills")
     print(f"  next:  {told(seen.next_s)}\n  ahead: {told(seen.ahead_s)}\n  vote:  {told(seen.vote_s)}")
+    print(f"  picture: {told(seen.picture_s)}; requested once more after a kill: {seen.looked_again}")
     found = f"{len(seen.acknowledged) / spent:.0f} votes a second"
-    found += f", {1e3 * cpu_s / max(1, len(seen.acknowledged)):.1f} ms of the server's CPU a vote (with its starts)"
+    votes = max(1, len(seen.acknowledged))
+    found += f", {1e3 * cpu_s / votes:.1f} ms of the server's CPU per vote (with its starts)"
+    if not kills:  # a slow machine takes fewer votes, and the start then looks like a part of each
+        found += f", {1e3 * (cpu_s - seen.start_cpu_s) / votes:.1f} ms without its start"
     print(f"  {found}; {counts}; errors {dict(seen.errors)}; retries {seen.retries}", flush=True)
     return counts["lost"] == 0 and counts["twice"] == 0 and counts["stored"] == counts["live"] and not seen.errors
 

@@ -41,6 +41,8 @@ def one_task(person: Person, campaign_id: str) -> tuple[str, list[float], int] |
         return None
     left = task["left"]
     _, picture_ms = timed(lambda: person.get(left["url"]))
+    for shown in (*task["sources"], *task["references"], task["right"]):  # a vote needs all of them
+        person.get(shown["url"])
     _, tile_ms = timed(lambda: person.get(f"{left['tiles_url']}/{left['max_level']}/0/0"))
     ballot = {"idempotency_key": secrets.token_hex(8), "preference": "left"}
     _, vote_ms = timed(lambda: person.send("POST", f"/api/tasks/{task['address']}/vote", ballot))

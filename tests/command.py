@@ -43,7 +43,6 @@ class _Forks:
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", "tests.forked"],
                     cwd=ROOT,
-                    env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     text=True,

@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,12 +10,20 @@ from hypothesis import settings
 
 from imarena.storage import Workspace, init_workspace
 from tests.command import Imarena
-from tests.postgres import new_database, server
+from tests.new_databases import copy_new_databases
+from tests.postgres import new_database, newest_database, server
 
 ROOT = Path(__file__).resolve().parents[1]
 # no test is timed: a slow machine is no bug
 settings.register_profile("imarena", deadline=None)
 settings.load_profile("imarena")
+copy_new_databases()
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: the collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +46,10 @@ def postgres() -> Iterator[str]:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def any_workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Workspace]:
     """An empty workspace on each kind of database."""
-    url = "" if request.param == "sqlite" else new_database(request.getfixturevalue("postgres"))
+    url = ""
+    if request.param == "postgresql":
+        postgres = request.getfixturevalue("postgres")
+        url = new_database(postgres, like=newest_database(postgres))
     with init_workspace(tmp_path / "arena", url=url) as made:
         yield made
 

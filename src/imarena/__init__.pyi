@@ -24,5 +24,9 @@ from .storage import init_workspace as init_workspace
 from .storage import open_workspace as open_workspace
 from .workflows.boards import BoardQuery as BoardQuery
 from .workflows.boards import board as board
+from .workflows.questions import EditScore as EditScore
+from .workflows.questions import measure_edit as measure_edit
+from .workflows.questions import score_edit as score_edit
+from .workflows.questions import see as see
 
 __version__: str

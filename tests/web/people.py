@@ -105,8 +105,16 @@ class Person:
         """The next task."""
         return self.post(f"/api/rating/campaigns/{campaign}/next")
 
-    def vote(self, task: Any, *, code: int = 200, **ballot: Any) -> Any:
-        """Answer a task."""
+    def look(self, task: Any) -> None:
+        """Request every picture of a task, as its page does."""
+        for shown in (*task["sources"], *task["references"], task["left"], task["right"]):
+            if shown is not None:
+                assert self.get(shown["url"]).status_code == 200
+
+    def vote(self, task: Any, *, code: int = 200, look: bool = True, **ballot: Any) -> Any:
+        """Answer a task; before that, look at its pictures."""
+        if look:
+            self.look(task)
         body = {"idempotency_key": f"key-{secrets.token_hex(8)}", **ballot}
         return self.post(f"/api/tasks/{task['address']}/vote", body, code=code)
 
@@ -119,8 +127,9 @@ def administrator(app: FastAPI) -> Person:
 
 
 def campaign(admin: Person, **more: Any) -> str:
-    """A new campaign's id."""
-    return str(admin.post("/api/lead/campaigns", {"name": "c", **more})["campaign_id"])
+    """A new campaign's id. The first one is called `c`."""
+    name = "c" if not admin.get("/api/lead/campaigns?limit=1").json()["total"] else f"c {secrets.token_hex(4)}"
+    return str(admin.post("/api/lead/campaigns", {"name": name, **more})["campaign_id"])
 
 
 def rater(app: FastAPI, admin: Person, campaign_id: str, **more: Any) -> Person:

@@ -14,7 +14,6 @@ from imarena.core.errors import UserError
 from imarena.storage import init_workspace
 from imarena.web.app import create_app
 from imarena.web.gate import COSTLY_AT_ONCE
-from imarena.web.keys import COOKIE
 from imarena.workflows.serving.background_server import run_background_server
 from imarena.workflows.serving.server import need_port
 from tests.web.people import Person, administrator, campaign, fill, rater, served, settings_of
@@ -39,8 +38,8 @@ def test_raters_get_tasks_while_more_boards_are_made_than_there_are_threads(tmp_
     admin = administrator(app)
     one = campaign(admin)
     person = rater(app, admin, one)
-    looking, go_on = app.state.arena.looking, threading.Event()
-    looking.board = lambda *_: go_on.wait(200)  # boards that are never done
+    leaderboards, go_on = app.state.arena.leaderboards, threading.Event()
+    leaderboards.board = lambda *_: go_on.wait(200)  # boards that are never done
     asyncio.run(_while_boards_are_made(app, one, person, go_on))
 
 
@@ -51,7 +50,8 @@ async def _while_boards_are_made(app: FastAPI, one: str, person: Person, go_on: 
         httpx.AsyncClient(transport=transport, base_url="http://testserver") as client,
     ):
         boards = [asyncio.create_task(client.get("/api/board", params={"task": str(n)})) for n in range(20)]
-        headers = {"x-csrf-token": person.csrf, "cookie": f"{COOKIE}={person.client.cookies[COOKIE]}"}
+        cookies = "; ".join(f"{name}={value}" for name, value in person.client.cookies.items())
+        headers = {"x-csrf-token": person.csrf, "cookie": cookies}
         try:
             given = await asyncio.wait_for(client.post(f"/api/rating/campaigns/{one}/next", headers=headers), 60)
             picture = await asyncio.wait_for(client.get(given.json()["task"]["left"]["url"], headers=headers), 60)

@@ -3,6 +3,7 @@
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import JsonValue
@@ -31,7 +32,7 @@ def test_rating_needs_every_list_answered_and_every_loss_explained(tmp_path: Pat
     segments = person.get(task["segments_url"]).json()["segments"]
     assert segments
     low = {**FIVES, "artifacts": 3}
-    refused = [
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"ratings": {"artifacts": 5}, **NONE}, "Not answered"),
         ({"ratings": {**FIVES, "artifacts": 6}, **NONE}, "goes from 1 to 5"),
         ({"ratings": FIVES, "no_object_issues": True}, "list of segments"),
@@ -99,6 +100,15 @@ def test_a_vote_that_was_taken_back_is_one_line_of_a_battle(tmp_path: Path) -> N
     votes = admin.get(f"/api/battles/{battle['battle_id']}").json()["votes"]
     told = [(vote["preference"], vote["comment"], vote["live"]) for vote in votes]
     assert told == [("tie", "a slip", False), ("both_bad", "", True)]
+
+
+def test_two_campaigns_do_not_share_a_name(tmp_path: Path) -> None:
+    admin = administrator(served(tmp_path / "w"))
+    campaign(admin, name="mine")
+    body = {"name": "mine"}
+    refused = admin.client.post("/api/lead/campaigns", json=body, headers={"x-csrf-token": admin.csrf})
+    assert refused.status_code == 409
+    assert "There is a campaign 'mine' already" in refused.text
 
 
 def test_checking_items(tmp_path: Path) -> None:

@@ -3,9 +3,15 @@
 import csv
 import io
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from imarena.core.records import now
+from imarena.core.records.base import moment_text
+from imarena.workflows.rating.voting import Voting
 from tests.command import Imarena
 from tests.web.people import Person, administrator, campaign, rater, served
 
@@ -30,7 +36,9 @@ def test_a_lead_sees_who_a_crowd_worker_is_on_the_platform(tmp_path: Path, imare
     assert [json.loads(row["params"]) for row in table] == [line["params"] for line in raters]
     done = imarena("--workspace", str(root), "campaign", "status", "c")
     for line in raters:
-        assert f"Crowd · PROLIFIC_PID {line['params']['PROLIFIC_PID']} ({line['rater_id']}): 1 vote\n" in done.out
+        assert (
+            f"Crowd · PROLIFIC_PID {line['params']['PROLIFIC_PID']} ({line['rater_id']}): 1 vote, measured " in done.out
+        )
 
 
 def test_what_was_checked_counts_as_a_raters_work(tmp_path: Path) -> None:
@@ -44,8 +52,21 @@ def test_what_was_checked_counts_as_a_raters_work(tmp_path: Path) -> None:
     assert line["votes"] == 2
 
 
-def test_a_rater_who_had_no_time_to_look_is_marked_and_counted_all_the_same(tmp_path: Path, imarena: Imarena) -> None:
-    """One quick rater alone: there is nobody to be quicker than. Four answers say nothing yet, a fifth does."""
+def _a_minute_ago() -> datetime:
+    return now() - timedelta(seconds=60)
+
+
+def test_a_rater_who_had_no_time_to_look_is_marked_and_counted_all_the_same(
+    tmp_path: Path, imarena: Imarena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One quick rater alone: there is nobody to be quicker than. Four answers say nothing yet, a fifth does.
+
+    By the server's clock everybody has had the task for a minute: the claimed times are the shorter ones.
+    """
+    monkeypatch.setattr("imarena.workflows.rating.picture_log.now", _a_minute_ago)
+    monkeypatch.setattr(
+        Voting, "moments", lambda *_: (moment_text(_a_minute_ago()), moment_text(now() + timedelta(60)))
+    )
     root = tmp_path / "arena"
     app = served(root)
     admin = administrator(app)
@@ -67,7 +88,9 @@ def test_a_rater_who_had_no_time_to_look_is_marked_and_counted_all_the_same(tmp_
     assert admin.get("/api/board?source=human").json()["n_battles"] == 10, "nothing is left out silently"
     done = imarena("--workspace", str(root), "campaign", "status", "c")
     assert "Hasty" in done.out
-    assert "5 votes, median 0.8 s; stands out: no time to look (4 under 2 s; they count all the same)\n" in done.out
-    assert "5 votes, median 3.0 s\n" in done.out
+    assert "5 votes, median 0.8 s, measured 60.0 s\n" in done.out
+    assert "    warning: No time to look: 4 answers in less than 2 s. They still count.\n" in done.out
+    assert "5 votes, median 3.0 s, measured 60.0 s\n" in done.out
+    assert done.out.count("warning: ") == 1
     told_json = json.loads(imarena("--json", "--workspace", str(root), "campaign", "status", "c").out)
     assert [one["hasty"] for one in told_json["campaigns"][0]["people"]] == [4, 0]

@@ -49,6 +49,7 @@ def test_a_vote_outlives_a_database_that_restarts(tmp_path: Path) -> None:
         one = campaign(admin)
         person = rater(app, admin, one)
         task = person.next(one)["task"]
+        person.look(task)
         stranger = Person(app)
         many_idle(app.state.arena.workspace.store.engine)
         postgres.stop()
@@ -76,6 +77,8 @@ def test_a_database_that_another_process_keeps_busy(tmp_path: Path, monkeypatch:
     one = campaign(admin)
     person = rater(app, admin, one)
     task = person.next(one)["task"]
+    person.look(task)
+    app.state.arena.voting.pictures.flush()
     other = sqlite3.connect(tmp_path / "arena" / "arena.db", isolation_level=None)
     try:
         other.execute("BEGIN IMMEDIATE")
@@ -98,6 +101,8 @@ def test_a_database_that_hangs_is_told_in_time_and_the_vote_counts_once(
     one = campaign(admin)
     person = rater(app, admin, one)
     task = person.next(one)["task"]
+    person.look(task)
+    app.state.arena.voting.pictures.flush()
     vote = f"/api/tasks/{task['address']}/vote"
     other = sqlite3.connect(tmp_path / "arena" / "arena.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")  # a write waits half a minute for this

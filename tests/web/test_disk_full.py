@@ -29,6 +29,7 @@ def test_a_full_disk_is_told_and_the_vote_is_stored_once_when_there_is_room(tmp_
     stored, task, told = 0, person.next(one)["task"], None
     for number in range(20):
         ballot = {"idempotency_key": f"key-number-{number}", "preference": "left", "comment": words}
+        person.look(task)
         told = person.send("POST", f"/api/tasks/{task['address']}/vote", ballot)
         if told.status_code != 200:
             break

@@ -113,15 +113,15 @@ def test_a_campaigns_tables(tmp_path: Path) -> None:
     app = create_app(settings_of(tmp_path / "arena"))
     admin = administrator(app)
     one, other = campaign(admin, name="one", raters_per_unit=2), campaign(admin, name="other")
-    for _ in range(2):
-        person = rater(app, admin, one, name="=2+5")
+    for number in (5, 6):
+        person = rater(app, admin, one, name=f"=2+{number}")
         while (task := person.next(one)["task"]) is not None:
             person.vote(task, preference="left", comment="=HYPERLINK(1)")
     rows = saved(admin, f"votes?campaign_id={one}")
     assert len(rows) == 12
     assert {row["comment"] for row in rows} == {"'=HYPERLINK(1)"}
     assert saved(admin, f"votes?campaign_id={other}") == []
-    assert {row["name"] for row in saved(admin, f"raters?campaign_id={one}")} == {"'=2+5"}
+    assert {row["name"] for row in saved(admin, f"raters?campaign_id={one}")} == {"'=2+5", "'=2+6"}
     (agreed,) = saved(admin, f"agreement?campaign_id={one}")
     assert agreed["criterion"] == "preference"
     assert admin.get("/api/exports/votes?campaign_id=none").status_code == 404

@@ -9,6 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from imarena.core.records import ImageRef, Item, Judgment, Output, Ranking, Run, Status, Turn
+from imarena.ranking import Options
 from imarena.reports.rank_tables import method_line
 from imarena.storage import open_workspace
 from imarena.web.responses import item_line
@@ -191,8 +192,9 @@ def test_an_item_shows_an_agents_trace(admin: Person) -> None:
         ({"source": "human"}, BoardQuery(source="human")),
         ({"source": "judge"}, BoardQuery(source="judge")),
         ({"source": "all"}, BoardQuery(source="all")),
-        ({"source": "human", "method": "davidson"}, BoardQuery(source="human", dimensions_together=True).with_method("davidson")),
-        ({"judge": "oak", "method": "elo"}, BoardQuery(judge="oak").with_method("elo")),
+        ({"source": "human", "method": "davidson"}, BoardQuery(
+            source="human", dimensions_together=True, options=Options(method="davidson"))),
+        ({"judge": "oak", "method": "elo"}, BoardQuery(judge="oak", options=Options(method="elo"))),
         ({"source": "human", "dimension": "beauty"}, BoardQuery(source="human", dimension="beauty")),
     ],
     ids=lambda one: "-".join(one.values()) or "default" if isinstance(one, dict) else "rank",

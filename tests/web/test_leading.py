@@ -34,7 +34,9 @@ def test_a_campaign_is_changed_through_the_api(tmp_path: Path) -> None:
     admin.send("PATCH", path, {"weekly_quota": 5})
     assert person.next(one)["stage"] == "open", "a change takes effect at once"
     admin.send("PATCH", path, {"paused": True})
-    assert person.next(one) == {"stage": "on_hold", "task": None, "completion_url": None}
+    assert person.next(one) == {
+        "stage": "on_hold", "task": None, "outcome": None, "completion_code": None, "completion_url": None,
+    }  # fmt: skip
 
 
 def test_a_lead_reads_why_tasks_were_skipped(tmp_path: Path) -> None:

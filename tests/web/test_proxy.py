@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from fastapi.testclient import TestClient
 
 from imarena.core.errors import UserError
 from imarena.storage import init_workspace
 from imarena.web.app import create_app
 from imarena.web.limits import SIGN_IN
-from imarena.workflows.serving.server import host_name, proxy_address, url_prefix, uvicorn_options
+from imarena.workflows.serving.server import host_name, proxy_address, url_prefix, uvicorn_config
 from tests.web.people import PASSWORD, fill, settings_of
 
 PROXY = "10.1.2.3"
@@ -24,7 +23,7 @@ def behind(root: Path, *, came_from: str = PROXY, trusted: tuple[str, ...] = ("1
     with init_workspace(root) as workspace:
         fill(workspace, items=1)
     settings = settings_of(root, trusted_proxies=trusted, allowed_hosts=("arena.example.org",))
-    config = uvicorn.Config(create_app(settings), **uvicorn_options(settings))
+    config = uvicorn_config(settings, create_app(settings))
     config.load()
     app: Any = config.loaded_app
     return TestClient(app, base_url="http://arena.example.org", client=(came_from, 40_000))

@@ -9,8 +9,8 @@ from imarena.ranking import Options
 from imarena.storage import open_workspace
 from imarena.storage.database import writing
 from imarena.storage.schema import leases
-from imarena.workflows.active_elo.assigning import Request, assign
-from imarena.workflows.active_elo.ingesting import ingest
+from imarena.workflows.active_elo.assigning import AssignmentRequest, assign_battles
+from imarena.workflows.active_elo.ingesting import ingest_votes
 from imarena.workflows.active_elo.planning import freeze_gold
 from imarena.workflows.boards.weighted.arena import gold_set, read_arena
 from imarena.workflows.boards.weighted.boards import rerank
@@ -36,7 +36,7 @@ def test_routed_battles_are_served_and_ranked_while_the_server_runs(tmp_path: Pa
     with open_workspace(tmp_path / "arena") as workspace:
         freeze_gold(workspace, share=0.25)
         gold_set = next(workspace.store.records(Campaign, kind="gold")).campaign_id
-        made = assign(workspace, None, Request(4, repeats=0.0, gold=0.0))
+        made = assign_battles(workspace, None, AssignmentRequest(4, repeats=0.0, gold=0.0))
     admin = administrator(app)
     # the gold set is kept beside the campaigns; no page takes it for one
     listed = admin.get("/api/lead/campaigns").json()["campaigns"]
@@ -63,7 +63,7 @@ def test_a_named_rater_gets_exactly_the_tasks_that_were_made_for_them(tmp_path: 
     app = served(tmp_path / "arena", items=8)
     judged(tmp_path / "arena")
     with open_workspace(tmp_path / "arena") as workspace:
-        made = assign(workspace, None, Request(6, raters=("ann", "bob"), repeats=0.34, gold=0.0))
+        made = assign_battles(workspace, None, AssignmentRequest(6, raters=("ann", "bob"), repeats=0.34, gold=0.0))
         one = made.campaign
         wanted = {
             name: {a.assignment_id for a in workspace.store.records(Assignment, rater_id=name)}
@@ -73,7 +73,9 @@ def test_a_named_rater_gets_exactly_the_tasks_that_were_made_for_them(tmp_path: 
     assert admin.get(f"/api/lead/campaigns/{one}").json()["slots"] == 6
     ann, bob = (rater(app, admin, one, rater_id=name) for name in ("ann", "bob"))
     stranger = rater(app, admin, one)
-    assert stranger.next(one) == {"stage": "done", "task": None, "completion_url": None}
+    assert stranger.next(one) == {
+        "stage": "done", "task": None, "outcome": "quota_full", "completion_code": None, "completion_url": None,
+    }  # fmt: skip
     assert admin.get(f"/api/lead/invitations?campaign_id={one}").json()["invitations"][1]["rater_id"] == "bob"
 
     first = ann.next(one)["task"]
@@ -107,7 +109,7 @@ def test_a_link_is_bound_only_to_a_rater_who_has_tasks(tmp_path: Path) -> None:
     app = served(tmp_path / "arena", items=8)
     judged(tmp_path / "arena")
     with open_workspace(tmp_path / "arena") as workspace:
-        one = assign(workspace, None, Request(2, raters=("ann",), repeats=0.0, gold=0.0)).campaign
+        one = assign_battles(workspace, None, AssignmentRequest(2, raters=("ann",), repeats=0.0, gold=0.0)).campaign
     admin = administrator(app)
     ask = {"campaign_id": one, "rater_id": "ann"}
     told = admin.post("/api/lead/invitations", {**ask, "rater_id": "anna"}, code=400)
@@ -140,14 +142,14 @@ def test_raters_on_a_sheet_are_told_like_others(tmp_path: Path, imarena: Imarena
             Vote(item_id=item, left_id=left, right_id=right, idempotency_key=item, **told)
             for item, left, right in pairs
         )
-        made = assign(workspace, None, Request(6, raters=("ann", "bob"), repeats=0.34, gold=0.34))
+        made = assign_battles(workspace, None, AssignmentRequest(6, raters=("ann", "bob"), repeats=0.34, gold=0.34))
         given = list(workspace.store.records(Assignment, campaign_id=made.campaign))
         lines = ["assignment,rater,winner"]
         for one in given:  # ann means the output, bob the side; known answers are those with the smaller id
             winner = "left" if one.rater_id == "bob" or str(one.left_id) < str(one.right_id) else "right"
             lines.append(f"{one.assignment_id},{one.rater_id},{winner}")
         (tmp_path / "sheet.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        assert ingest(workspace, tmp_path / "sheet.csv").new == len(given)
+        assert ingest_votes(workspace, tmp_path / "sheet.csv").new == len(given)
     admin = administrator(app)
     found = {one["rater_id"]: one for one in admin.get(f"/api/lead/campaigns/{made.campaign}/raters").json()["raters"]}
     of = {name: [one.purpose for one in given if one.rater_id == name] for name in ("ann", "bob")}
@@ -163,7 +165,7 @@ def test_raters_on_a_sheet_are_told_like_others(tmp_path: Path, imarena: Imarena
 
     words = imarena("-w", root, "campaign", "status").out
     assert "6 of 6 tasks answered, 6 of 6 units complete; raters: 2" in " ".join(words.split())
-    assert f"beside them, {len(given) - 6} of {len(given) - 6} repeats and known answers" in " ".join(words.split())
+    assert f"plus {len(given) - 6} of {len(given) - 6} check tasks (repeats, known answers)" in " ".join(words.split())
     assert f"ann: {len(of['ann'])} votes, on a sheet" in words
     assert "`route assign --votes 2` asks two people about each" in " ".join(words.split()), "the step to agreement"
     totals = imarena("-w", root, "--json", "status").json["totals"]

@@ -1,4 +1,4 @@
-"""Tokens for machines and open sessions: who may make, see and end them."""
+"""API tokens and open sessions: who may make, see and end them."""
 
 import asyncio
 from pathlib import Path
@@ -62,7 +62,7 @@ def test_a_stream_ends_when_the_token_is_revoked(tmp_path: Path) -> None:
 
     async def watch() -> list[bytes]:
         heard = []
-        async for told in _events(app.state.arena, (made["secret"], True)):
+        async for told in _events(app.state.arena, [(made["secret"], True)]):
             heard.append(told)
             assert admin.send("DELETE", f"/api/tokens/{made['token']['token_id']}").status_code == 200
         return heard

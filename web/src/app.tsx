@@ -12,10 +12,17 @@ import { JudgesPage } from "./pages/judges";
 import { CampaignsPage } from "./pages/campaigns";
 import { RunsPage } from "./pages/runs";
 import { JoinPage, LaunchPage, SignInPage } from "./pages/signin";
+import { ModelPage } from "./pages/model";
+import { RaterPage } from "./pages/rater";
+import { Bdi } from "./parts/bdi";
+import { Allowed } from "./parts/allowed";
+import { LanguageSelect } from "./parts/languageselect";
 import { Link } from "./parts/link";
+import { SignInLink } from "./parts/signinlink";
 import { Empty, Problem, Waiting } from "./parts/status";
 import { go, match, useLocation } from "./router";
 import { useSession } from "./session";
+import { messages, useLanguage } from "./languages";
 import { strings } from "./strings";
 
 // The pages with pictures bring the deep-zoom viewer; the others do without.
@@ -35,16 +42,18 @@ const BARE: [string, Page][] = [
 
 const FRAMED: [string, Page][] = [
   ["", () => <HomePage />],
-  ["/board", () => <BoardPage />],
-  ["/battles", () => <BattlesPage />],
-  ["/battles/:id", ({ id = "" }) => <BattlePage id={id} />],
-  ["/items", () => <ItemsPage />],
-  ["/items/:id", ({ id = "" }) => <ItemPage id={id} />],
-  ["/runs", () => <RunsPage />],
-  ["/judges", () => <JudgesPage />],
-  ["/access", () => <AccessPage />],
-  ["/lead", () => <CampaignsPage />],
-  ["/lead/:id", ({ id = "" }) => <CampaignPage id={id} />],
+  ["/board", () => <Allowed to="look"><BoardPage /></Allowed>],
+  ["/model", () => <Allowed to="look"><ModelPage /></Allowed>],
+  ["/battles", () => <Allowed to="look"><BattlesPage /></Allowed>],
+  ["/battles/:id", ({ id = "" }) => <Allowed to="look"><BattlePage id={id} /></Allowed>],
+  ["/items", () => <Allowed to="look"><ItemsPage /></Allowed>],
+  ["/items/:id", ({ id = "" }) => <Allowed to="look"><ItemPage id={id} /></Allowed>],
+  ["/runs", () => <Allowed to="inside"><RunsPage /></Allowed>],
+  ["/judges", () => <Allowed to="look"><JudgesPage /></Allowed>],
+  ["/access", () => <Allowed to="lead"><AccessPage /></Allowed>],
+  ["/lead", () => <Allowed to="lead"><CampaignsPage /></Allowed>],
+  ["/lead/:id", ({ id = "" }) => <Allowed to="lead"><CampaignPage id={id} /></Allowed>],
+  ["/lead/:id/raters/:rater", ({ id = "", rater = "" }) => <Allowed to="lead"><RaterPage campaignId={id} raterId={rater} /></Allowed>],
 ];
 
 function find(pages: [string, Page][], path: string): ReactNode | null {
@@ -55,22 +64,23 @@ function find(pages: [string, Page][], path: string): ReactNode | null {
   return null;
 }
 
-const TITLES: Record<string, string> = { ...strings.pages, "": strings.pages.rate, "sign-in": strings.signIn.title };
 
 /** The window's title: what a screen reader says first, and what tells tabs apart. */
 function titleOf(path: string): string {
-  const page = TITLES[path.split("/")[1] ?? ""];
+  const titles: Record<string, string> = { ...strings.pages, ...messages.pages, "": messages.pages.rate, "sign-in": messages.signIn.title };
+  const page = titles[path.split("/")[1] ?? ""];
   return page ? `${page} · ${strings.name}` : strings.name;
 }
 
 export function App() {
   const { path } = useLocation();
+  const language = useLanguage(); // every text of the page is read again when it changes
   const bare = find(BARE, path);
   useEffect(() => {
     document.title = titleOf(path);
-  }, [path]);
-  if (bare) return <Suspense fallback={<Waiting />}>{bare}</Suspense>;
-  const page = find(FRAMED, path) ?? <Empty>{strings.errors.page} <Link to="/">{strings.errors.home}</Link></Empty>;
+  }, [path, language]);
+  if (bare) return <Suspense fallback={<main><Waiting /></main>}>{bare}</Suspense>;
+  const page = find(FRAMED, path) ?? <Empty>{messages.errors.page} <Link to="/">{messages.errors.home}</Link></Empty>;
   return <Frame path={path}><Suspense fallback={<Waiting />}>{page}</Suspense></Frame>;
 }
 
@@ -94,29 +104,30 @@ function Frame({ path, children }: { path: string; children: ReactNode }) {
   }
   return (
     <>
-      <a className="sr-only skip-link" href="#content">{strings.skipToContent}</a>
+      <a className="sr-only skip-link" href="#content">{messages.common.skipToContent}</a>
       <header className="bar">
         <Link to="/" className="brand">{strings.name}</Link>
-        <span className="muted arena-name">{me.arena}</span>
-        <nav aria-label={strings.navigation}>
-          {me.role && <Link to="/" current={path === "/"}>{strings.pages.rate}</Link>}
-          {me.can_look && page("/board", strings.pages.board)}
-          {me.can_look && page("/battles", strings.pages.battles)}
-          {me.can_look && page("/items", strings.pages.items)}
-          {me.can_look && page("/judges", strings.pages.judges)}
+        <span className="muted arena-name"><Bdi>{me.arena}</Bdi></span>
+        <nav aria-label={messages.common.navigation}>
+          {me.role && <Link to="/" current={path === "/"}>{messages.pages.rate}</Link>}
+          {me.can_look && page("/board", messages.pages.board)}
+          {me.can_look && page("/battles", messages.pages.battles)}
+          {me.can_look && page("/items", messages.pages.items)}
+          {me.can_look && page("/judges", messages.pages.judges)}
           {inside && page("/runs", strings.pages.runs)}
           {leads && page("/lead", strings.pages.lead)}
           {leads && page("/access", strings.pages.access)}
         </nav>
         <span className="spacer" />
+        <LanguageSelect />
         <ThemeButton />
         {me.role ? (
-          <button type="button" className="small quiet" onClick={() => void leave()}>{strings.signOut}</button>
+          <button type="button" className="small quiet" onClick={() => void leave()}>{messages.common.signOut}</button>
         ) : (
-          <Link to="/sign-in">{strings.signIn.title}</Link>
+          <SignInLink className="" />
         )}
       </header>
-      <main id="content">
+      <main id="content" {...(path === "/" ? {} : { lang: "en" })}>
         {failed && <Problem error={failed} retry={() => void leave()} />}
         {children}
       </main>
@@ -141,5 +152,5 @@ function ThemeButton() {
     window.localStorage.setItem(THEME, next);
     again((count) => count + 1);
   }
-  return <button type="button" className="small quiet theme" aria-label={strings.theme} onClick={change}>◐</button>;
+  return <button type="button" className="small quiet theme" aria-label={messages.common.theme} onClick={change}>◐</button>;
 }

@@ -1,5 +1,6 @@
 import { createRoot } from "react-dom/client";
 import { App, applyTheme } from "./app";
+import { loadFirstLanguage } from "./languages";
 import { ErrorBoundary } from "./parts/errorboundary";
 import { SessionProvider } from "./session";
 import "./styles/base.css";
@@ -7,6 +8,7 @@ import "./styles/task.css";
 import "./styles/look.css";
 
 applyTheme();
+await loadFirstLanguage();
 const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(

@@ -2,13 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { CampaignOut, KnownOut, Picture } from "../src/api/schema";
 import { chosenFor, share } from "../src/pages/knowntasks";
 import { changesFrom, settingsOf } from "../src/pages/campaignsettings";
-import { campaignFrom } from "../src/pages/campaigns";
+import { campaignFrom } from "../src/pages/newcampaign";
 import { linkFor } from "../src/pages/invitations";
 import { tilesFor } from "../src/rate/prefetchpictures";
 
 const campaign = {
   campaign_id: "c", name: "Old", kind: "preference", open: true, paused: false, created_at: "", units: 10, slots: 20, votes: 0,
   held: 0, skipped: 0, raters: 0, complete_units: 0, checks: 0, checks_done: 0, held_until: null, history: [],
+  adjudicated: 0, disputed: 0, notices: [],
   settings: { weekly_quota: 200, lease_s: 900, gold_rate: 0, repeat_rate: 0.1, consent: "May we?", guidelines: "", raters_per_unit: null, completion_url: null },
 } as CampaignOut;
 

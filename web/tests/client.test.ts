@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asApiError, dataOf, makeApi, setCsrf, type ApiError } from "../src/api/client";
 import { readPages } from "../src/api/usepages";
-import { strings } from "../src/strings";
+import { english, fill } from "../src/languages";
 
 let server: Server;
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
@@ -54,7 +54,7 @@ describe("a refusal", () => {
   });
   it("without words, such as a proxy's, is told by its number", async () => {
     answer = (_, response) => response.writeHead(418, { "Content-Type": "text/html" }).end("<h1>No</h1>");
-    expect(await errorOf(dataOf(api.GET("/api/me")))).toMatchObject({ status: 418, code: "unknown", message: strings.errors.unknown(418), passing: false });
+    expect(await errorOf(dataOf(api.GET("/api/me")))).toMatchObject({ status: 418, code: "unknown", message: fill(english.errors.unknown, { status: 418 }), passing: false });
   });
 });
 

@@ -4,11 +4,11 @@ import type { Next, Receipt, TaskOut } from "../src/api/schema";
 import {
   canAnswer, canUndo, delayOf, errorOf, isBusy, opening, reduceDesk, showingOf, type DeskEvent, type DeskState,
 } from "../src/rate/desk";
-import { strings } from "../src/strings";
 
 const task = (address: string): TaskOut => ({ address, kind: "preference" }) as TaskOut;
 const next = (address: string): Next => ({ stage: "open", task: task(address) });
-const receipt = (extra: Partial<Receipt> = {}): Receipt => ({ done: 3, feedback: null, late: false, quota_left: 9, ...extra });
+const receipt = (extra: Partial<Receipt> = {}): Receipt => ({ done: 3, feedback: null, late: false, quota_left: 9, can_undo: true, practice: null, ...extra });
+const practice = { correct: true, preference: "left" as const, answer: null, ratings: {}, tolerance: 1, explanation: "" };
 const away = new ApiError(503, "away", "The database is away.", "");
 const refused = new ApiError(409, "gone", "This task is not yours any more.", "");
 
@@ -39,11 +39,11 @@ describe("the first task", () => {
   });
   it("comes after an answer that was on its way when the page was closed", () => {
     const state = after(opening(false), { type: "restored", receipt: receipt({ done: 1 }) }, { type: "took", next: next("a"), key: "1" });
-    expect([state.notice, canUndo(state)]).toEqual([strings.vote.stored(1), true]);
+    expect([state.notice, canUndo(state)]).toEqual([{ name: "restored", done: 1 }, true]);
   });
   it("may not be there: then the page says why", () => {
     const state = after(opening(true), { type: "took", next: { stage: "quota", task: null, completion_url: "https://x.example/" }, key: "1" });
-    expect(state).toMatchObject({ screen: "end", stage: "quota", completionUrl: "https://x.example/" });
+    expect(state).toMatchObject({ screen: "end", end: { stage: "quota", completion_url: "https://x.example/" } });
     expect([canAnswer(state), canUndo(state)]).toEqual([false, true]);
   });
 });
@@ -57,9 +57,9 @@ describe("an answer", () => {
     expect(after(sending, { type: "started", request: "undoing" })).toBe(sending);
   });
   it("that is stored can be taken back; one that came too late says so", () => {
-    expect(after(atWork(), ...SENDING)).toMatchObject({ canUndo: true, notice: strings.vote.stored(3) });
+    expect(after(atWork(), ...SENDING)).toMatchObject({ undoable: { name: "answer" }, notice: { name: "saved", done: 3 } });
     const late = after(atWork(), { type: "started", request: "sending" }, { type: "stored", receipt: receipt({ late: true }) });
-    expect(late.notice).toBe(strings.vote.late);
+    expect(late.notice).toEqual({ name: "savedLate" });
   });
   it("that is refused leaves the task with the reason and the same key, so that it can be sent again", () => {
     const failed = after(atWork(), { type: "started", request: "sending" }, { type: "failed", error: refused });
@@ -67,8 +67,8 @@ describe("an answer", () => {
     expect(errorOf(after(failed, { type: "started", request: "sending" }))).toBeNull();
   });
   it("to a practice task shows what was expected, and nothing can be done but to go on", () => {
-    const told = after(atWork(), { type: "started", request: "sending" }, { type: "stored", receipt: receipt({ feedback: "Left." }) });
-    expect(told).toMatchObject({ screen: "feedback", feedback: "Left.", canUndo: true });
+    const told = after(atWork(), { type: "started", request: "sending" }, { type: "stored", receipt: receipt({ feedback: "Left.", practice }) });
+    expect(told).toMatchObject({ screen: "feedback", practice, undoable: { name: "answer" } });
     expect([canAnswer(told), canUndo(told), isBusy(told)]).toEqual([false, false, false]);
     const on = after(told, { type: "taking", key: "2" });
     expect([on.screen, showingOf(on)?.task.address, isBusy(on)]).toEqual(["task", "a", true]);
@@ -105,23 +105,34 @@ describe("the prefetched task", () => {
 describe("taking back", () => {
   const undoing: DeskEvent = { type: "started", request: "undoing" };
   it("shows the task anew, once", () => {
-    const undone = after(atWork(true), undoing, { type: "undone", task: task("a"), key: "2" });
+    const undone = after(atWork(true), undoing, { type: "undone", task: task("a"), key: "2", skip: false });
     expect([showingOf(undone)?.key, canAnswer(undone), canUndo(undone)]).toEqual(["2", true, false]);
-    expect(undone.notice).toBe(strings.vote.undone);
+    expect(undone.notice).toEqual({ name: "undone" });
     expect(after(undone, undoing)).toBe(undone);
   });
   it("works from the page that says that all is done, which gives way to waiting", () => {
     const end = after(opening(true), { type: "took", next: { stage: "done", task: null }, key: "1" });
     const waiting = after(end, undoing);
     expect([waiting.screen, isBusy(waiting)]).toEqual(["empty", true]);
-    expect(after(waiting, { type: "undone", task: task("a"), key: "2" }).screen).toBe("task");
+    expect(after(waiting, { type: "undone", task: task("a"), key: "2", skip: false }).screen).toBe("task");
     expect(errorOf(after(waiting, { type: "failed", error: refused }))).toBe(refused);
   });
 });
 
 describe("skipping", () => {
   it("is said, and the next task comes", () => {
-    const state = after(atWork(), { type: "started", request: "skipping" }, { type: "skipped" }, { type: "taking", key: "2" }, { type: "took", next: next("b"), key: "3" });
-    expect([state.notice, showingOf(state)]).toEqual([strings.vote.skipped, { task: task("b"), key: "3" }]);
+    const state = after(atWork(), { type: "started", request: "skipping" }, { type: "skipped", address: "a" }, { type: "taking", key: "2" }, { type: "took", next: next("b"), key: "3" });
+    expect([state.notice, showingOf(state)]).toEqual([{ name: "skipped" }, { task: task("b"), key: "3" }]);
+    expect([state.undoable, canUndo(state)]).toEqual([{ name: "skip", address: "a" }, true]);
+  });
+});
+
+describe("the test", () => {
+  const test = { ...task("a"), purpose: "qualification" } as TaskOut;
+  const atTest = () => after(opening(true), { type: "took", next: { stage: "qualification", task: test }, key: "1" });
+  it("is final: neither its answers nor its skips can be undone", () => {
+    const answered = after(atTest(), { type: "started", request: "sending" }, { type: "stored", receipt: receipt({ can_undo: false }) });
+    const skipped = after(atTest(), { type: "started", request: "skipping" }, { type: "skipped", address: "a" });
+    expect([answered.undoable, skipped.undoable]).toEqual([null, null]);
   });
 });

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
+from imarena.agent.completion import Completion, completion_of
 from imarena.agent.memory import Memory
 from imarena.core import (
     Editor,
@@ -79,20 +80,25 @@ class BestOf:
         started = time.perf_counter()
         memory = Memory(journal)
         tries = await asyncio.gather(*(self._try(memory, request, number) for number in range(self.n)))
-        steps = tuple(attempt.told for attempt in tries)
+        steps = tuple(attempt.details for attempt in tries)
         costs = [attempt.result.cost_usd for attempt in tries]
         paid = sum(value or 0.0 for value in costs) + sum(attempt.judging_usd for attempt in tries)
         cost = None if None in costs else paid
         seconds = time.perf_counter() - started + memory.earlier_s
-        scored = [(attempt.score, -n, attempt.result) for n, attempt in enumerate(tries) if attempt.score is not None]
+        scored = [(attempt.score, -n, attempt) for n, attempt in enumerate(tries) if attempt.score is not None]
+        completion = Completion()
         if scored:
-            score, _, best = max(scored, key=lambda entry: entry[:2])
+            score, _, chosen_try = max(scored, key=lambda entry: entry[:2])
+            best, completion = chosen_try.result, chosen_try.completion
         else:
             score = None
             best = next((attempt.result for attempt in tries if attempt.result.status is Status.OK), tries[0].result)
         if best.image is None:
             return replace(best, cost_usd=cost, latency_s=seconds, steps=steps)
-        chosen: JsonDict = {"stage": "choose", "image_sha256": sha256_hex(best.image), "score": score, "edits": self.n}
+        chosen: JsonDict = {
+            "stage": "choose", "image_sha256": sha256_hex(best.image), "score": score, "edits": self.n,
+            **completion.to_json(),
+        }  # fmt: skip
         return EditResult(Status.OK, best.image, cost_usd=cost, latency_s=seconds, steps=(*steps, chosen))
 
     async def _try(self, memory: Memory, request: EditRequest, number: int) -> "_Try":
@@ -109,9 +115,10 @@ class BestOf:
             request.instruction, result.image, sources=request.sources, references=request.references, task=request.task
         )
         verdict = await memory.verdict(self.judge, shown)
-        step |= {"verdict": verdict.status.value, "score": verdict.score, "success": verdict.success}
+        completion = completion_of(verdict, request.instruction)
+        step |= {"verdict": verdict.status.value, "score": verdict.score, **completion.to_json()}
         score = verdict.score if verdict.status is Status.OK else None
-        return _Try(result, step, score, verdict.usage.cost_usd or 0.0)
+        return _Try(result, step, score, verdict.usage.cost_usd or 0.0, completion)
 
 
 @dataclass(frozen=True)
@@ -119,6 +126,7 @@ class _Try:
     """One try: what the editor gave, what the trace tells of it, and what the judge gave and took."""
 
     result: EditResult
-    told: JsonDict
+    details: JsonDict
     score: float | None = None
     judging_usd: float = 0.0
+    completion: Completion = Completion()

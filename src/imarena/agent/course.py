@@ -39,21 +39,21 @@ class PendingOrders:
         """Is there an order behind the present one?"""
         return len(self.waiting) > 1
 
-    def words(self, *, from_source: bool) -> str:
+    def order_text(self, *, from_source: bool) -> str:
         """The next order."""
         order = self.waiting[0] if self.waiting else self._again(from_source=from_source)
         self.wholes += order.startswith(self.spec.instruction)
         self.alone.add(order)
         return order
 
-    def follow(self, found: Feedback, left: int) -> None:
+    def follow(self, feedback: Feedback, left: int) -> None:
         """The present order was carried out: go on to the next, or to what the judge finds missing."""
-        self.waiting, self.feedback = self.waiting[1:], found
+        self.waiting, self.feedback = self.waiting[1:], feedback
         if self.waiting:
             return
-        orders = orders_about(self.instruction, found.missing)
+        orders = orders_about(self.instruction, feedback.missing)
         if not orders and self.wholes >= WHOLE_TRIES:
-            orders = orders_about(self.instruction, found.overlooked)
+            orders = orders_about(self.instruction, feedback.overlooked)
         self.waiting = list(limit_steps(orders, max(left, 1)))
 
     def turn(self, left: int, *, squeeze: bool = False) -> bool:
@@ -86,7 +86,7 @@ class PendingOrders:
 
     def _again(self, *, from_source: bool) -> str:
         """The whole once more; a judge's words go with it where the editor can make use of them."""
-        said = self.feedback.words
-        if from_source or not said or not self.words_help:
+        comment = self.feedback.comment
+        if from_source or not comment or not self.words_help:
             return self.spec.instruction
-        return f"{self.spec.instruction} The change is not complete yet. What a reviewer says: {said}"
+        return f"{self.spec.instruction} The change is not complete yet. What a reviewer says: {comment}"

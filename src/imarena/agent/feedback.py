@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from imarena.agent.completion import completion_of
 from imarena.agent.orders import clauses_in, with_quotes
 from imarena.core import Exhibit, Judge, Verdict
 
@@ -23,9 +24,9 @@ _OF_THE_CHANGE = ("edit", "follow", "instruct", "prompt", "success")
 class Feedback:
     """What a judge says is wrong: in words, and where it tells the changes apart, which of them are missing."""
 
-    words: str = ""
+    comment: str = ""
     missing: tuple[str, ...] = ()
-    """Clauses of the instruction, as the judge names them. Empty: it does not tell them apart, or all are there."""
+    """Clauses that may go further, as the judge names them. Empty: it does not tell them apart, or all are there."""
     overlooked: tuple[str, ...] = ()
     """Those of them that are at most half as far as the change that is furthest."""
     untouched: int = 0
@@ -48,13 +49,23 @@ def feedback_of(verdict: Verdict, instruction: str = "") -> Feedback:
     if lacking:
         missing = tuple(clause for clause, _ in lacking)
         overlooked = tuple(clause for clause, share in lacking if share <= furthest / 2)
-        return Feedback(f"not done yet: {'; '.join(missing)}"[:LONGEST], missing, overlooked, untouched, done)
-    said = list(dict.fromkeys(_said(verdict.reasons)))
+        return Feedback(_lacking_comment(verdict, instruction, missing), missing, overlooked, untouched, done)
+    comments = list(dict.fromkeys(_comments(verdict.reasons)))
     weakest = min(verdict.scores, key=lambda name: verdict.scores[name], default="")
-    if not said and weakest:
-        said = [f"weakest: {weakest.replace('_', ' ')}"]
+    if not comments and weakest:
+        comments = [f"weakest: {weakest.replace('_', ' ')}"]
     spoilt = bool(done and weakest) and not any(part in weakest for part in _OF_THE_CHANGE)
-    return Feedback("; ".join(said)[:LONGEST], done=done, spoilt=spoilt)
+    return Feedback("; ".join(comments)[:LONGEST], done=done, spoilt=spoilt)
+
+
+def _lacking_comment(verdict: Verdict, instruction: str, missing: tuple[str, ...]) -> str:
+    """What is not done by the judge's finding, then what is done and could go further, then what it cannot check."""
+    completion = completion_of(verdict, instruction)
+    further = tuple(clause for clause in missing if clause in completion.done)
+    parts = {
+        "not done yet": completion.not_done, "could go further": further, "not checked": completion.not_checked,
+    }  # fmt: skip
+    return ". ".join(f"{title}: {'; '.join(clauses)}" for title, clauses in parts.items() if clauses)[:LONGEST]
 
 
 def improved_changes(before: Feedback, after: Feedback, order: str) -> frozenset[str]:
@@ -72,13 +83,13 @@ def improved_changes(before: Feedback, after: Feedback, order: str) -> frozenset
     )
 
 
-def looks_alike(one: Verdict, other: Verdict) -> bool:
+def looks_alike(first: Verdict, second: Verdict) -> bool:
     """Whether the judge sees no difference to speak of between two pictures: in no dimension, and in no change."""
-    pairs = list(zip(_checked(one.reasons), _checked(other.reasons), strict=False))
+    pairs = list(zip(_checked(first.reasons), _checked(second.reasons), strict=False))
     changes = all(abs(a - b) <= _SAME for (_, a), (_, b) in pairs)
-    named = set(one.scores) | set(other.scores)
-    scores = [(one.scores.get(name, 0.0), other.scores.get(name, 0.0)) for name in named]
-    scores.append((one.score or 0.0, other.score or 0.0))
+    named = set(first.scores) | set(second.scores)
+    scores = [(first.scores.get(name, 0.0), second.scores.get(name, 0.0)) for name in named]
+    scores.append((first.score or 0.0, second.score or 0.0))
     return changes and all(abs(a - b) <= _SAME * max(abs(a), abs(b)) for a, b in scores)
 
 
@@ -87,29 +98,29 @@ def _checked(reasons: Mapping[str, JsonValue]) -> list[tuple[str, float]]:
     asked, checks = reasons.get("asked"), reasons.get("checks")
     if not isinstance(asked, list) or not isinstance(checks, list) or len(asked) != len(checks):
         return []
-    found: list[tuple[str, float]] = []
+    checked: list[tuple[str, float]] = []
     for part, check in zip(asked, checks, strict=True):
         if not isinstance(part, dict) or not isinstance(check, dict):
             continue
         clause, done = part.get("clause"), check.get("done")
         if isinstance(clause, str) and clause and isinstance(done, int | float) and not isinstance(done, bool):
-            found.append((clause, float(done)))
-    return found
+            checked.append((clause, float(done)))
+    return checked
 
 
-def _said(reasons: Mapping[str, JsonValue]) -> list[str]:
+def _comments(reasons: Mapping[str, JsonValue]) -> list[str]:
     """Strings under telling names; of a list of checks, the notes of those that are not done."""
-    found: list[str] = []
+    comments: list[str] = []
     for name, value in reasons.items():
         if isinstance(value, str) and value.strip() and (name in _TELLING or len(value) > 12):
-            found.append(" ".join(value.split()))
+            comments.append(" ".join(value.split()))
         elif isinstance(value, list):
             for entry in value:
                 if isinstance(entry, dict) and not _done(entry):
-                    found += [str(entry[key]) for key in _TELLING if isinstance(entry.get(key), str) and entry[key]]
+                    comments += [str(entry[key]) for key in _TELLING if isinstance(entry.get(key), str) and entry[key]]
         elif isinstance(value, dict):
-            found += _said(value)
-    return found
+            comments += _comments(value)
+    return comments
 
 
 def _done(entry: Mapping[str, JsonValue]) -> bool:

@@ -31,7 +31,7 @@ from imarena.core import (
 )
 from imarena.core.records import JsonDict, Status
 
-VERSION = "4"
+VERSION = "5"
 Stages = Literal["none", "understand", "plan", "full"]
 STAGES: tuple[Stages, ...] = ("none", "understand", "plan", "full")
 """Table 11's four settings: the editor alone, with stage 1, with stages 1 and 2 (open loop), with all three."""
@@ -44,7 +44,7 @@ class AgentSettings(Noun):
     steps: int = Field(default=4, ge=1, le=32)
     """T: edits at most."""
     success_score: float | None = None
-    """A score from which the loop stops, beside the judge's own word for success."""
+    """A score from which the loop stops, in place of the judge's verdict on the whole. No part may be missing."""
     go_back: bool = True
     """A step whose picture the judge likes no better than the one it started from is dropped: the next starts there
     again, at first from the source. The paper always goes on from the current picture."""
@@ -144,7 +144,7 @@ class Agent:
         if not any(character.isalnum() for character in request.instruction):
             return EditResult(Status.REFUSED, error="The instruction has no words: say what is to change.")
         started = time.perf_counter()
-        state = State(request, Memory(journal))
+        state = State(request, self.settings.success_score, Memory(journal))
         spec = await self._understand(state)
         plan = await self._plan(state, spec)
         if self._closed:
@@ -185,12 +185,20 @@ class Agent:
         course = PendingOrders.of(state.request.instruction, spec, plan, whole=whole, words_help=words_help)
         budget, complete, repeated = max(plan.budget, len(plan.steps)), False, 0
         seen: dict[str, Verdict] = {}
+        refused: set[str] = set()
         for number in range(budget):
             left = budget - number - 1
-            step, image = await self._edit_once(state, number, course.words(from_source=state.current is None))
+            order = course.order_text(from_source=state.current is None)
+            if order in refused:
+                if not course.skip(left):
+                    return
+                continue
+            step, image = await self._edit_once(state, number, order)
             state.steps.append(step)
             if image is None:  # the step failed: it is tried again within the budget, where that can change anything
-                if self._fixed and not course.skip(left):
+                if state.failure is not None and state.failure.status is Status.REFUSED:
+                    refused.add(order)
+                if (self._fixed or order in refused) and not course.skip(left):
                     return
                 continue
             name = sha256_hex(image)
@@ -198,10 +206,10 @@ class Agent:
             verdict = seen[name] if repeated else await self._judged(state, image)
             seen[name] = verdict
             look = state.look(image, verdict, str(step["instruction"]))
-            step |= _told(look)
+            step |= _step_details(look)
             complete = complete or not course.more
             if self._ends(state, look, complete):
-                step["stopped"] = "success"
+                step["stopped"] = str(look.completion.outcome)
             else:
                 step |= await self._onward(state, course, look, repeated, left)
             if "stopped" in step:
@@ -221,9 +229,9 @@ class Agent:
             ends = fixed and not course.skip(left)
             return {"dropped": True, **({"stopped": "this editor has no other answer"} if ends else {})}
         state.go_on(look.image, look)
-        course.follow(look.found, left)
+        course.follow(look.feedback, left)
         # The order is carried out, and only the picture's quality is weak: more of the same order would not mend it.
-        ends = fixed and look.found.spoilt and not course.waiting
+        ends = fixed and look.feedback.spoilt and not course.waiting
         return {"stopped": "all is there, and this editor has no other answer"} if ends else {}
 
     def _ends(self, state: State, look: StepPicture, complete: bool) -> bool:
@@ -232,17 +240,18 @@ class Agent:
             state.spare = look.image
             return False
         state.remember(look)
-        return self._succeeded(look.verdict)
+        return look.completion.final
 
     async def _got_worse(self, state: State, look: StepPicture) -> bool:
         """Whether a step's picture is no better than the one it started from, as far as the judge can tell."""
-        if not self.settings.go_back or look.standing is None or self._succeeded(look.verdict):
+        if not self.settings.go_back or look.standing is None or look.completion.final:
             return False
         if state.current is None and state.seen is None and state.request.sources:
             source = state.request.sources[0]
             verdict = await self._judged(state, source)
-            state.seen = StepPicture(source, verdict, feedback_of(verdict, state.request.instruction))
-            state.steps.append({"stage": "judge", "of": "source", **_told(state.seen)})
+            feedback = feedback_of(verdict, state.request.instruction)
+            state.seen = StepPicture(source, verdict, feedback, state.completion(verdict))
+            state.steps.append({"stage": "judge", "of": "source", **_step_details(state.seen)})
         before = state.seen.standing if state.seen else None
         return before is not None and look.standing <= before
 
@@ -279,19 +288,10 @@ class Agent:
         state.pay(verdict.usage.cost_usd or 0.0)
         return verdict
 
-    def _succeeded(self, verdict: Verdict) -> bool:
-        if verdict.status is not Status.OK:
-            return False
-        wanted = self.settings.success_score
-        if wanted is not None:
-            return verdict.score is not None and verdict.score >= wanted
-        return verdict.success is True
 
-
-def _told(look: StepPicture) -> JsonDict:
-    verdict, feedback = look.verdict, look.found
+def _step_details(look: StepPicture) -> JsonDict:
+    verdict, feedback = look.verdict, look.feedback
     return {
-        "verdict": verdict.status.value, "score": verdict.score, "success": verdict.success,
-        "feedback": feedback.words, "missing": list(feedback.missing), "scores": dict(verdict.scores),
-        "judge_error": verdict.error,
+        "verdict": verdict.status.value, "score": verdict.score, **look.completion.to_json(),
+        "feedback": feedback.comment, "scores": dict(verdict.scores), "judge_error": verdict.error,
     }  # fmt: skip

@@ -22,6 +22,7 @@ from imarena.core import (
     Judge,
     Verdict,
     content_id,
+    first_line,
     sha256_hex,
 )
 from imarena.core.records import JsonDict, Status
@@ -49,12 +50,12 @@ class Memory:
         started = time.perf_counter()
         result = await editor.edit(request)
         ok = result.status is Status.OK and result.image is not None
-        told = _results().dump_python(replace(result, image=None), mode="json")
-        noted = JournalEntry(_timed(started, told), result.image if ok else None, result.cost_usd or 0.0, ok)
+        answer = _results().dump_python(replace(result, image=None), mode="json")
+        noted = JournalEntry(_timed(started, answer), result.image if ok else None, result.cost_usd or 0.0, ok)
         try:
             await self._note(call, noted)
         except InvalidImage as error:
-            return replace(result, status=Status.INVALID_IMAGE, image=None, error=str(error).splitlines()[0])
+            return replace(result, status=Status.INVALID_IMAGE, image=None, error=first_line(error))
         return result
 
     async def verdict(self, judge: Judge, shown: Exhibit) -> Verdict:
@@ -65,9 +66,9 @@ class Memory:
             return _verdicts().validate_python(held.value["answer"])
         started = time.perf_counter()
         verdict = await judge_in_thread(judge, shown)
-        told = _verdicts().dump_python(verdict, mode="json")
+        answer = _verdicts().dump_python(verdict, mode="json")
         cost, ok = verdict.usage.cost_usd or 0.0, verdict.status is Status.OK
-        await self._note(call, JournalEntry(_timed(started, told), shown.left, cost, ok))
+        await self._note(call, JournalEntry(_timed(started, answer), shown.left, cost, ok))
         return verdict
 
     async def spec(self, ask: Callable[[], Awaitable[tuple[Spec, StageResult]]]) -> tuple[Spec, StageResult]:
@@ -90,8 +91,8 @@ class Memory:
             return form.validate_python(held.value["answer"])
         started = time.perf_counter()
         made, thought = await ask()
-        told = form.dump_python((made, thought), mode="json")
-        await self._note(_call(stage), JournalEntry(_timed(started, told), None, thought.cost_usd, not thought.note))
+        answer = form.dump_python((made, thought), mode="json")
+        await self._note(_call(stage), JournalEntry(_timed(started, answer), None, thought.cost_usd, not thought.note))
         return made, thought
 
     async def _held(self, call: str) -> JournalEntry | None:

@@ -1,9 +1,18 @@
 """The `builtin` planner: understanding and planning by rules, without a vision-language model."""
 
+import re
+
 from imarena.agent.orders import orders_in
 from imarena.agent.spec import EditPlan, Spec, StageResult, limit_steps
 from imarena.core import EditRequest
 from imarena.language import Edit, read_instruction
+
+_FRAME = re.compile(
+    r"\b(?:crop|uncrop|trim|zoom|pan|rotate|flip|mirror|straighten|level|resize|reframe|widen|extend|expand|outpaint|"
+    r"canvas|aspect ratio|framing|viewpoint|camera angle|perspective|bird's[- ]eye)\w*",
+    re.IGNORECASE,
+)
+"""Words of orders that change the frame: such an order must not be told to keep it."""
 
 
 class RulePlanner:
@@ -19,15 +28,18 @@ class RulePlanner:
         """The instruction with what must not change said beside it."""
         reading = read_instruction(request.instruction)
         local = bool(reading.edits) and not reading.whole_image
+        reframed = _FRAME.search(request.instruction) is not None
         constraints = [*reading.keep]
-        if request.sources and local:
+        if request.sources and reframed:
+            constraints.append("what remains in the frame stays the same")
+        elif request.sources and local:
             constraints.append("everything that is not mentioned stays exactly as it is")
         elif request.sources:
             constraints.append("the scene, its things and the framing stay the same")
-        words = " ".join(request.instruction.split())
-        closed = words if words.endswith((".", "!", "?")) else f"{words}."
+        instruction = " ".join(request.instruction.split())
+        closed = instruction if instruction.endswith((".", "!", "?")) else f"{instruction}."
         added = f" {constraints[-1][:1].upper()}{constraints[-1][1:]}." if request.sources and not reading.keep else ""
-        changes = tuple(_told(edit) for edit in reading.edits)
+        changes = tuple(_change_text(edit) for edit in reading.edits)
         note = f"not understood: {'; '.join(reading.unread)}" if reading.unread else ""
         return Spec(closed + added, changes, tuple(constraints)), StageResult(note=note)
 
@@ -39,6 +51,6 @@ class RulePlanner:
         return EditPlan(limit_steps(steps, most), most, tentative=True), StageResult()
 
 
-def _told(edit: Edit) -> str:
-    words = [edit.kind.value, edit.operation, edit.target, f"to {edit.value}" if edit.value else "", edit.text]
-    return " ".join(word for word in words if word)
+def _change_text(edit: Edit) -> str:
+    parts = [edit.kind.value, edit.operation, edit.target, f"to {edit.value}" if edit.value else "", edit.text]
+    return " ".join(word for word in parts if word)

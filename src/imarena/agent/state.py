@@ -2,15 +2,16 @@
 
 from dataclasses import dataclass, field
 
+from imarena.agent.completion import Completion, completion_of
 from imarena.agent.feedback import Feedback, feedback_of, improved_changes
 from imarena.agent.memory import Memory
 from imarena.core import EditRequest, EditResult, Verdict, sha256_hex
 from imarena.core.records import JsonDict, Status
 
-Standing = tuple[int, int, float]
-"""How good a picture is to the judge: how many changes were carried out when they were asked for by themselves, minus
-the number of changes that are hardly begun, then its score. A picture that lacks a change is never preferred for being
-cleaner. For a judge that does not check changes the score decides."""
+Standing = tuple[bool, int, int, float]
+"""How good a picture is to the judge: whether nothing is left to do, how many changes were carried out when they were
+asked for by themselves, minus the number of changes that are hardly begun, then its score. A picture that lacks a
+change is never preferred for being cleaner. For a judge that does not check changes the score decides."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class StepPicture:
 
     image: bytes
     verdict: Verdict
-    found: Feedback
+    feedback: Feedback
+    completion: Completion = Completion()
     carried: frozenset[str] = frozenset()
     """Changes that were carried out on the way to it when they were asked for by themselves."""
 
@@ -28,7 +30,7 @@ class StepPicture:
         """None where the judge gave no score."""
         if self.verdict.status is not Status.OK or self.verdict.score is None:
             return None
-        return len(self.carried), -self.found.untouched, self.verdict.score
+        return self.completion.final, len(self.carried), -self.feedback.untouched, self.verdict.score
 
 
 @dataclass
@@ -36,6 +38,8 @@ class State:
     """One request under way."""
 
     request: EditRequest
+    success_score: float | None = None
+    """The score that stands for the judge's word for success."""
     memory: Memory = field(default_factory=Memory)
     current: bytes | None = None
     """The picture that the next step edits; None: the source itself."""
@@ -43,6 +47,7 @@ class State:
     """That picture, the source included, as the judge sees it; None where it was not asked."""
     best: bytes | None = None
     best_standing: Standing | None = None
+    best_completion: Completion = Completion()
     spare: bytes | None = None
     """The last picture made before the plan's last step: the answer only where there is no other."""
     failure: EditResult | None = None
@@ -57,9 +62,14 @@ class State:
 
     def look(self, image: bytes, verdict: Verdict, order: str) -> StepPicture:
         """What the judge says of a picture that was made with this order from the current one."""
-        found = feedback_of(verdict, self.request.instruction)
+        feedback = feedback_of(verdict, self.request.instruction)
         before = self.seen or StepPicture(b"", verdict, Feedback())
-        return StepPicture(image, verdict, found, before.carried | improved_changes(before.found, found, order))
+        carried = before.carried | improved_changes(before.feedback, feedback, order)
+        return StepPicture(image, verdict, feedback, self.completion(verdict), carried)
+
+    def completion(self, verdict: Verdict) -> Completion:
+        """Which parts of the instruction are done, by this verdict."""
+        return completion_of(verdict, self.request.instruction, self.success_score)
 
     def go_on(self, image: bytes, seen: StepPicture | None) -> None:
         """The next step starts from this picture."""
@@ -71,7 +81,7 @@ class State:
         if standing is None:
             self.best = self.best if self.best_standing is not None else image
         elif self.best_standing is None or standing > self.best_standing:
-            self.best, self.best_standing = image, standing
+            self.best, self.best_standing, self.best_completion = image, standing, look.completion
 
     def result(self, seconds: float) -> EditResult:
         """The best picture with the trace; a failure with the trace where no step made one."""
@@ -87,5 +97,6 @@ class State:
         last: JsonDict = {
             "stage": "choose", "image_sha256": sha256_hex(chosen), "score": score,
             "edits": sum(1 for step in self.steps if step["stage"] == "edit"),
+            **self.best_completion.to_json(),
         }  # fmt: skip
         return EditResult(Status.OK, chosen, cost_usd=cost, latency_s=seconds, steps=(*self.steps, last))

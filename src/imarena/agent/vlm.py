@@ -31,8 +31,8 @@ LONGEST = 4000
 @cache
 def _prompt(name: str) -> dict[str, str]:
     text = files("imarena.agent").joinpath("prompts", f"{name}.yaml").read_text(encoding="utf-8")
-    found: dict[str, str] = yaml.safe_load(text)
-    return found
+    prompt: dict[str, str] = yaml.safe_load(text)
+    return prompt
 
 
 class ChatPlanner:
@@ -46,42 +46,42 @@ class ChatPlanner:
 
     def questions(self, instruction: str) -> tuple[str, str]:
         """The words of both questions about an instruction, as if the first changed nothing: to estimate by."""
-        told = _understanding(instruction), _planning(Spec(instruction), 1)
-        return _prompt("understand")["system"] + told[0], _prompt("plan")["system"] + told[1]
+        asks = _understanding(instruction), _planning(Spec(instruction), 1)
+        return _prompt("understand")["system"] + asks[0], _prompt("plan")["system"] + asks[1]
 
     async def understand(self, request: EditRequest) -> tuple[Spec, StageResult]:
         """Stage 1."""
         answer = await self._ask("understand", _understanding(request.instruction), request, UNDERSTAND)
-        found, note = _read(answer)
-        instruction = _text(found.get("instruction"))
+        fields, note = _read(answer)
+        instruction = _text(fields.get("instruction"))
         if not instruction:
             spec, _ = await self._rules.understand(request)
             return spec, StageResult(
                 answer.usage.cost_usd or 0.0, note or "the reply holds no instruction; rules were used"
             )
-        spec = Spec(instruction, _texts(found.get("changes")), _texts(found.get("constraints")))
+        spec = Spec(instruction, _texts(fields.get("changes")), _texts(fields.get("constraints")))
         return spec, StageResult(answer.usage.cost_usd or 0.0, note)
 
     async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, StageResult]:
         """Stage 2."""
         answer = await self._ask("plan", _planning(spec, most), request, PLAN)
-        found, note = _read(answer)
-        steps = _texts(found.get("steps"))
+        fields, note = _read(answer)
+        steps = _texts(fields.get("steps"))
         cost = answer.usage.cost_usd or 0.0
         if not steps:
             return EditPlan((spec.instruction,), most), StageResult(
                 cost, note or "the reply holds no steps; one step it is"
             )
-        said = found.get("budget")
-        budget = said if isinstance(said, int) and not isinstance(said, bool) else most
+        stated = fields.get("budget")
+        budget = stated if isinstance(stated, int) and not isinstance(stated, bool) else most
         chosen = limit_steps(steps, most)
         return EditPlan(chosen, max(len(chosen), min(budget, most))), StageResult(cost, note)
 
-    async def _ask(self, name: str, words: str, request: EditRequest, schema: JsonDict) -> ChatAnswer:
+    async def _ask(self, name: str, question: str, request: EditRequest, schema: JsonDict) -> ChatAnswer:
         pictures: list[str | bytes] = []
         for number, data in enumerate((*request.sources, *request.references)):
             pictures += [f"Picture {number + 1}:", data]
-        prompt = ChatPrompt(_prompt(name)["system"], (*pictures, words), schema=schema, max_tokens=1024)
+        prompt = ChatPrompt(_prompt(name)["system"], (*pictures, question), schema=schema, max_tokens=1024)
         return await self.chat(prompt)
 
 
@@ -104,11 +104,11 @@ def _read(answer: ChatAnswer) -> tuple[dict[str, Any], str]:
         return {}, f"{answer.status.value}: {answer.error}; rules were used"
     for text in (answer.text, *re.findall(r"\{.*\}", answer.text, re.DOTALL)):
         try:
-            found = json.loads(text)
+            fields = json.loads(text)
         except (ValueError, RecursionError):
             continue
-        if isinstance(found, dict):
-            return found, ""
+        if isinstance(fields, dict):
+            return fields, ""
     return {}, "the reply is not JSON; rules were used"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from imarena.core import UserError
+from imarena.core import NOT_COUNTED, UserError
 
 Range = tuple[float, float]
 """Lowest and highest value of a scale."""
@@ -32,6 +32,8 @@ class RatingColumns:
     """The scale of each criterion, where it is known."""
     rule: str = ""
     """The rule by which marks of the criterion `overall` were made; empty where raters gave them."""
+    bad_values: Mapping[int, str] = field(default_factory=dict)
+    """Row (from 1) to a cell that is no number: the rating is missing."""
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -78,13 +80,19 @@ class VerdictColumns:
         return len(self.item)
 
 
-def ratings_from_file(path: Path) -> RatingColumns:
-    """A ratings table: CSV, TSV, JSON Lines or Parquet."""
+def ratings_from_file(path: Path, *, skip_bad: bool = False) -> RatingColumns:
+    """A ratings table: CSV, TSV, JSON Lines or Parquet.
+
+    A word among numbers raises; with `skip_bad` it is left out and listed in `bad_values`.
+    """
     from imarena.tables import read_table
 
-    table = read_table(path, "ratings")
+    bad: dict[int, str] = {}
+    table = read_table(path, "ratings", bad_values=bad if skip_bad else None)
     labels = _labels(table, ("unit", "rater", "value"))
-    return RatingColumns(_list(table, "unit"), _list(table, "rater"), _list(table, "value"), labels, str(path))
+    return RatingColumns(
+        _list(table, "unit"), _list(table, "rater"), _list(table, "value"), labels, str(path), bad_values=bad
+    )
 
 
 def scores_from_file(path: Path) -> ScoreColumns:
@@ -93,16 +101,39 @@ def scores_from_file(path: Path) -> ScoreColumns:
 
     table = read_table(path, "scores")
     labels = _labels(table, ("unit", "judge", "score"))
-    return ScoreColumns(_list(table, "unit"), _list(table, "judge"), _list(table, "score"), labels, str(path))
+    scores = ScoreColumns(_list(table, "unit"), _list(table, "judge"), _list(table, "score"), labels, str(path))
+    return _exported_scores(scores) if labels.keys() >= EXPORTED else scores
 
 
-def verdicts_from_file(path: Path, *, words: Sequence[str]) -> VerdictColumns:
-    """A battles table whose `winner` is one of `words` or empty; without a `rater` column the file's name is the rater.
+EXPORTED = frozenset(("kind", "dimension", "repeat", "higher_is_better"))
+"""Columns that only `export scores` writes together."""
+
+
+def _exported_scores(columns: ScoreColumns) -> ScoreColumns:
+    """As a workspace gives its scores: the mean over repeats, without verdicts on pairs and rows that do not count."""
+    labels = columns.labels
+    off = labels.get("not_counted", [""] * len(columns))
+    given: dict[tuple[str, ...], list[int]] = {}
+    for row, judge in enumerate(columns.judge):
+        if labels["kind"][row] == "score" and not off[row] and columns.score[row] is not None:
+            about = labels["dimension"][row]
+            name = judge if about == "overall" else f"{judge}, {about}"
+            given.setdefault((name, columns.unit[row], labels["model"][row]), []).append(row)
+    first = take_rows(columns, [rows[0] for rows in given.values()])
+    means = [sum(columns.score[row] or 0.0 for row in rows) / len(rows) for rows in given.values()]
+    names = [key[0] for key in given]
+    low = {name for name, higher in zip(names, first.labels["higher_is_better"], strict=True) if higher == "False"}
+    kept = {name: first.labels[name] for name in ("model", "task")}
+    return replace(first, judge=names, score=means, labels=kept, lower_is_better=frozenset(low))
+
+
+def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool = False) -> VerdictColumns:
+    """A battles table whose `winner` is one of `outcomes` or empty. Without a `rater` column the file names the rater.
 
     The plain reader of battles allows the four outcomes only. A judge may say that two are equal without saying
-    whether both are good or bad, so that the words are checked here.
+    whether both are good or bad, so that the words are checked here. `all_votes`: also those that do not count.
     """
-    table = _exported(_battle_file(path))
+    table = _exported(_battle_file(path), all_votes)
     needed = ("item", "left", "right", "winner")
     for name in needed:
         if name not in table.column_names:
@@ -112,8 +143,8 @@ def verdicts_from_file(path: Path, *, words: Sequence[str]) -> VerdictColumns:
             )
     winner = _list(table, "winner")
     for row, word in enumerate(winner):
-        if word is not None and word not in words:
-            raise UserError(f"{path}, row {row + 1}: unknown winner '{word}'.", hint=f"Known: {', '.join(words)}.")
+        if word is not None and word not in outcomes:
+            raise UserError(f"{path}, row {row + 1}: unknown winner '{word}'.", hint=f"Known: {', '.join(outcomes)}.")
     columns = {name: _list(table, name) for name in needed[:3]}
     for name, cells in columns.items():
         if None in cells:
@@ -128,29 +159,33 @@ def verdicts_from_file(path: Path, *, words: Sequence[str]) -> VerdictColumns:
 
 
 def is_battle_file(path: Path) -> bool:
-    """Whether a table holds battles, told by its columns."""
+    """Whether a table holds battles, by its columns."""
     return "winner" in _battle_file(path).column_names
 
 
 def _battle_file(path: Path) -> Any:
     from imarena.tables import read_file
 
-    text = frozenset(("item", "key", "left", "right", "winner", "rater", "task", "dimension", "source", "purpose"))
-    return read_file(path, text=text, wanted=None)
+    names = ("item", "key", "left", "right", "winner", "rater", "task", "dimension", "source", "purpose", NOT_COUNTED)
+    return read_file(path, text=frozenset(names), wanted=None)
 
 
 WORK = "vote"
 """The purpose of an answer in a campaign's table that is about models; others test the rater."""
 
 
-def _exported(table: Any) -> Any:
-    """Votes as a campaign or `export table` writes them: without those that test the rater, items by their key."""
+def _exported(table: Any, all_votes: bool) -> Any:
+    """Votes as a campaign or `export table` writes them: without those that do not count, items by their key."""
     import pyarrow.compute as pc
 
     if "key" in table.column_names and "item" not in table.column_names:
         table = table.rename_columns(["item" if name == "key" else name for name in table.column_names])
+    if all_votes:
+        return table
     if "purpose" in table.column_names:
         table = table.filter(pc.fill_null(pc.equal(pc.cast(table["purpose"], "string"), WORK), False))
+    if NOT_COUNTED in table.column_names:
+        table = table.filter(pc.equal(pc.fill_null(pc.cast(table[NOT_COUNTED], "string"), ""), ""))
     return table
 
 
@@ -164,7 +199,26 @@ def check_groups(labels: Mapping[str, Sequence[str]], by: Sequence[str], source:
             )
 
 
-Columns = TypeVar("Columns", RatingColumns, ScoreColumns)
+Columns = TypeVar("Columns", RatingColumns, ScoreColumns, VerdictColumns)
+
+
+def take_rows(columns: Columns, rows: Sequence[int]) -> Columns:
+    """Only these rows, in this order."""
+    values = {part.name: getattr(columns, part.name) for part in fields(columns)}
+    taken: dict[str, Any] = {
+        name: [column[row] for row in rows]
+        for name, column in values.items()
+        if column and isinstance(column, Sequence) and not isinstance(column, str)
+    }
+    labels = {name: [column[row] for row in rows] for name, column in columns.labels.items()}
+    return replace(columns, **taken, labels=labels)
+
+
+def last_answers(columns: RatingColumns) -> RatingColumns:
+    """Of several answers of one rater to one question the last one."""
+    names = [name for name in ("criterion", "model", "task") if name in columns.labels]
+    keys = zip(columns.unit, columns.rater, *(columns.labels[name] for name in names), strict=True)
+    return take_rows(columns, sorted({key: row for row, key in enumerate(keys)}.values()))
 
 
 def filter_rows(columns: Columns, conditions: Sequence[str]) -> Columns:
@@ -182,12 +236,7 @@ def filter_rows(columns: Columns, conditions: Sequence[str]) -> Columns:
             listed = ", ".join(sorted(known or columns.labels))
             raise UserError(f"{columns.source} has {missing}.", hint=f"It has: {listed or 'none'}.")
     rows = [row for row in range(len(columns)) if all(columns.labels[name][row] in wanted[name] for name in wanted)]
-    if len(rows) == len(columns):
-        return columns
-    names = [one.name for one in fields(columns) if one.name in ("unit", "rater", "value", "judge", "score")]
-    kept: dict[str, Any] = {name: [getattr(columns, name)[row] for row in rows] for name in names}
-    labels = {name: [column[row] for row in rows] for name, column in columns.labels.items()}
-    return replace(columns, **kept, labels=labels)
+    return columns if len(rows) == len(columns) else take_rows(columns, rows)
 
 
 def filter_ratings(read: Sequence[RatingColumns], conditions: Sequence[str]) -> list[RatingColumns]:
@@ -195,15 +244,15 @@ def filter_ratings(read: Sequence[RatingColumns], conditions: Sequence[str]) -> 
 
     Raises where nothing has it.
     """
-    found, errors = [], []
+    filtered, errors = [], []
     for columns in read:
         try:
-            found.append(filter_rows(columns, conditions))
+            filtered.append(filter_rows(columns, conditions))
         except UserError as error:
             errors.append(error)
-    if not found:
+    if not filtered:
         raise errors[0]
-    return found
+    return filtered
 
 
 def group_rows(keys: Sequence[Sequence[str]], n: int) -> Iterable[tuple[tuple[str, ...], list[int]]]:

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from imarena.agreement.alignment import Alignment, AverageAlignment, GroupAlignment, ScoreCoverage
 from imarena.agreement.columns import Range, RatingColumns, ScoreColumns, check_groups
-from imarena.agreement.matches import Match, People, match_scores, people_by_key
-from imarena.agreement.pair_order import pairs_document
+from imarena.agreement.folds import LeaveOneOut
+from imarena.agreement.matches import Match, People, absent_outputs, match_scores, people_by_key
+from imarena.agreement.pair_order import pair_orders
 from imarena.agreement.paired_tests import compare_correlations
-from imarena.agreement.raters import folds_document
 from imarena.core import ROUNDS, SEED, UserError
-from imarena.core.notices import Notice, notice_fields
+from imarena.core.notices import Notice
 from imarena.stats import (
     Figure,
     Interval,
@@ -45,6 +46,8 @@ class AlignOptions:
     """Judges whose low scores are good: their scores change sign before anything is computed."""
     score_range: Mapping[str, Range] = field(default_factory=dict)
     """The scale of each judge's scores; the key "" stands for every judge not named."""
+    declared: frozenset[str] = frozenset()
+    """Judges whose range in `score_range` is the scale that they declare."""
     rating_range: Range | None = None
     rating_scales: Mapping[str, Range] = field(default_factory=dict)
     """The scale of each criterion, where the source of the ratings states it and `rating_range` does not."""
@@ -57,35 +60,9 @@ class AlignOptions:
     seed: int = SEED
 
 
-@dataclass(frozen=True)
-class Alignment:
-    """Figures per judge, criterion and group, their averages, and what they rest on."""
-
-    settings: dict[str, Any]
-    n_scores: int
-    n_ratings: int
-    excluded: dict[str, int]
-    groups: tuple[dict[str, Any], ...]
-    averages: tuple[dict[str, Any], ...]
-    coverage: tuple[dict[str, Any], ...]
-    pairs: tuple[dict[str, Any], ...]
-    comparisons: tuple[dict[str, Any], ...]
-    notices: tuple[Notice, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "kind": "scores", "settings": self.settings, "n_scores": self.n_scores, "n_ratings": self.n_ratings,
-            "excluded": self.excluded, "groups": list(self.groups), "averages": list(self.averages),
-            "coverage": list(self.coverage), "pairs": list(self.pairs),
-            "comparisons": list(self.comparisons), **notice_fields(self.notices),
-        }  # fmt: skip
-
-
 def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | None = None) -> Alignment:
     """Every judge in `scores` against the people in `ratings`, per criterion and group and averaged over groups."""
-    given = options or AlignOptions()
-    chosen = _with_scales(scores, ratings, given)
+    chosen = _with_scales(scores, ratings, options or AlignOptions())
     check_groups(scores.labels, chosen.by, scores.source)
     _known_judges(scores, chosen)
     keys = [name for name in KEYS if name in scores.labels and name in ratings.labels]
@@ -97,14 +74,14 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
             hint=f"They meet by {', '.join(['unit', *keys])}: check that the names are the same in both tables.",
         )
     limits = chosen.rating_range or _observed(people)
+    by_group = _by_group(matches)
+    absent = absent_outputs(matches, people, ratings, keys, chosen.by)
     groups = [
-        _group(key, rows, chosen, chosen.rating_scales.get(key[1] or "", limits))
-        for key, rows in _by_group(matches).items()
+        _group(key, rows, chosen, chosen.rating_scales.get(key[1] or "", limits), absent[key])
+        for key, rows in by_group.items()
     ]
-    coverage = list(_coverage(matches, people))
-    # A group is one model at most where `model` is grouped by, and a pair needs two.
-    places = [place for place, name in enumerate(chosen.by) if name != "model"]
-    pairs = list(pairs_document(matches, places, chosen)) if chosen.pairs or chosen.gaps else []
+    coverage = list(_coverage(matches, people, groups))
+    pairs = pair_orders(matches, chosen.by, chosen.gaps) if chosen.pairs or chosen.gaps else ()
     return Alignment(
         _settings(scores, ratings, keys, chosen),
         len(scores),
@@ -121,11 +98,13 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
 
 def _with_scales(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions) -> AlignOptions:
     """The options with what the sources state of scales and directions, where nobody said otherwise."""
+    declared = {} if "" in options.score_range else {**scores.scales}
     return replace(
         options,
         by=tuple(name for name in options.by if name != "criterion"),  # a criterion always splits
         lower_is_better=options.lower_is_better | scores.lower_is_better,
-        score_range=options.score_range if "" in options.score_range else {**scores.scales, **options.score_range},
+        score_range={**declared, **options.score_range},
+        declared=frozenset(declared) - options.score_range.keys(),
         rating_scales={} if options.rating_range else ratings.scales,
     )
 
@@ -137,28 +116,30 @@ def _by_group(matches: Iterable[Match]) -> dict[tuple[Any, ...], list[Match]]:
     return groups
 
 
-def _group(key: tuple[Any, ...], rows: list[Match], options: AlignOptions, limits: Range) -> dict[str, Any]:
+def _group(
+    key: tuple[Any, ...], rows: list[Match], options: AlignOptions, limits: Range, absent: int
+) -> GroupAlignment:
+    """The figures of one judge, criterion and group. `absent`: rated outputs that the scores have no row for."""
     judge, criterion, group = key
-    given = [row for row in rows if row.score is not None]
-    score = round_values(np.array([row.score for row in given], dtype=np.float64))
-    human = round_values([row.human for row in given])
+    scored = [row for row in rows if row.score is not None]
+    score = round_values(np.array([row.score for row in scored], dtype=np.float64))
+    human = round_values([row.human for row in scored])
     rho, r, tau = spearman(score, human), pearson(score, human), kendall(score, human)
     ranges = (_score_range(judge, options), options.rating_range or options.rating_scales.get(criterion or ""))
     bias, scale, bias_reason = _bias(score, human, judge, options, ranges, limits)
     reasons = {figure.name: _whose(figure) for figure in (rho, r, tau) if figure.value is None}
-    document = {
-        "judge": judge, "criterion": criterion, "group": dict(zip(options.by, group, strict=True)),
-        "spearman": rho.value, "pearson": r.value, "kendall": tau.value,
-        "kendall_accuracy": None if tau.value is None else (tau.value + 1) / 2,
-        "bias": bias, "bias_scale": scale, "bias_reason": bias_reason or None,
-        "n": len(given), "n_missing": len(rows) - len(given),
-        "interval": _intervals(score, human, [row.unit for row in given], rho, options),
-        "status": "undefined" if reasons else "ok",
-        "reason": "; ".join(dict.fromkeys(reasons.values())) or None,
-    }  # fmt: skip
-    if options.leave_one_out:
-        document["leave_one_out"] = _folds(given, options, ranges, scale)
-    return document
+    return GroupAlignment(
+        judge, criterion, dict(zip(options.by, group, strict=True)), rho.value, r.value, tau.value,
+        _accuracy(tau), bias, scale, bias_reason or None, len(scored), len(rows) - len(scored) + absent,
+        _intervals(score, human, [row.unit for row in scored], rho, options),
+        "undefined" if reasons else "ok", "; ".join(dict.fromkeys(reasons.values())) or None,
+        _folds(scored, options, ranges, scale) if options.leave_one_out else None,
+        with_folds=options.leave_one_out,
+    )  # fmt: skip
+
+
+def _accuracy(tau: Figure) -> float | None:
+    return None if tau.value is None else (tau.value + 1) / 2
 
 
 def _whose(figure: Figure) -> str:
@@ -188,11 +169,10 @@ def _bias(
     if own and theirs:
         low, high = theirs
         if score.min() < own[0] or score.max() > own[1]:
-            return (
-                None,
-                None,
-                f"scores reach from {score.min():g} to {score.max():g}, beyond --score-range {own[0]:g},{own[1]:g}",
-            )
+            ends = f"--score-range {own[0]:g},{own[1]:g}"
+            if judge in options.declared:
+                ends = f"the scale that the judge declares, {own[0]:g} to {own[1]:g}"
+            return None, None, f"scores reach from {score.min():g} to {score.max():g}, beyond {ends}"
         bias = ((score - own[0]) / (own[1] - own[0]) - (human - low) / (high - low)).mean()
         return float(bias), "0 to 1, after mapping both ranges", ""
     low, high = limits
@@ -204,21 +184,18 @@ def _bias(
     return float((score - human).mean()), f"ratings as given, {low:g} to {high:g}", ""
 
 
-def _intervals(score: Any, human: Any, units: list[str], rho: Figure, options: AlignOptions) -> dict[str, Any] | None:
+def _intervals(score: Any, human: Any, units: list[str], rho: Figure, options: AlignOptions) -> dict[str, Interval]:
     if rho.value is None or not options.rounds:
-        return None
+        return {}
     groups = np.unique(np.array(units), return_inverse=True)[1].astype(np.int64)
-    found: dict[str, Interval] = {}
+    intervals: dict[str, Interval] = {}
     for name, ranked in (("spearman", True), ("pearson", False)):
         draws = resampled_correlations(score, human, groups, ranked=ranked, rounds=options.rounds, seed=options.seed)
-        found[name] = percentile_interval(draws, 0.95, what="units")
-    return {
-        name: {"low": interval.low, "high": interval.high, "reason": interval.reason or None}
-        for name, interval in found.items()
-    }
+        intervals[name] = percentile_interval(draws, 0.95, what="units")
+    return intervals
 
 
-def _folds(rows: list[Match], options: AlignOptions, ranges: Ranges, scale: str | None) -> dict[str, Any] | None:
+def _folds(rows: list[Match], options: AlignOptions, ranges: Ranges, scale: str | None) -> LeaveOneOut | None:
     """Leave-one-out folds, with the bias on the same scale as the group's, or without one where that has none."""
     flat = [(row.key, rater, value) for row in rows for rater, value in row.ratings]
     if not flat:
@@ -233,48 +210,45 @@ def _folds(rows: list[Match], options: AlignOptions, ranges: Ranges, scale: str 
         low, high = theirs
         ratings = replace(ratings, value=(ratings.value - low) / (high - low))
     folds = judge_folds(scores, ratings, recipe=options.average)
-    return folds_document(folds, [str(name) for name in raters], bias_scale=scale)
+    return LeaveOneOut(folds, tuple(map(str, raters)), scale)
 
 
-def _averages(groups: Sequence[dict[str, Any]], options: AlignOptions) -> Iterable[dict[str, Any]]:
-    for judge, criterion in dict.fromkeys((group["judge"], group["criterion"]) for group in groups):
-        rows = [group for group in groups if (group["judge"], group["criterion"]) == (judge, criterion)]
-        found = {
-            name: average([row[name] for row in rows], recipe=options.average)
-            for name in ("spearman", "pearson", "kendall")
-        }
-        tau = found["kendall"].value
-        biases = [row["bias"] for row in rows if row["bias"] is not None]
-        reasons = dict.fromkeys(figure.reason for figure in found.values() if figure.reason)
-        line: dict[str, Any] = {
-            "judge": judge, "criterion": criterion, "recipe": options.average, "recipe_words": found["spearman"].method,
-            **{name: figure.value for name, figure in found.items()},
-            "kendall_accuracy": None if tau is None else (tau + 1) / 2,
-            "bias": float(np.mean(biases)) if len(biases) == len(rows) else None,
-            "n": sum(row["n"] for row in rows), "n_groups": len(rows),
-            "n_groups_undefined": sum(row["status"] != "ok" for row in rows),
-            "reason": "; ".join(reasons) or None,
-        }  # fmt: skip
-        if options.leave_one_out:
-            folds = [row["leave_one_out"]["spearman"] if row["leave_one_out"] else None for row in rows]
-            line["leave_one_out"] = {"spearman": average(folds, recipe=options.average).value}
-        yield line
+def _averages(groups: Sequence[GroupAlignment], options: AlignOptions) -> Iterable[AverageAlignment]:
+    for judge, criterion in dict.fromkeys((group.judge, group.criterion) for group in groups):
+        rows = [group for group in groups if (group.judge, group.criterion) == (judge, criterion)]
+        rho, r, tau = (
+            average(figures, recipe=options.average)
+            for figures in (
+                [row.spearman for row in rows], [row.pearson for row in rows], [row.kendall for row in rows],
+            )
+        )  # fmt: skip
+        biases = [row.bias for row in rows if row.bias is not None]
+        reasons = dict.fromkeys(figure.reason for figure in (rho, r, tau) if figure.reason)
+        folds = [row.leave_one_out.folds.spearman.value if row.leave_one_out else None for row in rows]
+        yield AverageAlignment(
+            judge, criterion, options.average, rho.method, rho.value, r.value, tau.value, _accuracy(tau),
+            float(np.mean(biases)) if len(biases) == len(rows) else None,
+            sum(row.n for row in rows), len(rows), sum(row.status != "ok" for row in rows),
+            "; ".join(reasons) or None,
+            average(folds, recipe=options.average) if options.leave_one_out else None,
+        )  # fmt: skip
 
 
-def _coverage(matches: Sequence[Match], people: People) -> Iterable[dict[str, Any]]:
-    """How many of the rated things each judge scored."""
+def _coverage(matches: Sequence[Match], people: People, groups: Sequence[GroupAlignment]) -> Iterable[ScoreCoverage]:
+    """How many of the rated outputs each judge scored."""
     rated: dict[str | None, int] = {}
     for criterion, _ in people:
         rated[criterion] = rated.get(criterion, 0) + 1
     total = sum(rated.values())
     for judge, criterion in dict.fromkeys((match.judge, match.criterion) for match in matches):
-        given = sum(m.score is not None for m in matches if (m.judge, m.criterion) == (judge, criterion))
+        scored = sum(m.score is not None for m in matches if (m.judge, m.criterion) == (judge, criterion))
         n = rated.get(criterion, total)
-        yield {"judge": judge, "criterion": criterion, "n_rated": n, "n_scored": given, "n_unscored": n - given}
+        shown = sum(row.n_missing for row in groups if (row.judge, row.criterion) == (judge, criterion))
+        yield ScoreCoverage(judge, criterion, n, scored, n - scored, n - scored - shown)
 
 
 def _observed(people: People) -> Range:
-    values = [value for given in people.values() for _, value in given]
+    values = [value for ratings in people.values() for _, value in ratings]
     return (min(values), max(values)) if values else (0.0, 0.0)
 
 
@@ -302,20 +276,20 @@ def _settings(
     }  # fmt: skip
 
 
-def _notices(groups: Sequence[dict[str, Any]], coverage: Sequence[dict[str, Any]]) -> Iterable[Notice]:
+def _notices(groups: Sequence[GroupAlignment], coverage: Sequence[ScoreCoverage]) -> Iterable[Notice]:
     for line in coverage:
-        if line["n_unscored"]:
-            counts = {"scored": line["n_scored"], "rated": line["n_rated"]}
-            values = {"judge": line["judge"], "criterion": line["criterion"], **counts}
+        if line.n_unscored:
+            counts = {"scored": line.n_scored, "rated": line.n_rated, "ungrouped": line.n_ungrouped}
+            values = {"judge": line.judge, "criterion": line.criterion, **counts}
             yield Notice(code="outputs_not_scored", values=values)
     for group in groups:
-        if group["status"] != "ok":
-            values = {"judge": group["judge"], "group": _name(group), "reason": group["reason"]}
+        if group.status != "ok":
+            values = {"judge": group.judge, "group": _name(group), "reason": group.reason}
             yield Notice(code="alignment_undefined", values=values)
-    biases = [(group["judge"], group["bias_reason"]) for group in groups if group["bias_reason"]]
+    biases = [(group.judge, group.bias_reason) for group in groups if group.bias_reason]
     for judge, reason in dict(biases).items():
         yield Notice(code="bias_undefined", values={"judge": judge, "reason": reason})
 
 
-def _name(group: Mapping[str, Any]) -> str:
-    return ", ".join([*([group["criterion"]] if group["criterion"] else []), *group["group"].values()]) or "all units"
+def _name(group: GroupAlignment) -> str:
+    return ", ".join([*([group.criterion] if group.criterion else []), *group.group.values()]) or "all units"

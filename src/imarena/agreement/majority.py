@@ -33,14 +33,15 @@ def majority_of(votes: VerdictColumns, keys: Sequence[str]) -> VerdictColumns | 
         [battle[0] for battle in counts],
         [battle[1] for battle in counts],
         [battle[2] for battle in counts],
-        [_most(count) for count in counts.values()],
+        [most_frequent(count) for count in counts.values()],
         [MAJORITY] * len(counts),
         {name: [column[row] for row in rows] for name, column in votes.labels.items()},
         f"the majority of {votes.source}",
     )
 
 
-def _most(count: Counter[str]) -> str:
+def most_frequent(count: Counter[str]) -> str:
+    """The outcome with the highest count; a tie where several have it."""
     most = max(count.values())
     leading = [outcome for outcome, number in count.items() if number == most]
     return leading[0] if len(leading) == 1 else "tie"

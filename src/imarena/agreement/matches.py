@@ -4,6 +4,7 @@ They meet by `unit` and, where both tables have them, `model`, `task` and `crite
 mean of its ratings, rounded to nine decimals.
 """
 
+from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,13 +48,13 @@ def people_by_key(ratings: RatingColumns, keys: Sequence[str]) -> People:
         if value is None:
             continue
         key = (ratings.unit[row], *(column[row] for column in shared))
-        given = people.setdefault((criteria[row] if criteria else None, key), [])
-        if any(rater == ratings.rater[row] for rater, _ in given):
+        marks = people.setdefault((criteria[row] if criteria else None, key), [])
+        if any(rater == ratings.rater[row] for rater, _ in marks):
             raise UserError(
                 f"{ratings.source}, row {row + 1}: rater '{ratings.rater[row]}' rated '{ratings.unit[row]}' twice.",
                 hint="Keep one rating for each unit and rater; a model, task or criterion column tells units apart.",
             )
-        given.append((ratings.rater[row], value))
+        marks.append((ratings.rater[row], value))
     return people
 
 
@@ -73,24 +74,49 @@ def match_scores(
     unrated = 0
     for row, judge in enumerate(scores.judge):
         key = (scores.unit[row], *(column[row] for column in shared))
-        place = (judge, own[row] if own else None, key)
-        if seen.setdefault(place, row) != row:
-            _refuse_repeat(scores, row, seen[place], keys)
+        scored = (judge, own[row] if own else None, key)
+        if seen.setdefault(scored, row) != row:
+            _refuse_repeat(scores, row, seen[scored], keys)
         met = False
         for theirs in [own[row]] if own and "criterion" in keys else criteria:
-            given = people.get((theirs, key))
-            if given is None:
+            marks = people.get((theirs, key))
+            if marks is None:
                 continue
             met = True
             criterion = theirs if theirs is not None else (own[row] if own else None)
             group = tuple(column[row] for column in groups)
-            human = float(round_values(np.mean(sorted(value for _, value in given))))
+            human = float(round_values(np.mean(sorted(value for _, value in marks))))
             score = _signed(scores.score[row], judge in lower_is_better)
-            matches.append(Match(judge, criterion, group, scores.unit[row], key, score, human, tuple(given)))
+            matches.append(Match(judge, criterion, group, scores.unit[row], key, score, human, tuple(marks)))
         unrated += not met
     # Sorted, so that the order of rows changes nothing, not even the last bit of a sum.
     matches.sort(key=lambda match: (match.judge, str(match.criterion), match.group, match.key))
     return matches, {"scores_without_rating": unrated}
+
+
+def absent_outputs(
+    matches: Sequence[Match], people: People, ratings: RatingColumns, keys: Sequence[str], by: Sequence[str]
+) -> Counter[tuple[Any, ...]]:
+    """How many rated outputs the scores have no row for, by judge, criterion and group.
+
+    The group of such an output is that of another judge's score of it, or what the ratings say; else it has none and is
+    counted under None.
+    """
+    groups = {match.key: match.group for match in matches}
+    columns = [ratings.labels[name] for name in keys if name != "criterion"]
+    row_of = {key: row for row, key in enumerate(zip(ratings.unit, *columns, strict=True))}
+    seen: dict[tuple[str, str | None], set[tuple[str, ...]]] = {}
+    for match in matches:
+        seen.setdefault((match.judge, match.criterion), set()).add(match.key)
+    criteria = {criterion for criterion, _ in people}
+    absent: Counter[tuple[Any, ...]] = Counter()
+    for (judge, criterion), scored in seen.items():
+        theirs = {key for own, key in people if own == criterion or criterion not in criteria}
+        for key in theirs - scored:
+            if key not in groups and all(name in ratings.labels for name in by):
+                groups[key] = tuple(ratings.labels[name][row_of[key]] for name in by)
+            absent[judge, criterion, groups.get(key)] += 1
+    return absent
 
 
 def _signed(score: float | None, lower_is_better: bool) -> float | None:

@@ -1,53 +1,83 @@
 """Does a judge order two outputs of the same unit as people do? Figures per judge, criterion and group."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from imarena.agreement.matches import Match
-from imarena.stats import agreement_by_gap, calibrate_ties, decisive_accuracy, pair_accuracy, pairs_within
+from imarena.stats import (
+    Figure,
+    GapBand,
+    TieCalibration,
+    agreement_by_gap,
+    calibrate_ties,
+    decisive_accuracy,
+    pair_accuracy,
+    pairs_within,
+)
 
 
-class PairOptions(Protocol):
-    """What pairs need to know of the command's options."""
+@dataclass(frozen=True)
+class PairOrder:
+    """How well one judge orders the pairs of one criterion and group."""
 
-    @property
-    def by(self) -> tuple[str, ...]: ...
-    @property
-    def gaps(self) -> tuple[float, ...]: ...
+    judge: str
+    criterion: str | None
+    group: dict[str, str]
+    n_pairs: int
+    n_human_ties: int
+    n_judge_ties: int
+    pair_accuracy: Figure
+    decisive_accuracy: Figure
+    tie_calibrated: TieCalibration
+    by_gap: tuple[GapBand, ...] = ()
+    """Bands of score gaps; empty where none were asked for."""
+    n_gap_zero: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        accuracy, decisive, calibrated = self.pair_accuracy, self.decisive_accuracy, self.tie_calibrated
+        document: dict[str, Any] = {
+            "judge": self.judge, "criterion": self.criterion, "group": self.group,
+            "n_pairs": self.n_pairs, "n_human_ties": self.n_human_ties, "n_judge_ties": self.n_judge_ties,
+            "pair_accuracy": accuracy.value, "decisive_accuracy": decisive.value, "n_decisive": decisive.n,
+            "tie_calibrated_accuracy": calibrated.accuracy.value, "tie_threshold": calibrated.threshold,
+            "methods": {
+                "pair_accuracy": accuracy.method, "decisive_accuracy": decisive.method,
+                "tie_calibrated_accuracy": calibrated.accuracy.method,
+            },
+            "status": accuracy.status, "reason": accuracy.reason or decisive.reason or None,
+        }  # fmt: skip
+        if self.by_gap:
+            document["by_gap"] = [
+                {"low": band.low, "high": band.high, "n": band.n, "agreement": band.agreement} for band in self.by_gap
+            ]
+            document["n_gap_zero"] = self.n_gap_zero
+        return document
 
 
-def pairs_document(matches: Sequence[Match], places: Sequence[int], options: PairOptions) -> Iterable[dict[str, Any]]:
-    """One document for each judge, criterion and group; `places` are the group columns that a pair may share."""
+def pair_orders(matches: Sequence[Match], by: Sequence[str], gaps: Sequence[float]) -> Iterable[PairOrder]:
+    """One row for each judge, criterion and group of the columns in `by`; `gaps`: edges of score gaps."""
+    # A group is one model at most where `model` is grouped by, and a pair needs two.
+    columns = [index for index, name in enumerate(by) if name != "model"]
     groups: dict[tuple[Any, ...], list[Match]] = {}
     for match in matches:
-        group = tuple((options.by[place], match.group[place]) for place in places)
+        group = tuple((by[index], match.group[index]) for index in columns)
         groups.setdefault((match.judge, match.criterion, group), []).append(match)
     for (judge, criterion, group), rows in sorted(groups.items(), key=str):
-        yield {"judge": judge, "criterion": criterion, "group": dict(group), **_figures(rows, options)}
+        yield _pair_order(judge, criterion, dict(group), rows, gaps)
 
 
-def _figures(rows: Sequence[Match], options: PairOptions) -> dict[str, Any]:
+def _pair_order(
+    judge: str, criterion: str | None, group: dict[str, str], rows: Sequence[Match], gaps: Sequence[float]
+) -> PairOrder:
     codes = np.unique(np.array([row.unit for row in rows]), return_inverse=True)[1]
     scores = [np.nan if row.score is None else row.score for row in rows]
     pairs = pairs_within(codes, [row.human for row in rows], scores)
-    accuracy, decisive, calibrated = pair_accuracy(pairs), decisive_accuracy(pairs), calibrate_ties(pairs)
-    document: dict[str, Any] = {
-        "n_pairs": len(pairs), "n_human_ties": int((pairs.human == 0).sum()),
-        "n_judge_ties": int((pairs.judge == 0).sum()),
-        "pair_accuracy": accuracy.value, "decisive_accuracy": decisive.value, "n_decisive": decisive.n,
-        "tie_calibrated_accuracy": calibrated.accuracy.value, "tie_threshold": calibrated.threshold,
-        "methods": {
-            "pair_accuracy": accuracy.method, "decisive_accuracy": decisive.method,
-            "tie_calibrated_accuracy": calibrated.accuracy.method,
-        },
-        "status": accuracy.status, "reason": accuracy.reason or decisive.reason or None,
-    }  # fmt: skip
-    if options.gaps:
-        bands, same = agreement_by_gap(pairs, options.gaps)
-        document["by_gap"] = [
-            {"low": band.low, "high": band.high, "n": band.n, "agreement": band.agreement} for band in bands
-        ]
-        document["n_gap_zero"] = same
-    return document
+    bands, same = agreement_by_gap(pairs, gaps) if gaps else ((), 0)
+    return PairOrder(
+        judge, criterion, group, len(pairs), int((pairs.human == 0).sum()), int((pairs.judge == 0).sum()),
+        pair_accuracy(pairs), decisive_accuracy(pairs), calibrate_ties(pairs), bands, same,
+    )  # fmt: skip

@@ -10,10 +10,11 @@ from imarena.stats import MIRROR
 from imarena.tables import column_names
 
 
-def votes_as_ratings(path: Path, *, by_unit: bool = False) -> RatingColumns:
+def votes_as_ratings(path: Path, *, by_unit: bool = False, all_votes: bool = False) -> RatingColumns:
     """A battles table with `item` and `rater`: a unit is a pair on an item, whichever side its two models stood on.
 
     `by_unit`: of a campaign's table, which names its tasks: two turns of an item are two of them.
+    `all_votes`: also those that the table marks as not counted.
     """
     known = {"item" if name == "key" else name for name in column_names(path)}
     missing = [name for name in ("item", "rater") if name not in known]
@@ -23,8 +24,8 @@ def votes_as_ratings(path: Path, *, by_unit: bool = False) -> RatingColumns:
             hint="Voters agree where two of them saw the same pair: item, left, right, winner and rater are needed. "
             f"A board needs no more than this: imarena rank --from {path}",
         )
-    found = verdicts_from_file(path, words=[outcome.value for outcome in Outcome])
-    return pair_ratings(replace(found, item=found.labels["unit"]) if by_unit else found)
+    votes = verdicts_from_file(path, outcomes=[outcome.value for outcome in Outcome], all_votes=all_votes)
+    return pair_ratings(replace(votes, item=votes.labels["unit"]) if by_unit else votes)
 
 
 def pair_ratings(votes: VerdictColumns) -> RatingColumns:

@@ -5,49 +5,36 @@ round is mirrored. Every vote meets every verdict of the judge on the same battl
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from imarena.agreement.columns import VerdictColumns, check_groups
 from imarena.agreement.majority import RULE, majority_of
 from imarena.agreement.paired_tests import compare_verdicts
+from imarena.agreement.verdict_alignment import MajorityAlignment, VerdictAlignment, VerdictGroup
 from imarena.core import UserError
-from imarena.stats import EQUAL, MIRROR, OUTCOMES, Missing, ScorePairs, calibrate_ties, verdict_figures, verdict_matches
+from imarena.stats import (
+    EQUAL,
+    MIRROR,
+    OUTCOMES,
+    Missing,
+    ScorePairs,
+    TieCalibration,
+    calibrate_ties,
+    verdict_figures,
+    verdict_matches,
+)
 
-HUMAN_WORDS = OUTCOMES
-JUDGE_WORDS = (*OUTCOMES, EQUAL)
+HUMAN_OUTCOMES = OUTCOMES
+JUDGE_OUTCOMES = (*OUTCOMES, EQUAL)
 SHARED = ("task", "dimension")
 RATER = "rater"
 """Votes can be grouped by who cast them, beside their labels."""
 NO_VERDICT = "no verdict on the battle"
-NO_SCORES = "the judge does not score both sides"
 
 Battle = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class VerdictAlignment:
-    """Accuracies per judge and group, and what they rest on."""
-
-    settings: dict[str, Any]
-    n_verdicts: int
-    n_votes: int
-    excluded: dict[str, int]
-    groups: tuple[dict[str, Any], ...]
-    majority: dict[str, Any] | None = None
-    """The same against the majority of the votes on each battle, where one has two votes or more."""
-    comparisons: tuple[dict[str, Any], ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "kind": "verdicts", "settings": self.settings, "n_verdicts": self.n_verdicts, "n_votes": self.n_votes,
-            "excluded": self.excluded, "groups": list(self.groups), "majority": self.majority,
-            "comparisons": list(self.comparisons),
-        }  # fmt: skip
 
 
 @dataclass
@@ -95,7 +82,7 @@ def align_verdicts(
             f"No verdict in {verdicts.source} is on a battle in {votes.source}.",
             hint="They meet by item and the two models: check that the names are the same in both tables.",
         )
-    groups = _documents(votes, judges, keys, by, missing)
+    groups = _groups(votes, judges, keys, by, missing)
     whole = majority_of(votes, keys)
     settings = {
         "source": verdicts.source, "against": votes.source, "by": list(by), "missing": missing,
@@ -104,8 +91,7 @@ def align_verdicts(
     majority = None
     if whole is not None:
         rest = [name for name in by if name != RATER]
-        lines = _documents(whole, judges, keys, rest, missing)
-        majority = {"rule": RULE, "n_battles": len(whole), "by": rest, "groups": lines}
+        majority = MajorityAlignment(RULE, len(whole), tuple(rest), tuple(_groups(whole, judges, keys, rest, missing)))
     compared = compare_verdicts(_cast(votes, keys), _by_vote(judges, votes), verdict_matches) if compare else []
     excluded = {"votes_without_winner": len(votes) - len(cast)}
     n_given = sum(winner is not None for winner in verdicts.winner)
@@ -125,13 +111,12 @@ def _answers(verdicts: VerdictColumns, keys: Sequence[str]) -> dict[str, _Answer
     return judges
 
 
-def _documents(
+def _groups(
     votes: VerdictColumns, judges: Mapping[str, _Answers], keys: Sequence[str], by: Sequence[str], missing: Missing
-) -> list[dict[str, Any]]:
-    """One document per judge and group of votes."""
+) -> Iterator[VerdictGroup]:
+    """One row per judge and group of votes."""
     labels = {**votes.labels, RATER: votes.rater}
     dimension = votes.labels.get("dimension")
-    documents = []
     for judge, answers in sorted(judges.items()):
         groups: dict[tuple[str, ...], list[int]] = {}
         elsewhere: Counter[tuple[str, ...]] = Counter()
@@ -145,9 +130,16 @@ def _documents(
                 groups.setdefault(group, []).append(row)
         for group, rows in sorted(groups.items()):
             named = dict(zip(by, group, strict=True))
-            document = _document(judge, named, _meetings(votes, rows, answers, keys), missing)
-            documents.append({**document, "n_votes": len(rows), "n_votes_other_dimensions": elsewhere[group]})
-    return documents
+            met = _meetings(votes, rows, answers, keys)
+            people, machine = [meeting.vote for meeting in met], [meeting.verdict for meeting in met]
+            yield VerdictGroup(
+                judge, named,
+                verdict_figures(people, machine, missing=missing),
+                verdict_figures(people, machine, missing="wrong").four_way_accuracy,
+                _tie_calibrated(met),
+                dict(sorted(Counter(meeting.reason for meeting in met if meeting.verdict is None).items())),
+                len(rows), elsewhere[group],
+            )  # fmt: skip
 
 
 def _cast(votes: VerdictColumns, keys: Sequence[str]) -> list[tuple[Battle, str]]:
@@ -203,31 +195,7 @@ def _meetings(votes: VerdictColumns, rows: Iterable[int], answers: _Answers, key
     return meetings
 
 
-def _document(judge: str, group: dict[str, str], met: Sequence[_Meeting], missing: Missing) -> dict[str, Any]:
-    people, machine = [meeting.vote for meeting in met], [meeting.verdict for meeting in met]
-    found = verdict_figures(people, machine, missing=missing)
-    every = verdict_figures(people, machine, missing="wrong").four_way_accuracy
-    figures = (
-        found.four_way_accuracy, found.three_way_accuracy, found.decisive_accuracy, found.both_decisive_accuracy,
-        found.macro_f1,
-    )  # fmt: skip
-    reasons = {figure.name: figure.reason for figure in figures if figure.value is None}
-    return {
-        "judge": judge, "group": group, **{figure.name: figure.value for figure in figures},
-        "four_way_accuracy_all_votes": every.value, **_tie_calibrated(met),
-        "f1": {outcome: figure.value for outcome, figure in found.f1.items()},
-        "n": found.n, "n_missing": found.n_missing, "n_decisive": found.decisive_accuracy.n,
-        "missing": dict(sorted(Counter(meeting.reason for meeting in met if meeting.verdict is None).items())),
-        "confusion": found.confusion,
-        "methods": {
-            **{figure.name: figure.method for figure in figures}, "four_way_accuracy_all_votes": every.method,
-        },
-        "status": "ok" if found.four_way_accuracy.value is not None else "undefined",
-        "reason": "; ".join(dict.fromkeys(reasons.values())) or None,
-    }  # fmt: skip
-
-
-def _tie_calibrated(met: Sequence[_Meeting]) -> dict[str, Any]:
+def _tie_calibrated(met: Sequence[_Meeting]) -> TieCalibration | None:
     """Accuracy with the judge's own tie threshold replaced by the best one; both kinds of tie count as one."""
     side = {"left": 1.0, "right": -1.0}
     gaps = [
@@ -236,13 +204,6 @@ def _tie_calibrated(met: Sequence[_Meeting]) -> dict[str, Any]:
         if meeting.verdict is not None and meeting.gap is not None
     ]
     if not gaps:
-        return {
-            "tie_calibrated_accuracy": None, "tie_threshold": None, "n_tie_calibrated": 0,
-            "tie_calibrated_reason": NO_SCORES,
-        }  # fmt: skip
+        return None
     human, judge = (np.array(column, np.float64) for column in zip(*gaps, strict=True))
-    calibration = calibrate_ties(ScorePairs(human, judge, np.arange(len(gaps))))
-    return {
-        "tie_calibrated_accuracy": calibration.accuracy.value, "tie_threshold": calibration.threshold,
-        "n_tie_calibrated": len(gaps), "tie_calibrated_reason": calibration.accuracy.reason or None,
-    }  # fmt: skip
+    return calibrate_ties(ScorePairs(human, judge, np.arange(len(gaps))))

@@ -1,5 +1,6 @@
 """The root command: global options, and commands that are imported only when asked for."""
 
+import contextlib
 import ctypes
 import errno
 import sys
@@ -23,6 +24,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("upkeep.status", "Where a workspace stands."),
     "import": ("exchange.import_", "Bring items, outputs, judgments and votes in from a format."),
     "export": ("exchange.export", "Write a workspace in a format."),
+    "publish": ("publishing.publish", "Publish a benchmark as a folder for the Hugging Face hub."),
+    "submission": ("publishing.submission", "Outputs of other teams: check, make and add a submission."),
     "verify": ("upkeep.verify", "Check every record, hash and link."),
     "doctor": ("upkeep.doctor", "Check the machine and the installation."),
     "backup": ("upkeep.backup", "Copy a workspace into a backup folder."),
@@ -30,21 +33,31 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "upgrade": ("upkeep.upgrade", "Bring a workspace to the newest schema; makes a backup first."),
     "gc": ("upkeep.gc", "Remove pictures that no record names."),
     "withdraw": ("upkeep.withdraw", "Remove an image's bytes or a rater's personal data; a tombstone stays."),
+    "weights": ("upkeep.weights", "Model weights: list, get, add, verify."),
     "report": ("serving.report", "A workspace as a folder that opens in a browser."),
     "serve": ("serving.serve", "The web application: voting, rating, leaderboards, explorer."),
     "campaign": ("rating.campaign", "Rating campaigns: create, invite, status, export, close."),
     "edit": ("editing.edit", "Run editors over the items: single, multi-turn, complex."),
     "agent": ("editing.agent", "Edit one picture with CV-Agent and show every step."),
-    "scan": ("questions.scan", "Read the words in every picture and flag those that speak to a judge."),
+    "curate": ("curate.curate", "Collect, check and trace source images for a benchmark (CogRetriever)."),
+    "scan": (
+        "questions.scan",
+        "Read the words in every picture, or ask another tool about it, and keep the answers.",
+    ),
     "objects": ("questions.objects", "List the things that a correct output shows, for raters and judges."),
     "judge": ("questions.judge", "Score outputs one by one with machine judges."),
+    "score": ("questions.score", "Score one edit, without a workspace."),
+    "see": ("questions.see", "Show what is in pictures: objects, words, faces, colours, quality."),
+    "measure": ("questions.measure", "Measure how far an output is from its source; no workspace needed."),
     "battle": ("questions.battle", "Compare outputs in pairs with machine judges, in both orders."),
     "reparse": ("questions.reparse", "Read stored replies again with the present parser."),
+    "edival": ("edival.commands", "Object-centric edits (EdiVal): build a benchmark, score and report."),
     "rank": ("boards.rank", "Leaderboard from a workspace or a table of battles."),
     "signature": ("boards.signature", "Explain the signature below a board."),
     "agree": ("studies.agree", "Agreement among raters."),
     "health": ("studies.health", "How far each judge of a workspace can be trusted."),
     "align": ("studies.align", "A judge or a metric against people."),
+    "pvc": ("pvc.commands", "PVC-Judge: candidates, preference pairs, training data, training, meta-evaluation."),
     "route": ("active_elo.route", "Active Elo: calibrate, plan, assign, ingest, rerank."),
     "simulate": ("active_elo.simulate", "Compare routing policies at equal human budget."),
 }
@@ -97,21 +110,23 @@ def root(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,  # noqa: ARG001
 ) -> None:
     """imarena: the open arena for image editing and image generation models."""
-    context.obj = Session(workspace=workspace, json=as_json)
+    context.obj = Session(workspace=workspace, json=as_json, out=sys.stdout)
+    if as_json:  # whatever else is printed, by a plug-in or a library, would break the document
+        context.with_resource(contextlib.redirect_stdout(sys.stderr))
 
 
 def hoist_global_options(arguments: list[str]) -> list[str]:
     """Let ``--json`` and ``--workspace DIR`` stand anywhere: move them before the command."""
     front: list[str] = []
     rest: list[str] = []
-    words = iter(arguments)
-    for word in words:
+    remaining = iter(arguments)
+    for word in remaining:
         if word == "--":
-            rest += [word, *words]
+            rest += [word, *remaining]
         elif word == "--json":
             front.append(word)
         elif word in ("--workspace", "-w"):
-            front += [word, *(value for _, value in zip(range(1), words, strict=False))]
+            front += [word, *(value for _, value in zip(range(1), remaining, strict=False))]
         elif word.startswith("--workspace="):
             front.append(word)
         else:

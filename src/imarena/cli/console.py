@@ -1,6 +1,7 @@
 """Shared by all commands: the workspace location, what goes to stdout and stderr, and how errors are printed.
 
-With ``--json`` one JSON document goes to stdout and nothing else. Progress and messages always go to stderr.
+With ``--json`` one JSON document goes to stdout and nothing else. Progress and messages always go to stderr, as does
+then whatever a plug-in prints.
 """
 
 import json
@@ -29,6 +30,7 @@ class Exit(IntEnum):
     FAILED = 1
     USER = 2
     PARTIAL = 3
+    GATE = 4
 
 
 @dataclass(frozen=True)
@@ -38,17 +40,13 @@ class Session:
     workspace: Path
     json: bool
     quiet: bool = False
+    out: TextIO | None = None
+    """Where the result goes. With ``--json`` a running command has stderr as its `sys.stdout`: plug-ins print there."""
 
 
 def session(context: typer.Context) -> Session:
     """The session of a running command."""
-    found = context.find_object(Session)
-    return found if found is not None else Session(workspace=Path(), json=False)
-
-
-def stdout() -> Console:
-    """For results that people read. A pipe or a file has no width: nothing is wrapped there, unless COLUMNS asks."""
-    return _console(sys.stdout)
+    return context.find_object(Session) or Session(workspace=Path(), json=False)
 
 
 def stderr() -> Console:
@@ -57,6 +55,7 @@ def stderr() -> Console:
 
 
 def _console(file: TextIO) -> Console:
+    """A pipe or a file has no width: nothing is wrapped there, unless COLUMNS asks."""
     if file.isatty():
         return Console(file=file, highlight=False)
     width = None if os.environ.get("COLUMNS", "").isdigit() else UNBOUNDED
@@ -65,10 +64,12 @@ def _console(file: TextIO) -> Console:
 
 def emit(context: typer.Context, document: Any, show: Callable[[Console], None]) -> None:
     """Print the result: as one JSON document with ``--json``, else with `show`."""
+    out = session(context).out or sys.stdout
     if session(context).json:
-        sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False, default=str) + "\n")
+        out.write(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False, default=str) + "\n")
     else:
-        show(stdout())
+        show(_console(out))
+    out.flush()
 
 
 def print_tables(console: Console, tables: Sequence["Table"], *, markdown: bool = False, latex: bool = False) -> None:

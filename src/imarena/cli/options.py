@@ -26,8 +26,8 @@ def read_range(text: str | None) -> Any:
 
 def refuse_with_table(options: Mapping[str, bool]) -> None:
     """Raise for an option that chooses from a workspace where a table was named with --from. `options`: name, given."""
-    for name, given in options.items():
-        if given:
+    for name, is_set in options.items():
+        if is_set:
             raise UserError(
                 f"{name} chooses from a workspace and has no meaning with --from.",
                 hint=f"Leave out {name}, or leave out --from and name the workspace with --workspace DIR.",
@@ -36,10 +36,10 @@ def refuse_with_table(options: Mapping[str, bool]) -> None:
 
 def parse_pairs(values: list[str] | None) -> dict[str, str]:
     """``["a=1", "b=2"]`` as a dictionary."""
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for value in values or []:
         key, equals, text = value.partition("=")
         if not equals or not key:
             raise UserError(f"The option '{value}' is not of the form key=value.")
-        found[key] = text
-    return found
+        pairs[key] = text
+    return pairs

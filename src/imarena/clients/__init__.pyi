@@ -5,11 +5,14 @@ from .chat import ChatClient as ChatClient
 from .chat import ChatReply as ChatReply
 from .endpoint import Endpoint as Endpoint
 from .endpoint import read_endpoint as read_endpoint
+from .hub_models import download_commit as download_commit
+from .hub_models import find_commit as find_commit
 from .image_api import ImageAnswer as ImageAnswer
 from .image_api import ImageCall as ImageCall
 from .image_api import ImageClient as ImageClient
 from .image_api import ImageEndpoint as ImageEndpoint
 from .image_api import read_failure as read_failure
+from .image_search.catalog import open_image_source as open_image_source
 from .local_vlm import load_vlm as load_vlm
 from .messages import ChatRequest as ChatRequest
 from .messages import ImagePart as ImagePart
@@ -18,6 +21,9 @@ from .messages import Message as Message
 from .messages import Part as Part
 from .messages import image_part as image_part
 from .messages import single_question as single_question
+from .package_index import WantedArchive as WantedArchive
+from .package_index import download_archive as download_archive
+from .package_index import pip_index_settings as pip_index_settings
 from .queue_api import Queue as Queue
 from .queue_api import QueueTemplate as QueueTemplate
 from .reachable import check_reachable as check_reachable

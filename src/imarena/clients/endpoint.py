@@ -89,9 +89,9 @@ class Endpoint(Noun):
     @field_validator("headers")
     @classmethod
     def _no_keys_in_headers(cls, value: dict[str, str]) -> dict[str, str]:
-        found = sorted(name for name in value if _KEY_NAMES.search(name))
-        if found:
-            raise ValueError(f"the header {', '.join(found)} would be written into records: use api_key_env")
+        key_names = sorted(name for name in value if _KEY_NAMES.search(name))
+        if key_names:
+            raise ValueError(f"the header {', '.join(key_names)} would be written into records: use api_key_env")
         return value
 
     @model_validator(mode="after")

@@ -105,8 +105,7 @@ class EndpointClient:
             if not self._try_again(result, tries, route):
                 return result
             _LOG.debug("trying again (%d sent): %s", tries.sent, result.error)
-            if result.kind not in (FailureKind.THROTTLED, FailureKind.SHUT):
-                await asyncio.sleep(self._backoff_s(tries.failed + tries.timeouts))
+            await asyncio.sleep(self._delay_s(result, tries, route))
 
     async def attempt(
         self,
@@ -127,10 +126,11 @@ class EndpointClient:
         route: Route | None = None
         try:
             route = await dispatcher.acquire(avoid)
+            started = asyncio.get_running_loop().time()
             result = await send(session, route)
             if isinstance(result, Failure):
                 result = replace(result, error=scrub(result.error, self.secrets))
-            self._teach(route, result)
+            self._teach(route, result, started)
         finally:
             if self._budget is not None and reservation is not None:
                 cost_usd = _cost(result, charged_usd, sent=route is not None)
@@ -150,15 +150,12 @@ class EndpointClient:
                     raise
                 await asyncio.sleep(0.02)  # some of those under way may cost nothing
 
-    def _teach(self, route: Route, result: object) -> None:
+    def _teach(self, route: Route, result: object, started: float) -> None:
         now = asyncio.get_running_loop().time()
         if not isinstance(result, Failure) or result.kind is FailureKind.REJECTED:
-            route.succeeded()
+            route.succeeded(now, now - started)
         elif result.kind is FailureKind.THROTTLED:
-            after_s = result.after_s
-            if after_s is None:
-                after_s = self._backoff_s(route.throttled_in_a_row + 1)
-            route.throttled(now, min(after_s, self.endpoint.max_wait_s) * self._rng.uniform(1.0, 1.1))
+            route.throttled(now, self._retry_after_s(result, 1))
         elif result.kind is FailureKind.SHUT:
             route.shut(now, result.error)
         else:
@@ -186,6 +183,23 @@ class EndpointClient:
         """Is there another route that was not shut?"""
         now = asyncio.get_running_loop().time()
         return any(other is not route and not other.shut_in_a_row and not other.down(now) for other in self.routes)
+
+    def _delay_s(self, failure: Failure, tries: RequestAttempts, route: Route | None) -> float:
+        """How long this request waits before its next try; other requests do not wait with it."""
+        if failure.kind is FailureKind.SHUT:
+            return 0.0
+        if failure.kind is not FailureKind.THROTTLED:
+            return self._backoff_s(tries.failed + tries.timeouts)
+        now = asyncio.get_running_loop().time()
+        if any(other is not route and other.wait_s(now) <= 0 for other in self.routes):
+            return 0.0
+        return self._retry_after_s(failure, tries.throttled)
+
+    def _retry_after_s(self, failure: Failure, refusals: int) -> float:
+        """As the endpoint asks, or a pause that grows; with jitter, so that not all come back at once."""
+        if failure.after_s is None:
+            return self._backoff_s(refusals)
+        return min(failure.after_s, self.endpoint.max_wait_s) * self._rng.uniform(1.0, 1.1)
 
     def _backoff_s(self, failures: int) -> float:
         """Exponential with jitter, so that requests that failed together do not come back together."""

@@ -119,7 +119,7 @@ def _fill(schema: dict[str, Any], query: ChatQuery, path: str) -> Any:
         return _fill_object(schema.get("properties", {}), query, path)
     if kind == "array":
         count = max(1, int(schema.get("minItems", 1)))
-        return [_fill(schema.get("items", {}), query, f"{path}[{place}]") for place in range(count)]
+        return [_fill(schema.get("items", {}), query, f"{path}[{index}]") for index in range(count)]
     if kind in {"integer", "number"}:
         low, high = schema.get("minimum", 0), schema.get("maximum", 1000)
         value = low + query.fraction(path) * (high - low)
@@ -131,20 +131,24 @@ def _fill(schema: dict[str, Any], query: ChatQuery, path: str) -> Any:
 
 def _fill_object(properties: dict[str, Any], query: ChatQuery, path: str) -> dict[str, Any]:
     """Each property by itself; a whole-numbered score beside a winner agrees with it."""
-    found = {name: _fill(inner, query, f"{path}.{name}") for name, inner in properties.items()}
-    if str(found.get("winner")).lower() in _FIRST | _SECOND and len(query.images) >= 2 and "score" in found:
+    answer_fields = {name: _fill(inner, query, f"{path}.{name}") for name, inner in properties.items()}
+    if (
+        str(answer_fields.get("winner")).lower() in _FIRST | _SECOND
+        and len(query.images) >= 2
+        and "score" in answer_fields
+    ):
         score = properties["score"]
         score = score.get("anyOf", [score])[0]
         if score.get("type") == "integer":
-            found["score"] = _sided(query, score.get("minimum", 0), score.get("maximum", 1000))
-    return found
+            answer_fields["score"] = _sided(query, score.get("minimum", 0), score.get("maximum", 1000))
+    return answer_fields
 
 
 def _sided(query: ChatQuery, low: int, high: int) -> int:
     """A score above the middle of its scale where the first picture is the better one, else below it."""
     half = (high - low + 1) // 2
-    words = json.dumps([sorted(query.images[-2:]), query.text]).encode()
-    step = int.from_bytes(hashlib.sha256(words).digest()[:6], "big") % half
+    seed_text = json.dumps([sorted(query.images[-2:]), query.text]).encode()
+    step = int.from_bytes(hashlib.sha256(seed_text).digest()[:6], "big") % half
     return high - step if query.first_is_better else low + step
 
 

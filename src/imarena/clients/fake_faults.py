@@ -72,6 +72,31 @@ class Faults(Rates[Fault]):
     slow_s: float = 0.2
 
 
+@dataclass
+class TokenBucket:
+    """A rate limit: `burst` requests at once, and `per_s` more every second. Times are seconds on one clock."""
+
+    per_s: float
+    burst: float = 20.0
+    _tokens: float = field(init=False)
+    _filled_at: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.per_s <= 0 or self.burst < 1:
+            raise UserError(f"A rate limit accepts requests, not {self.per_s:g} per second and {self.burst:g} at once.")
+        self._tokens = self.burst
+
+    def accept(self, now: float) -> bool:
+        """Whether a request that arrives now is within the limit."""
+        passed_s = 0.0 if self._filled_at is None else now - self._filled_at
+        self._filled_at = now
+        self._tokens = min(self.burst, self._tokens + passed_s * self.per_s)
+        if self._tokens < 1:
+            return False
+        self._tokens -= 1
+        return True
+
+
 def parse_rates(texts: list[str], kind: type[F]) -> dict[F, float]:
     """Rates from words like `rate_limited=0.2`."""
     rates = {}

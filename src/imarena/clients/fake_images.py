@@ -177,9 +177,9 @@ class FakeImages(ListeningServer):
         urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
         asked = ImageRequest(body["model"], prompt, tuple(map(data_url_bytes, urls)), (str(body.get("seed")),))
 
-        def message(said: dict[str, Any], finish: str, images: int) -> web.Response:
+        def message(reply_message: dict[str, Any], finish: str, images: int) -> web.Response:
             usage = {"prompt_tokens": 300, "completion_tokens": 1290 * max(1, images), "cost": 0.039 * images}
-            choice = {"index": 0, "message": {"role": "assistant", **said}, "finish_reason": finish}
+            choice = {"index": 0, "message": {"role": "assistant", **reply_message}, "finish_reason": finish}
             return web.json_response({"id": "gen-1", "model": asked.model, "choices": [choice], "usage": usage})
 
         def pictures_of(_asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
@@ -269,10 +269,10 @@ class FakeImages(ListeningServer):
 
     async def _fal_status(self, request: web.Request) -> web.Response:
         job, done = self._polled(request)
-        told: dict[str, Any] = {"status": "COMPLETED" if done else "IN_PROGRESS", "request_id": job["id"]}
+        job_status: dict[str, Any] = {"status": "COMPLETED" if done else "IN_PROGRESS", "request_id": job["id"]}
         if done and job["fault"] is ImageFault.JOB_FAILED:  # fal knows no state of failure: the error stands beside it
-            told |= {"error": "CUDA out of memory", "error_type": "runner_server_error"}
-        return web.json_response(told, status=200 if done else 202)
+            job_status |= {"error": "CUDA out of memory", "error_type": "runner_server_error"}
+        return web.json_response(job_status, status=200 if done else 202)
 
     async def _fal_result(self, request: web.Request) -> web.Response:
         job = self._jobs[request.match_info["job"]]
@@ -282,10 +282,10 @@ class FakeImages(ListeningServer):
         return web.json_response({"images": images, "seed": 1, "has_nsfw_concepts": [False] * len(images)})
 
     async def _replicate(self, request: web.Request) -> web.StreamResponse:
-        given = (await request.json())["input"]
+        job_input = (await request.json())["input"]
         model = f"{request.match_info['owner']}/{request.match_info['name']}"
-        pictures = (data_url_bytes(given["input_image"]),) if "input_image" in given else ()
-        asked = ImageRequest(model, given["prompt"], pictures, (str(given.get("seed")),))
+        pictures = (data_url_bytes(job_input["input_image"]),) if "input_image" in job_input else ()
+        asked = ImageRequest(model, job_input["prompt"], pictures, (str(job_input.get("seed")),))
 
         def accepted(asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
             return web.json_response(self._prediction(self._job(asked, made, fault), "starting"), status=201)

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from aiohttp import web
 
 from imarena.clients.fake_answers import AnswerFunction, ChatQuery, answer_by_hash, read_query
-from imarena.clients.fake_faults import Fault, Faults, parse_rates
+from imarena.clients.fake_faults import Fault, Faults, TokenBucket, parse_rates
 from imarena.clients.fake_listen import ListeningServer, serve_until_interrupted
 
 FAULT_HEADER = "x-fake-fault"
@@ -45,6 +45,8 @@ class FakeServer(ListeningServer):
 
     answer: AnswerFunction = answer_by_hash
     faults: Faults = field(default_factory=Faults)
+    bucket: TokenBucket | None = None
+    """A rate limit: requests beyond it get 429."""
     reply_s: float = 0.0
     """Seconds that every good reply takes."""
     structured: Literal["honour", "ignore", "reject"] = "honour"
@@ -156,6 +158,8 @@ class FakeServer(ListeningServer):
         named = request.headers.get(FAULT_HEADER)
         if named is not None:
             return None if named == "none" else Fault(named)
+        if self.bucket is not None and not self.bucket.accept(time.monotonic()):
+            return Fault.RATE_LIMITED
         seen = self._seen[digest]
         self._seen[digest] += 1
         return self.faults.by_rate(digest, seen)
@@ -246,6 +250,7 @@ def main(arguments: list[str] | None = None) -> None:
     server = FakeServer(
         answer=_load(options.answer),
         faults=faults,
+        bucket=None if options.accept_per_s is None else TokenBucket(options.accept_per_s, options.burst),
         reply_s=options.reply_s,
         structured=options.structured,
         api_key=os.environ.get(options.api_key_env) if options.api_key_env else None,
@@ -261,8 +266,8 @@ def _load(path: str) -> AnswerFunction:
     if not path:
         return answer_by_hash
     module, _, name = path.partition(":")
-    found: AnswerFunction = getattr(import_module(module), name)
-    return found
+    answer: AnswerFunction = getattr(import_module(module), name)
+    return answer
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -272,6 +277,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--fault", action="append", default=[], metavar="NAME=RATE", help="may be given several times")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--retry-after", default="0.05", help="header of a 429 reply")
+    parser.add_argument("--accept-per-s", type=float, help="a token bucket: 429 for requests beyond this rate")
+    parser.add_argument("--burst", type=float, default=20.0, help="requests that the token bucket accepts at once")
     parser.add_argument("--hang-s", type=float, default=3600.0)
     parser.add_argument("--slow-s", type=float, default=0.2)
     parser.add_argument("--reply-s", type=float, default=0.0, help="seconds that every good reply takes")

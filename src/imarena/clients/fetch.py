@@ -7,7 +7,7 @@ a name which answers differently a second time gains nothing. Each redirect is c
 import asyncio
 import ipaddress
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import aiohttp
@@ -43,7 +43,25 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class DownloadRefused(UserError):
-    """The download was not made, or was stopped; the message says why."""
+    """The download was not made, or was stopped; the message says why.
+
+    `status` is the server's HTTP status where it answered with another than 200, and `retry_after_s` what it asks for.
+    `unreachable`: there was no whole answer.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        status: int | None = None,
+        retry_after_s: float | None = None,
+        unreachable: bool = False,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.retry_after_s = retry_after_s
+        self.unreachable = unreachable
 
 
 @dataclass(frozen=True)
@@ -62,25 +80,24 @@ async def download_file(
     timeout_s: float = 60.0,
     type_of: Callable[[bytes], str] = media_type_of,
     allow_loopback: bool = False,
+    headers: Mapping[str, str] | None = None,
 ) -> Download:
-    """Download one file over http or https. Raises `FetchRefused` with one reason.
+    """Download one file over http or https. Raises `DownloadRefused` with one reason.
 
     `type_of` tells the type from the bytes and raises `InvalidImage` for a wrong one (default: pictures only).
-    `allow_loopback` is for tests.
+    `allow_loopback` is for tests. `headers` are sent with the first request only: a redirect may lead to another host.
     """
     connector = aiohttp.TCPConnector(resolver=_CheckedResolver(allow_loopback), use_dns_cache=False, limit=1)
     timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=min(10.0, timeout_s))
-    headers = {"User-Agent": f"imarena/{VERSION}", "Accept-Encoding": "identity"}
+    sent = {"User-Agent": f"imarena/{VERSION}", "Accept-Encoding": "identity"}
     jar = aiohttp.DummyCookieJar()
     try:
-        async with aiohttp.ClientSession(
-            connector=connector, timeout=timeout, headers=headers, cookie_jar=jar
-        ) as session:
-            data, final = await _follow(session, url, max_bytes, allow_loopback=allow_loopback)
+        async with aiohttp.ClientSession(connector=connector, timeout=timeout, headers=sent, cookie_jar=jar) as session:
+            data, final = await _follow(session, url, max_bytes, headers or {}, allow_loopback=allow_loopback)
     except TimeoutError as error:
-        raise DownloadRefused(f"{_shown(url)} gave no whole reply in {timeout_s:g} s") from error
+        raise DownloadRefused(f"{_shown(url)} gave no whole reply in {timeout_s:g} s", unreachable=True) from error
     except (aiohttp.ClientError, OSError) as error:
-        raise DownloadRefused(f"{_shown(url)} cannot be downloaded: {_reason(error)}") from error
+        raise DownloadRefused(f"{_shown(url)} cannot be downloaded: {_reason(error)}", unreachable=True) from error
     try:
         return Download(data, type_of(data), str(final))
     except InvalidImage as error:
@@ -104,19 +121,28 @@ def refusal_reason(address: Address, *, allow_loopback: bool = False) -> str:
 
 
 async def _follow(
-    session: aiohttp.ClientSession, url: str, max_bytes: int, *, allow_loopback: bool
+    session: aiohttp.ClientSession, url: str, max_bytes: int, headers: Mapping[str, str], *, allow_loopback: bool
 ) -> tuple[bytes, URL]:
     here = _checked_url(url, allow_loopback=allow_loopback)
     for _ in range(MAX_REDIRECTS + 1):
-        async with session.get(here, allow_redirects=False) as response:
+        async with session.get(here, allow_redirects=False, headers=headers) as response:
+            headers = {name: value for name, value in headers.items() if name == "User-Agent"}
             target = response.headers.get("Location")
             if response.status in _REDIRECTS and target:
                 here = _checked_url(str(_joined(here, target)), allow_loopback=allow_loopback)
                 continue
             if response.status != 200:
-                raise DownloadRefused(f"{_shown(url)} answers with HTTP {response.status}")
+                raise DownloadRefused(
+                    f"{_shown(url)} answers with HTTP {response.status}",
+                    status=response.status,
+                    retry_after_s=_seconds(response.headers.get("Retry-After", "")),
+                )
             return await _read(response, max_bytes, url), here
     raise DownloadRefused(f"{_shown(url)} redirects more than {MAX_REDIRECTS} times")
+
+
+def _seconds(text: str) -> float | None:
+    return float(text) if text.isascii() and text.isdecimal() else None
 
 
 def _joined(here: URL, target: str) -> URL:
@@ -179,8 +205,8 @@ class _CheckedResolver(AbstractResolver):
         loop = asyncio.get_running_loop()
         rows = await loop.getaddrinfo(host, port, family=family, type=socket.SOCK_STREAM)
         results: list[ResolveResult] = []
-        for kind, _, protocol, _, place in rows:
-            text = str(place[0])
+        for kind, _, protocol, _, address in rows:
+            text = str(address[0])
             reason = refusal_reason(ipaddress.ip_address(text.partition("%")[0]), allow_loopback=self._allow_loopback)
             if reason:
                 raise DownloadRefused(f"{host} is {reason}: only public addresses are fetched")

@@ -125,20 +125,20 @@ class ImageClient:
         """A key that was refused once is not sent again and again; nothing about the request changes."""
         if failure.http_status in {401, 403}:
             names = ", ".join(self.endpoint.api_key_env) or "no variable"
-            said = failure.error.rstrip(".")
-            self._locked_out = f"the key ({names}) was refused: {said}. Set a valid one and run again"
+            reason = failure.error.rstrip(".")
+            self._locked_out = f"the key ({names}) was refused: {reason}. Set a valid one and run again"
         return False
 
     async def download(self, url: str) -> ImageAnswer:
         """A picture behind an address, by the safe fetcher; from this machine only where the endpoint is here too."""
         near = all((URL(base).host or "") in _LOOPBACK for base in self.endpoint.base_url)
         try:
-            found = await download_file(
+            download = await download_file(
                 url, timeout_s=self.endpoint.timeout_s, allow_loopback=near, type_of=lambda _: "unchecked"
             )
         except DownloadRefused as error:
             return ImageAnswer(Status.API_ERROR, error=f"the picture could not be fetched: {error}")
-        return ImageAnswer(Status.OK, images=(found.data,))
+        return ImageAnswer(Status.OK, images=(download.data,))
 
     async def _send(
         self, session: aiohttp.ClientSession, route: Route, call: ImageCall, read: ReadPictures

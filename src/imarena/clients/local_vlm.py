@@ -102,8 +102,11 @@ def load_vlm(
     dtype: str = "auto",
     revision: str | None = None,
     timeout_s: float = 600.0,
+    processor: Any = None,
 ) -> LocalVlm:
     """Load a model from a folder or a hub name (pin it with `revision`).
+
+    `processor` takes the place of the one that transformers would make.
 
     `device` is `auto` (CUDA if there is one), `cpu`, `cuda:0`, ...; `dtype` is `auto`, `float32`, `bfloat16`, ...
     """
@@ -112,11 +115,11 @@ def load_vlm(
         from transformers import AutoModelForImageTextToText, AutoProcessor
     except ImportError as error:
         raise MissingExtra("A vision-language model on this machine", "vision") from error
-    place = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
+    target_device = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
     source = str(name)
     common: dict[str, Any] = {"trust_remote_code": False, "revision": revision}
     try:
-        processor = AutoProcessor.from_pretrained(source, **common)
+        processor = processor or AutoProcessor.from_pretrained(source, **common)
         model = AutoModelForImageTextToText.from_pretrained(source, use_safetensors=True, dtype=dtype, **common)
     except (OSError, ValueError, ImportError) as error:
         raise UserError(
@@ -125,7 +128,7 @@ def load_vlm(
         ) from error
     if not getattr(processor, "chat_template", None):
         raise UserError(f"The model '{source}' has no chat template.", hint="Use its instruction-tuned version.")
-    return LocalVlm(source, processor, model.to(place).eval(), timeout_s=timeout_s)
+    return LocalVlm(source, processor, model.to(target_device).eval(), timeout_s=timeout_s)
 
 
 def _message(message: Message) -> dict[str, Any]:

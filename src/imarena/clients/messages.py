@@ -123,8 +123,8 @@ def _messages(request: ChatRequest, endpoint: Endpoint) -> Iterator[bytes]:
         if all(isinstance(part, str) for part in message.parts) and len(message.parts) == 1:
             yield _dumps(message.parts[0])  # a plain string: some servers take nothing else for a system message
         else:
-            for place, part in enumerate(message.parts):
-                yield b"," if place else b"["
+            for index, part in enumerate(message.parts):
+                yield b"," if index else b"["
                 if isinstance(part, ImagePart):
                     yield b'{"type":"image_url","image_url":{"url":"'
                     yield part.url
@@ -166,9 +166,9 @@ class ImageParts:
     async def get(self, data: bytes, sha256: str, preparation: Preparation) -> ImagePart:
         """The picture as a part. Decoding runs in a thread, once for all that ask at the same time."""
         key = preparation.key(sha256)
-        found = self._kept.get(key)
-        if found is not None:
-            return found
+        cached_part = self._kept.get(key)
+        if cached_part is not None:
+            return cached_part
         task = self._making.get(key)
         if task is None:
             task = asyncio.create_task(asyncio.to_thread(self._make, data, sha256, preparation))

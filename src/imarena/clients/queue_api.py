@@ -58,10 +58,10 @@ def fill_template(template: Any, fields: Mapping[str, Any]) -> Any:
 
 def follow_pointer(document: Any, pointer: str) -> Iterator[Any]:
     """What a dotted path leads to; nothing where it leads nowhere."""
-    found = [document]
+    entries = [document]
     for part in pointer.split("."):
-        found = [deeper for entry in found for deeper in _step(entry, part)]
-    yield from found
+        entries = [deeper for entry in entries for deeper in _step(entry, part)]
+    yield from entries
 
 
 def _step(entry: Any, part: str) -> list[Any]:
@@ -128,9 +128,9 @@ class Queue:
                 return now
 
     def _failed(self, document: JsonDict) -> ImageAnswer:
-        said = _first(document, self.template.error) or json.dumps(document)[:300]
-        refused = any(word in said.lower() for word in self.template.refusal_words)
-        return ImageAnswer(Status.REFUSED if refused else Status.API_ERROR, error=f"the job failed: {said[:400]}")
+        message = _first(document, self.template.error) or json.dumps(document)[:300]
+        refused = any(word in message.lower() for word in self.template.refusal_words)
+        return ImageAnswer(Status.REFUSED if refused else Status.API_ERROR, error=f"the job failed: {message[:400]}")
 
     def _pictures(self, document: JsonDict, sent: ImageAnswer) -> ImageAnswer:
         if any(value is True for pointer in self.template.refused for value in follow_pointer(document, pointer)):
@@ -150,9 +150,9 @@ class Queue:
             document = None
         if not 200 <= status < 300:
             if isinstance(document, dict):
-                said = json.dumps(document.get("detail", "")).lower()
-                if any(word in said for word in ("content_policy_violation", *self.template.refusal_words)):
-                    return ImageAnswer(Status.REFUSED, error=f"HTTP {status}: {said[:400]}")
+                detail = json.dumps(document.get("detail", "")).lower()
+                if any(word in detail for word in ("content_policy_violation", *self.template.refusal_words)):
+                    return ImageAnswer(Status.REFUSED, error=f"HTTP {status}: {detail[:400]}")
                 if "error" not in document and isinstance(document.get("detail"), str):
                     body = json.dumps({"error": document["detail"]}).encode()
             return read_failure(status, headers, body)

@@ -18,10 +18,10 @@ def check_reachable(endpoint: Endpoint) -> None:
         return
     why = ""
     for url in endpoint.base_url:
-        place = urlsplit(url)
-        port = place.port or (443 if place.scheme == "https" else 80)
+        address = urlsplit(url)
+        port = address.port or (443 if address.scheme == "https" else 80)
         try:
-            socket.create_connection((place.hostname or "", port), timeout=_PATIENCE_S).close()
+            socket.create_connection((address.hostname or "", port), timeout=_PATIENCE_S).close()
         except ConnectionRefusedError:
             why = why or f"{url} refuses the connection"
         except socket.gaierror:

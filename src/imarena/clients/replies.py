@@ -150,9 +150,9 @@ def _codes_and_message(error: Any, body: bytes) -> tuple[frozenset[str], str]:
     if not isinstance(error, dict):
         return frozenset(), _excerpt(body)
     inner = error.get("innererror")
-    found = [error.get("code"), error.get("type"), error.get("status")]
-    found.append(inner.get("code") if isinstance(inner, dict) else None)
-    codes = frozenset(value.lower() for value in found if isinstance(value, str))
+    values = [error.get("code"), error.get("type"), error.get("status")]
+    values.append(inner.get("code") if isinstance(inner, dict) else None)
+    codes = frozenset(value.lower() for value in values if isinstance(value, str))
     message = error.get("message")
     text = message if isinstance(message, str) and message else _excerpt(body)
     return codes, " ".join(text.split())[:_ERROR_LENGTH]

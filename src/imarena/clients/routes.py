@@ -1,4 +1,4 @@
-"""Routes to an endpoint: rate limits that adapt to 429 replies, and a circuit breaker that pauses requests."""
+"""Routes to an endpoint: each has a limit that adapts to 429 replies and a circuit breaker that pauses requests."""
 
 import asyncio
 import math
@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from imarena.clients.adaptive_limit import AdaptiveLimit
 from imarena.clients.endpoint import Endpoint
 from imarena.clients.secret import Secret
 
@@ -23,26 +24,22 @@ class Route:
     url: str
     secret: Secret | None
     endpoint: Endpoint
-    limit: float = 0.0
-    """How many requests at once: halved by a 429, raised again by successes."""
+    rate: AdaptiveLimit = field(init=False)
+    """How many requests at once and how fast, by what the endpoint accepts."""
     in_flight: int = 0
     next_send: float = 0.0
     paused_until: float = 0.0
-    shrink_again: float = 0.0
     failures: int = 0
+    """Failures in a row."""
+    broken: bool = False
+    """The breaker is open, or waits for the outcome of one trial."""
     trials: int = 0
     trial_running: bool = False
     last_error: str = ""
-    throttled_in_a_row: int = 0
     shut_in_a_row: int = 0
 
     def __post_init__(self) -> None:
-        self.limit = float(self.endpoint.max_concurrency)
-
-    @property
-    def broken(self) -> bool:
-        """The breaker is open, or waits for the outcome of one trial."""
-        return self.failures >= self.endpoint.breaker_failures
+        self.rate = AdaptiveLimit(self.endpoint.max_concurrency)
 
     def down(self, now: float) -> bool:
         """Trial after trial failed, and the next one is not due yet."""
@@ -50,32 +47,28 @@ class Route:
 
     def wait_s(self, now: float) -> float:
         """Seconds until it may send; infinite where only another request's end can free it."""
-        if self.in_flight >= max(1, int(self.limit)) or (self.broken and self.trial_running):
+        if self.broken and self.trial_running:
             return math.inf
-        return max(0.0, self.next_send - now, self.paused_until - now)
+        return max(self.rate.wait_s(now, self.in_flight), self.next_send - now, self.paused_until - now)
 
     def take(self, now: float) -> None:
         """A request goes out on this route."""
         self.in_flight += 1
+        self.rate.sent(now)
         if self.endpoint.requests_per_minute is not None:
             self.next_send = max(now, self.next_send) + 60.0 / self.endpoint.requests_per_minute
         if self.broken:
             self.trial_running = True
 
-    def succeeded(self) -> None:
-        """The server answered as it should: the breaker closes, and a slowed route speeds up."""
+    def succeeded(self, now: float, latency_s: float) -> None:
+        """The server answered as it should: the breaker closes."""
         self._answered()
-        self.throttled_in_a_row = 0
-        self.limit = min(float(self.endpoint.max_concurrency), self.limit + 1.0 / self.limit)
+        self.rate.accepted(now, latency_s)
 
     def throttled(self, now: float, after_s: float) -> None:
-        """429: nobody uses this route for a while, and then half as many at once."""
+        """429: the request that got it waits for `after_s`, the whole route only where much of a window was refused."""
         self._answered()
-        self.throttled_in_a_row += 1
-        self.paused_until = max(self.paused_until, now + after_s)
-        if now >= self.shrink_again:  # replies to requests that were out together count once
-            self.limit = max(1.0, self.limit / 2)
-            self.shrink_again = now + after_s
+        self.rate.refused(now, after_s)
 
     def failed(self, now: float, error: str) -> None:
         """An error on the server's side or on the way."""
@@ -83,7 +76,10 @@ class Route:
         if self.broken and not self.trial_running:
             return  # it was out already when the breaker opened
         self.failures += 1
-        if self.broken:
+        # Errors return sooner than answers: of requests that went out together the failed ones come first, in a row.
+        # So the breaker opens only after as many failures as requests are still out.
+        if self.broken or self.failures >= max(self.endpoint.breaker_failures, self.in_flight):
+            self.broken = True
             self.trial_running = False
             pause = min(_MAX_PAUSE_S, self.endpoint.breaker_pause_s * 2.0**self.trials)
             self.trials += 1
@@ -98,7 +94,7 @@ class Route:
         self.shut_in_a_row += 1
         self.trial_running = False
         if self.broken or self.shut_in_a_row >= self.endpoint.breaker_failures:
-            self.failures = self.endpoint.breaker_failures
+            self.broken = True
             self.trials = self.endpoint.breaker_trials + 1
             self.paused_until = max(self.paused_until, now + _MAX_PAUSE_S)
 
@@ -108,7 +104,7 @@ class Route:
 
     def _answered(self) -> None:
         self.failures = self.trials = self.shut_in_a_row = 0
-        self.trial_running = False
+        self.broken = self.trial_running = False
 
 
 @dataclass
@@ -174,7 +170,7 @@ class Dispatcher:
 
     def _pick(self, now: float, avoid: Route | None) -> Route | None:
         ready = [route for route in self.routes if route.wait_s(now) <= 0]
-        return min(ready, key=lambda route: (route is avoid, route.in_flight / route.limit), default=None)
+        return min(ready, key=lambda route: (route is avoid, route.in_flight / route.rate.limit), default=None)
 
     def _wake_later(self, now: float) -> None:
         wait_s = min(route.wait_s(now) for route in self.routes)

@@ -3,6 +3,10 @@
 `UserError` is the one that the command line turns into a single message and exit code 2.
 """
 
+import re
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
 
 class ImarenaError(Exception):
     """Anything that this package raises on purpose."""
@@ -57,3 +61,21 @@ class DiskFull(DatabaseFailed):
 
 class BudgetSpent(ImarenaError):
     """The next call could pass the cost that was allowed: the run stops before it."""
+
+
+def error_message(error: BaseException) -> str:
+    """The text of an error. One from a plug-in may fail to say what it is."""
+    try:
+        return str(error)
+    except Exception as failure:  # noqa: BLE001  # the author's own `__str__`, which may raise anything
+        return f"its own message cannot be made, `__str__` raised {type(failure).__name__}"
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, for reports that have one line per error; without a message, its type.
+
+    Control characters, which may come from names in a file, are escaped.
+    """
+    lines = (line for line in error_message(error).split("\n") if line.strip())
+    line = next(lines, type(error).__name__)
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), line.rstrip("\r"))

@@ -4,6 +4,7 @@ A plug-in may be any object with the one method. This module is the only place t
 object; everything behind it asks the ports alone.
 """
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -64,24 +65,24 @@ def adapt_judge(made: Any, name: str) -> Judge:
     read from attributes with the names that traits have.
     """
     _need_method(made, "judge", f"The judge '{name}'")
-    traits = getattr(made, "traits", None)
-    if isinstance(traits, JudgeTraits) and all(hasattr(made, one) for one in ("name", *_JUDGE_NAMES, "params")):
+    traits = _own_traits(made, JudgeTraits, f"The judge '{name}'")
+    if traits is not None and all(hasattr(made, attribute) for attribute in ("name", *_JUDGE_NAMES, "params")):
         whole: Judge = made
         return whole
     return PluginJudge(
         made,
         str(getattr(made, "name", name)),
-        **{one: str(getattr(made, one, default)) for one, default in _JUDGE_NAMES.items()},
+        **{attribute: str(getattr(made, attribute, default)) for attribute, default in _JUDGE_NAMES.items()},
         params=dict(getattr(made, "params", {})),
-        traits=traits if isinstance(traits, JudgeTraits) else _judge_traits(made),
+        traits=traits or _judge_traits(made),
     )
 
 
 def adapt_editor(made: Any, name: str) -> Editor:
     """The same for an editor."""
     _need_method(made, "edit", f"The editor '{name}'")
-    traits = getattr(made, "traits", None)
-    if isinstance(traits, EditorTraits) and all(hasattr(made, one) for one in ("name", "version", "params")):
+    traits = _own_traits(made, EditorTraits, f"The editor '{name}'")
+    if traits is not None and all(hasattr(made, attribute) for attribute in ("name", "version", "params")):
         whole: Editor = made
         return whole
     return PluginEditor(
@@ -89,16 +90,39 @@ def adapt_editor(made: Any, name: str) -> Editor:
         str(getattr(made, "name", name)),
         str(getattr(made, "version", UNVERSIONED)),
         dict(getattr(made, "params", {})),
-        traits if isinstance(traits, EditorTraits) else _editor_traits(made),
+        traits or _editor_traits(made),
     )
 
 
+def has_coroutine(adapted: Judge | Editor, method: str) -> bool:
+    """Is this method, of the plug-in where one is behind the port, a coroutine function?"""
+    made = adapted.plugin if isinstance(adapted, PluginJudge | PluginEditor) else adapted
+    return inspect.iscoroutinefunction(getattr(made, method))
+
+
 def _need_method(made: Any, method: str, what: str) -> None:
+    if inspect.iscoroutine(made):
+        made.close()  # nobody will await it, and Python would warn
+        raise UserError(
+            f"{what} is made by a coroutine function.",
+            hint=f"Write `def`, not `async def`, for what makes it; only `{method}` is a coroutine function.",
+        )
     if not callable(getattr(made, method, None)):
         raise UserError(
             f"{what} has no method `{method}`: it is a {type(made).__name__}.",
             hint=f"What makes it has to return an object with `async def {method}(self, ...)`.",
         )
+
+
+def _own_traits(made: Any, kind: type[T], what: str) -> T | None:
+    """Its `traits`; None where it declares none."""
+    traits = getattr(made, "traits", None)
+    if traits is None or isinstance(traits, kind):
+        return traits
+    raise UserError(
+        f"{what}: `traits` is {traits!r}, not a {kind.__name__}.",
+        hint=f"Write `traits = {kind.__name__}(...)`, from imarena.core.protocols.",
+    )
 
 
 def _judge_traits(made: Any) -> JudgeTraits:
@@ -123,6 +147,3 @@ def _stated(made: Any, names: Sequence[str]) -> dict[str, Any]:
 
 def _has(made: Any, *names: str) -> bool:
     return all(hasattr(made, name) for name in names)
-
-
-__all__ = ["UNVERSIONED", "PluginEditor", "PluginJudge", "adapt_editor", "adapt_judge"]

@@ -1,5 +1,7 @@
 """A number and its noun, in the one form that fits: 1 rater, 2 raters, 3 replies."""
 
+from collections.abc import Sequence
+
 _IRREGULAR = {
     "person": "people",
     "is": "are",
@@ -30,3 +32,9 @@ def _many(word: str) -> str:
     if word.endswith("y") and word[-2:-1] not in "aeiou":
         return word[:-1] + "ies"
     return word + ("es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s")
+
+
+def missing_text(noun: str, names: Sequence[str]) -> str:
+    """`the column key is missing`, `the columns key and editor are missing`. `names`: one or more."""
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"the {plural(noun, len(names))} {listed} {plural('is', len(names))} missing"

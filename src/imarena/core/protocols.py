@@ -8,33 +8,11 @@ from typing import Protocol, TypeAlias, TypeVar
 from pydantic import JsonValue
 
 from imarena.core.ids import sha256_hex
-from imarena.core.records import (
-    Assignment,
-    Calibration,
-    Campaign,
-    Event,
-    Evidence,
-    ImageRef,
-    Item,
-    JsonDict,
-    Judgment,
-    Mode,
-    Order,
-    Outcome,
-    Output,
-    Ranking,
-    Rater,
-    Record,
-    Reply,
-    Run,
-    Status,
-    Tombstone,
-    Trace,
-    Usage,
-    Verification,
-    Vote,
-)
-from imarena.core.traits import EditorTraits, JudgeTraits
+from imarena.core.notices import Notice
+from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Mode, Outcome, Record, Status, Usage
+from imarena.core.scene_plans import ObjectPlan
+from imarena.core.traits import EditorTraits as EditorTraits  # noqa: PLC0414  # plug-ins import it from here
+from imarena.core.traits import JudgeTraits as JudgeTraits  # noqa: PLC0414
 
 R = TypeVar("R", bound=Record)
 
@@ -64,30 +42,18 @@ class Skip:
     code: str = ""
     """What kind of reason it is, for code that handles it, such as `OTHER_OUTPUT`; empty for most."""
 
+    @property
+    def where(self) -> str:
+        """The file and, where it has one, the row."""
+        return f"{self.file}, {self.row}" if self.row else self.file
+
     def __str__(self) -> str:
-        return f"{self.file}, {self.row}: {self.reason}" if self.row else f"{self.file}: {self.reason}"
+        return f"{self.where}: {self.reason}"
 
 
-Importable: TypeAlias = (
-    Item
-    | Output
-    | Judgment
-    | Vote
-    | Rater
-    | Reply
-    | Evidence
-    | Run
-    | Campaign
-    | Assignment
-    | Event
-    | Trace
-    | Verification
-    | Calibration
-    | Ranking
-    | Tombstone
-    | Skip
-)
-"""Anything but the first seven records comes from the native formats only."""
+Importable: TypeAlias = Record | Skip | Notice
+"""Importers make items, outputs, judgments, votes, raters, replies and evidence; other records come from the native
+formats only. A notice is about the whole, such as columns that are no field of an item."""
 
 
 class Intake(Protocol):
@@ -142,6 +108,17 @@ class WriteFormat(Protocol):
 
 
 @dataclass(frozen=True)
+class PastEdit:
+    """One earlier turn of a conversation with an in-context editor."""
+
+    instruction: str
+    sources: tuple[bytes, ...]
+    """What was shown with the instruction; from the second turn on nothing, since the last result was there already."""
+    image: bytes
+    """What the editor made."""
+
+
+@dataclass(frozen=True)
 class EditRequest:
     """What an editor gets: encoded pictures and words. No truth, no side files."""
 
@@ -154,6 +131,9 @@ class EditRequest:
     topic: str | None = None
     seed: int | None = None
     params: JsonDict = field(default_factory=dict)
+    history: tuple[PastEdit, ...] = ()
+    """The conversation before this turn, for editors whose traits ask for it. `sources` is the last result all the
+    same, so that an editor may ignore it."""
 
 
 @dataclass(frozen=True)
@@ -254,6 +234,19 @@ class Chat(Protocol):
 
 
 @dataclass(frozen=True)
+class PlannedEdit:
+    """An output of an object-centric item: what it was made from, and what was measured on its images before."""
+
+    plan: ObjectPlan
+    turn: int
+    mode: Mode
+    chain: tuple[bytes, ...]
+    """The images before the output, encoded: the base image first, then in multi-turn mode the output of each turn."""
+    known: tuple[Evidence, ...] = ()
+    """What is stored about these images, of the kinds that the judge measures: it need not be measured again."""
+
+
+@dataclass(frozen=True)
 class Exhibit:
     """What a judge gets to see: words and encoded pictures, never a name.
 
@@ -270,11 +263,15 @@ class Exhibit:
     evidence: tuple[Evidence, ...] = ()
     """Boxes, masks, text and other findings about these images, of the kinds that the judge's traits ask for. Their
     `params` are empty, because these may hold names."""
+    planned: PlannedEdit | None = None
+    """Only for judges whose traits ask for the plan."""
 
     def evidence_of(self, kind: str, image: bytes | None = None) -> tuple[Evidence, ...]:
         """The evidence of a kind, oldest first; with `image` only what is about these bytes."""
         about = None if image is None else sha256_hex(image)
-        return tuple(one for one in self.evidence if one.kind == kind and about in (None, one.image_sha256))
+        return tuple(
+            evidence for evidence in self.evidence if evidence.kind == kind and about in (None, evidence.image_sha256)
+        )
 
 
 @dataclass(frozen=True)
@@ -294,6 +291,9 @@ class Verdict:
     usage: Usage = Usage()
     answered: tuple[str, ...] = ()
     """Of several questions: those that were asked now and have an answer in `raw`, whether it can be read or not."""
+    evidence: tuple[Evidence, ...] = ()
+    """What was measured on the way. It is stored with the verdict, whatever the status, and need not be measured
+    again."""
 
 
 class Judge(Protocol):
@@ -323,28 +323,3 @@ class Judge(Protocol):
         ...
 
     async def judge(self, exhibit: Exhibit) -> Verdict: ...
-
-
-__all__ = [
-    "Archive",
-    "Chat",
-    "ChatAnswer",
-    "ChatPrompt",
-    "EditRequest",
-    "EditResult",
-    "Editor",
-    "EditorTraits",
-    "Exhibit",
-    "Importable",
-    "Intake",
-    "Journal",
-    "JournalEntry",
-    "Judge",
-    "JudgeTraits",
-    "Order",
-    "Progress",
-    "ReadFormat",
-    "Skip",
-    "Verdict",
-    "WriteFormat",
-]

@@ -13,7 +13,7 @@ from imarena.core.errors import UnknownName, UserError
 from imarena.core.suggest import suggestion
 
 T = TypeVar("T")
-Kind = Literal["judge", "editor", "reader", "writer", "detector", "segmenter", "embedder", "metric"]
+Kind = Literal["judge", "editor", "reader", "writer", "detector", "segmenter", "embedder", "depth", "metric"]
 """Everything that can be registered. Another kind is a decision, not a plug-in."""
 
 

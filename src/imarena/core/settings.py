@@ -42,10 +42,12 @@ class BoardSettings(_Section):
     """How many of people's battles every editor needs before their board is the default."""
     overall: str = ""
     """How a rater's marks on several criteria become one. Empty: by the rule of the data set."""
+    success: dict[str, float] = Field(default_factory=dict)
+    """By judge: the score from which an output counts as a success. Some judges have a threshold of their own."""
 
 
 class Settings(_Section):
-    """Everything in ``imarena.toml``. Judges, editors and endpoints are checked by their own rooms."""
+    """Everything in ``imarena.toml``. Judges, editors, endpoints and the like are checked by their own rooms."""
 
     name: str = "arena"
     executor: ExecutorKind = "auto"
@@ -56,6 +58,10 @@ class Settings(_Section):
     endpoints: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
     judges: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
     editors: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
+    sources: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
+    """Image sources of `curate`, by name."""
+    curation: dict[str, JsonValue] = Field(default_factory=dict)
+    """Parameters of `curate`."""
 
 
 def load_settings(path: Path) -> Settings:

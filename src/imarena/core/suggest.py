@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 def suggestion(name: str, known: Iterable[str], listed: str | None = None) -> str:
     """The nearest known name, if one is near whatever its case, and then `listed`: by default all known names."""
-    names = {one.casefold(): one for one in known}
+    names = {candidate.casefold(): candidate for candidate in known}
     near = difflib.get_close_matches(name.casefold(), names, n=1)
     if listed is None:
         listed = f"Known: {', '.join(sorted(names.values())) or 'none'}."

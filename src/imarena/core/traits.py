@@ -78,6 +78,10 @@ class JudgeTraits:
     """An item without a source image cannot be shown to it; such items are left out with a reason."""
     evidence: tuple[str, ...] = ()
     """Kinds of `Evidence` that it has to see, such as `edit_boxes`; a case without any of them is left out."""
+    needs_plan: bool = False
+    """It judges items that carry a plan of objects and turns (`core/scene_plans.py`); others are left out."""
+    measures: tuple[str, ...] = ()
+    """Kinds of `Evidence` that it makes itself (`Verdict.evidence`) and is given again where they are stored."""
     cpu_bound: bool = False
     """It computes here and waits for nobody: it runs in workers, one per core, beside the event loop."""
     seconds: float | None = None
@@ -157,6 +161,8 @@ class EditorTraits:
     """Task words may be put around the instruction (`edit --wrap`)."""
     needs_key: bool = False
     """The request's `params` have to name the item: only for outputs that were made elsewhere."""
+    in_context: bool = False
+    """It takes the conversation: in multi-turn mode its requests have the earlier turns as `history`."""
     cpu_bound: bool = False
     """It computes here and waits for nobody."""
     opening: Callable[[], AbstractAsyncContextManager[object]] | None = None
@@ -169,16 +175,3 @@ class EditorTraits:
     def opened(self) -> AbstractAsyncContextManager[object]:
         """The context in which the editor can be used."""
         return self.opening() if self.opening is not None else nullcontext()
-
-
-__all__ = [
-    "EditorTraits",
-    "ExtraQuestions",
-    "JudgeTraits",
-    "Openable",
-    "PartlyAsked",
-    "PromptPreview",
-    "ReplyReader",
-    "Resumable",
-    "WrappedEditor",
-]

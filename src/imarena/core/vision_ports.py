@@ -54,6 +54,14 @@ class Embedder(Protocol):
         ...
 
 
+class DepthEstimator(Protocol):
+    """Estimates how far away each pixel is."""
+
+    def __call__(self, pixels: "NDArray[np.uint8]") -> "NDArray[np.float32]":
+        """(height, width, 3) in; a map (height, width) of finite numbers out, in the unit of the tool."""
+        ...
+
+
 class Metric(Protocol):
     """One number about an image, or about an image and the one that it was made from."""
 
@@ -63,6 +71,3 @@ class Metric(Protocol):
         Raises `UserError` where the metric compares two images and got one.
         """
         ...
-
-
-__all__ = ["Detection", "Detector", "Embedder", "Metric", "SegmentMask", "Segmenter"]

@@ -4,9 +4,15 @@ from .formats import READERS as READERS
 from .formats import WRITERS as WRITERS
 from .hub import download_dataset as download_dataset
 from .hub import is_hub as is_hub
+from .native.columns import ExtraColumn as ExtraColumn
+from .native.columns import KindWriter as KindWriter
+from .native.folder import write_manifest as write_manifest
+from .native.parquet import read_kind as read_kind
 from .studio import DATASET as DATASET
 from .studio import studio_items as studio_items
-from .table.importer import items_from_csv as items_from_csv
+from .table.column_names import TAKEN_NAMES as TAKEN_NAMES
+from .table.importer import items_from_table as items_from_table
+from .table.importer import named_dataset as named_dataset
 from .table.importer import outputs_from_folder as outputs_from_folder
 from .table.votes import RATING_COLUMNS as RATING_COLUMNS
 from .table.votes import parse_scale as parse_scale

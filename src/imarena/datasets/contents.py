@@ -11,6 +11,7 @@ class DatasetIndex:
         self.dataset = dataset
         known = intake.items(dataset)
         self._items = {key: item.item_id for key, item in known.items()}
+        self._turns = {key: len(item.turns) for key, item in known.items()}
         self._complete = {key for key, item in known.items() if not item.absent}
         self._outputs = dict(intake.outputs(dataset))
         self._fresh_items: set[str] = set()
@@ -20,6 +21,10 @@ class DatasetIndex:
     def item_id(self, key: str) -> str | None:
         """The id of the item with that key, or None."""
         return None if key in self._refused else self._items.get(key)
+
+    def turns(self, key: str) -> int:
+        """How many turns the item with that key has; 0 without one."""
+        return self._turns.get(key, 0)
 
     def output_id(self, key: str, editor: str) -> str | None:
         """The id of the editor's output for the item with that key, or None."""
@@ -43,6 +48,7 @@ class DatasetIndex:
                 "import under another name with the option dataset=NAME",
             )  # fmt: skip
         self._items[item.key] = item.item_id
+        self._turns[item.key] = len(item.turns)
         if not item.absent:
             self._complete.add(item.key)
         return item

@@ -16,7 +16,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Importable, Intake, Skip, UserError, sha256_hex
+from imarena.core import Importable, Intake, Skip, UserError, first_line, sha256_hex
 from imarena.core.records import ImageRef, Item, Origin, Outcome, Rater, Turn, Vote
 from imarena.datasets.folder import Folder
 from imarena.datasets.options import check_options
@@ -92,7 +92,7 @@ def _benchmark(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake,
             fields = {letter: f"candidate_{n}" for n, letter in enumerate(letters, start=1)}
             images = {letter: required_picture(values, field, folder, intake) for letter, field in fields.items()}
         except UserError as error:
-            yield Skip(name, where, str(error).splitlines()[0])
+            yield Skip(name, where, first_line(error))
             continue
         item = _item(pairs.dataset, group, values, source)
         if pairs.holds_other(item):  # ids that only look like those of one group
@@ -187,7 +187,7 @@ def _training(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake, 
             ratings = _ratings(values)
             images = {field: find_picture(texts[field], folder, intake) for field in ("path_src", "path1", "path2")}
         except UserError as error:
-            yield Skip(name, where, str(error).splitlines()[0])
+            yield Skip(name, where, first_line(error))
             continue
         key = f"{texts['path_src']}#{_digest(texts['prompt'])}"
         source = images["path_src"]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Importable, Intake, Skip, UserError
+from imarena.core import Importable, Intake, Skip, UserError, first_line
 from imarena.core.records import ImageRef, Item, Origin, Outcome, Rater, Turn, Vote
 from imarena.datasets.folder import Folder
 from imarena.datasets.options import check_options
@@ -43,7 +43,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
                 pictures = _pictures(values, folder, intake)
                 item = _item(values, pairs.dataset, pair, pictures[0])
             except UserError as error:
-                yield Skip(name, where, str(error).splitlines()[0])
+                yield Skip(name, where, first_line(error))
                 continue
             if (yield from pairs.item(item, name, where)):
                 yield from _vote(pairs, item, pair, pictures[1:], rater.rater_id, values["dimension"])

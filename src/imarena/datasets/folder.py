@@ -8,13 +8,20 @@ import csv
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from urllib.parse import quote, unquote
 
-from imarena.core import Skip, UserError
+from imarena.core import InvalidImage, Skip, UserError, first_line, missing_text
+from imarena.images import read_image_file
 
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif"})
+
+MAX_CELL = 131_072
+"""Characters in a cell of a table: the limit of Python's CSV reader."""
+_LONGEST_LINE = 4 << 20
+"""Characters in a line of a CSV file; a longer one would fill the memory before its cells are counted."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DEVICE_NAMES = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(10))})
@@ -67,7 +74,7 @@ class Folder:
                 try:
                     self.file(path.relative_to(self.root))
                 except UserError as error:
-                    yield Skip(self.name(path), "", str(error).splitlines()[0])
+                    yield Skip(self.name(path), "", first_line(error))
 
     def images(self, below: Path | None = None) -> Iterator[Path]:
         """Picture files directly in a folder, in name order. Open them by `read_bytes`, which refuses links out."""
@@ -79,7 +86,11 @@ class Folder:
         """The bytes of a file below the root; a missing one raises `UserError`."""
         if not self.has(relative):
             raise UserError(f"the file '{str(relative)[:200]}' is not there")
-        return self.file(relative).read_bytes()
+        path = self.file(relative)
+        try:
+            return read_image_file(path)
+        except InvalidImage as error:
+            raise UserError(f"the file '{str(relative)[:200]}': {error}") from error
 
     def has(self, relative: str | Path) -> bool:
         """Is there a file of that name? Raises `UserError` where the name leads out of the folder."""
@@ -141,16 +152,6 @@ def read_jsonl(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]] | S
         yield Skip(name, "", "the file is empty")
 
 
-def read_rows(
-    path: Path, *, delimiter: str = ",", required: tuple[str, ...] = ()
-) -> Iterator[tuple[int, dict[str, str]]]:
-    """(line number, row) of a CSV or TSV file with a header; a missing column or a bad row raises `UserError`."""
-    for row in stream_table(path, path.name, delimiter=delimiter, required=required):
-        if isinstance(row, Skip):
-            raise UserError(f"{row.row}: {row.reason}")
-        yield row
-
-
 def stream_table(
     path: Path, name: str, *, delimiter: str = ",", required: tuple[str, ...] = ()
 ) -> Iterator[tuple[int, dict[str, str]] | Skip]:
@@ -158,35 +159,72 @@ def stream_table(
 
     Raises `UserError` where the file as a whole cannot be used: empty, a column missing or there twice.
     """
-    with path.open("rb") as file:
-        marked = file.read(2) in {b"\xff\xfe", b"\xfe\xff"}
-    # A byte that is not UTF-8 becomes a lone surrogate here, so that its row can be named and left out.
-    encoding, errors = ("utf-16", "strict") if marked else ("utf-8-sig", "surrogateescape")
-    with path.open(encoding=encoding, errors=errors, newline="") as text:
+    with open_text(path) as text:
         try:
-            yield from _table_rows(csv.DictReader(text, delimiter=delimiter), name, required)
+            yield from _table_rows(csv.DictReader(_bounded_lines(text), delimiter=delimiter), name, required)
         except UnicodeDecodeError as error:
-            raise UserError(f"the file is not {encoding} ({error.reason})") from error
+            raise UserError(f"the file is not utf-16, as its mark says ({error.reason})") from error
         except csv.Error as error:
             raise UserError(f"not a table that can be read ({error})") from error
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[TextIO]:
+    """A text file: UTF-8 with or without a mark, or marked UTF-16; line ends stay as they are.
+
+    A byte that is not UTF-8 becomes a lone surrogate, so that its line can be named and left out.
+    """
+    with path.open("rb") as file:
+        marked = file.read(2) in {b"\xff\xfe", b"\xfe\xff"}
+    encoding, errors = ("utf-16", "strict") if marked else ("utf-8-sig", "surrogateescape")
+    with path.open(encoding=encoding, errors=errors, newline="") as text:
+        yield text
+
+
+def table_header(path: Path, name: str, delimiter: str) -> list[str]:
+    """The column names of a CSV or TSV file. Raises `UserError` where there are none or one is there twice."""
+    with open_text(path) as text:
+        try:
+            return _header(csv.DictReader(_bounded_lines(text), delimiter=delimiter))
+        except UserError as error:
+            raise UserError(f"{name}: {first_line(error)}.", hint="Give every column its own name.") from error
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise UserError(f"{name}: its column names cannot be read ({error}).") from error
+
+
+def _bounded_lines(text: TextIO) -> Iterator[str]:
+    while line := text.readline(_LONGEST_LINE + 1):
+        if len(line) > _LONGEST_LINE:
+            raise csv.Error(f"a line is longer than {_LONGEST_LINE:,} characters")
+        yield line
+
+
+def _header(reader: "csv.DictReader[str]") -> list[str]:
+    if not reader.fieldnames:
+        raise UserError("the file is empty")
+    reader.fieldnames = header = [column.strip() for column in reader.fieldnames]
+    doubled = {column for column in header if header.count(column) > 1}
+    if doubled:
+        raise UserError(f"the column {', '.join(sorted(doubled))} is there twice")
+    return header
 
 
 def _table_rows(
     reader: "csv.DictReader[str]", name: str, required: tuple[str, ...]
 ) -> Iterator[tuple[int, dict[str, str]] | Skip]:
-    if not reader.fieldnames:
-        raise UserError("the file is empty")
-    header = list(reader.fieldnames)
+    header = _header(reader)
     missing = [column for column in required if column not in header]
     if missing:
-        raise UserError(
-            f"the column {', '.join(missing)} is missing",
-            hint=f"The file has: {', '.join(header)}.",
-        )
-    doubled = {column for column in header if header.count(column) > 1}
-    if doubled:
-        raise UserError(f"the column {', '.join(sorted(doubled))} is there twice")
-    for row in reader:
+        raise UserError(missing_text("column", missing), hint=f"The file has: {', '.join(header)}.")
+    while True:
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            why = "a cell is too long, or a quote is not closed" if "field limit" in str(error) else str(error)
+            yield Skip(name, f"line {reader.line_num}", f"{why}; the rest of the file is not read")
+            return
+        if row is None:
+            return
         where = f"line {reader.line_num}"
         cells = [cell for cell in row.values() if isinstance(cell, str)]
         if None in row:

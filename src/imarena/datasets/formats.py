@@ -8,7 +8,7 @@ DESCRIPTIONS: dict[str, str] = {
     "native": "imarena folder: manifest, one JSON Lines file per kind of record, pictures by hash",
     "native_jsonl": "imarena JSON Lines: one record a line, pictures inside or beside",
     "native_parquet": "imarena Parquet: one file per kind of record, pictures inside or beside",
-    "table": "plain folder: items.csv and outputs/<editor>/<key>.png, or just folders of pictures",
+    "table": "your own: items in CSV, JSON Lines or Parquet, outputs/<editor>/<key>.png; or folders of pictures",
     "genarena": "GenArena: benchmark Parquet, model outputs, battle and audit logs",
     "gedit_bench": "GEdit-Bench: Parquet, result tree and score CSV",
     "geditbench_v2": "GEditBench v2: Parquet, gallery and pair results",
@@ -45,4 +45,6 @@ _WRITES = {
 READERS: Registry[ReadFormat] = Registry(
     "reader", {name: f"{_ROOM}.{_READS.get(name, name)}:read" for name in DESCRIPTIONS}
 )
-WRITERS: Registry[WriteFormat] = Registry("writer", {name: f"{_ROOM}.{place}:write" for name, place in _WRITES.items()})
+WRITERS: Registry[WriteFormat] = Registry(
+    "writer", {name: f"{_ROOM}.{module}:write" for name, module in _WRITES.items()}
+)

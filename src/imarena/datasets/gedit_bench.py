@@ -146,17 +146,17 @@ def _item_of_tree(key: str, source: ImageRef | None, instruction: str | None, da
 
 def _instructions(tables: list[Path]) -> dict[str, str]:
     """Instructions by item key, from the score tables; what is wrong in those is reported when scores are read."""
-    found: dict[str, str] = {}
+    instructions: dict[str, str] = {}
     for path in tables:
         try:
             for entry in stream_table(path, path.name, required=("edited_image", "instruction")):
                 row = {} if isinstance(entry, Skip) else entry[1]
                 slot = _slot(row.get("edited_image", ""))
                 if slot is not None and row["instruction"]:
-                    found.setdefault(slot[1], row["instruction"])
+                    instructions.setdefault(slot[1], row["instruction"])
         except UserError:
             continue
-    return found
+    return instructions
 
 
 def _read_scores(
@@ -169,23 +169,23 @@ def _read_scores(
             if isinstance(entry, Skip):
                 yield entry
                 continue
-            place, row = f"line {entry[0]}", entry[1]
+            line, row = f"line {entry[0]}", entry[1]
             slot = _slot(row["edited_image"])
             if slot is None:
                 yield Skip(
-                    name, place, f"edited_image '{row['edited_image']}' is not <model>/fullset/<task>/<en|cn>/<key>"
+                    name, line, f"edited_image '{row['edited_image']}' is not <model>/fullset/<task>/<en|cn>/<key>"
                 )
                 continue
             try:
                 scores = {"semantics": _score(row, "sementics_score"), "quality": _score(row, "quality_score")}
             except BAD_ROW as error:
-                yield Skip(name, place, one_line(error))
+                yield Skip(name, line, one_line(error))
                 continue
             origin = Origin(source=SOURCE, file=name, file_sha256=sha256, row=canonical_json([slot[1], slot[0]]))
             if described and shelf.item_id(slot[1]) is None:
-                yield Skip(name, place, f"there is no item '{slot[1]}'")
+                yield Skip(name, line, f"there is no item '{slot[1]}'")
                 continue
-            yield from _judged(slot, row.get("instruction", ""), scores, origin, shelf, judge, place)
+            yield from _judged(slot, row.get("instruction", ""), scores, origin, shelf, judge, line)
     except BAD_ROW as error:
         yield Skip(name, "", one_line(error))
 
@@ -197,15 +197,15 @@ def _judged(
     origin: Origin,
     shelf: DatasetIndex,
     judge: str,
-    place: str,
+    line: str,
 ) -> Iterator[Importable]:
     model, key, _ = slot
     if shelf.item_id(key) is None:
-        yield shelf.place_item(_item_of_tree(key, None, instruction, shelf.dataset, origin.file), origin.file, place)
+        yield shelf.place_item(_item_of_tree(key, None, instruction, shelf.dataset, origin.file), origin.file, line)
     item_id = shelf.item_id(key) or ""
     if shelf.output_id(key, model) is None:
         unseen = Origin(source=SOURCE, file=origin.file, row=canonical_json([key, model]))
-        yield shelf.place_output(key, Output(item_id=item_id, editor=model, origin=unseen), origin.file, place)
+        yield shelf.place_output(key, Output(item_id=item_id, editor=model, origin=unseen), origin.file, line)
     left_id = shelf.output_id(key, model) or ""
     yield Judgment(
         work_id=imported_work_id(origin, judge, left_id, None, None, "overall"),

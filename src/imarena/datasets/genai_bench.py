@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Importable, Intake, Skip, UserError
+from imarena.core import Importable, Intake, Skip, UserError, first_line
 from imarena.core.records import (
     TIE_KIND,
     UNSTATED,
@@ -72,7 +72,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     folder = Folder(path)
     shelves: dict[str, _Shelf] = {}
     yield from links_outside(folder)
-    for file in sorted(files_of(folder), key=lambda file: _place(folder, file)):
+    for file in sorted(files_of(folder), key=lambda file: _reading_stage(folder, file)):
         name = folder.name(file)
         config = options.get("config") or _config(file)
         if config is None:
@@ -93,23 +93,23 @@ def label_of(text: object) -> Outcome | None:
 
 def label_in(reply: str) -> str | None:
     """The one label that a reply gives, or None where it gives none or several different ones."""
-    found = {"".join(match.split()).upper(): match for match in _BRACKETS.findall(reply)}
-    known = [match for label, match in found.items() if label in LABELS]
+    labels = {"".join(match.split()).upper(): match for match in _BRACKETS.findall(reply)}
+    known = [match for label, match in labels.items() if label in LABELS]
     return known[0] if len(known) == 1 else None
 
 
-def _place(folder: Folder, file: Path) -> int:
+def _reading_stage(folder: Folder, file: Path) -> int:
     """When to read a file: pictures make the items that prompts and results are about. Files of one kind keep order."""
     first = next((row[1] for row in rows_of(folder, file, (), _FIELDS) if not isinstance(row, Skip)), {})
-    for place, fields in enumerate((_PICTURES, _PROMPTS)):
+    for stage, fields in enumerate((_PICTURES, _PROMPTS)):
         if any(first.get(field) is not None for field in fields):
-            return place
+            return stage
     return len((_PICTURES, _PROMPTS))
 
 
 def _config(file: Path) -> str | None:
-    words = [file.stem, *(parent.name for parent in list(file.parents)[:3])]
-    return next((name for word in words for name in CONFIGURATIONS if name in word), None)
+    names = [file.stem, *(parent.name for parent in list(file.parents)[:3])]
+    return next((name for word in names for name in CONFIGURATIONS if name in word), None)
 
 
 class _Shelf:
@@ -141,7 +141,7 @@ class _Shelf:
                 seen.add(key)
                 yield from self._row(key, values, name, judge)
             except UserError as error:
-                yield Skip(name, where, str(error).splitlines()[0])
+                yield Skip(name, where, first_line(error))
 
     def _key(self, values: Mapping[str, Any], results: int) -> str:
         """The row's idx; without one, its number among the data set's rows, or within its file of results."""

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from imarena.core import MissingExtra, UserError
+from imarena.core import MissingExtra, UserError, first_line
 
 PREFIX = "hub:"
 _NAME = re.compile(r"hub:(?P<name>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@(?P<revision>[\w./-]+))?")
@@ -20,22 +20,22 @@ def download_dataset(path: str, folder: Path) -> Path:
 
     What was fetched before is not fetched again. The hub is the one that the variable HF_ENDPOINT names.
     """
-    found = _NAME.fullmatch(path)
-    if found is None:
+    match = _NAME.fullmatch(path)
+    if match is None:
         raise UserError(f"'{path}' does not name a data set.", hint="Write hub:owner/name or hub:owner/name@revision.")
     try:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
     except ImportError as error:
         raise MissingExtra("Importing from a hub", "hub") from error
-    name, revision = found["name"], found["revision"]
+    name, revision = match["name"], match["revision"]
     target = folder / name.replace("/", "--") / (revision or "main").replace("/", "--")
     try:
         snapshot_download(
             name, repo_type="dataset", revision=revision, local_dir=target, allow_patterns=list(_WANTED), max_workers=4
         )
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        reason = str(error).strip().splitlines()[0]
+        reason = first_line(error)
         raise UserError(
             f"The data set {name} could not be fetched: {reason}",
             hint="Check the name, the revision, the network and your access (HF_TOKEN).",

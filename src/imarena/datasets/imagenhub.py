@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Importable, Intake, Skip, UserError, counted
+from imarena.core import Importable, Intake, Skip, UserError, counted, first_line
 from imarena.core.records import ImageRef, Item, Origin, Output, Rater, Turn, Vote
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json, stream_table
@@ -66,11 +66,11 @@ def dataset_index(intake: Intake, dataset: str, shelves: dict[str, DatasetIndex]
 def _trees(folder: Folder) -> list[Path]:
     if not folder.root.is_dir():
         return []
-    found = {file.parent for file in folder.walk(LOOKUP)}
-    found |= {path.parent for path in folder.root.rglob("input") if path.is_dir()}
+    trees = {file.parent for file in folder.walk(LOOKUP)}
+    trees |= {path.parent for path in folder.root.rglob("input") if path.is_dir()}
     if (folder.root / "input").is_dir():
-        found.add(folder.root)
-    return sorted(found)
+        trees.add(folder.root)
+    return sorted(trees)
 
 
 def _read_tree(
@@ -81,7 +81,7 @@ def _read_tree(
     try:
         lookup = _lookup(folder, tree)
     except UserError as error:
-        yield Skip(name, "", str(error).splitlines()[0])
+        yield Skip(name, "", first_line(error))
     known = intake.items(dataset)
     shelf = dataset_index(intake, dataset, shelves)
     inputs = {file.name: file for file in folder.images(tree / "input")} if (tree / "input").is_dir() else {}
@@ -125,11 +125,11 @@ def _item(
         return Skip(file, ascii(uid), str(error))
     if not uid:
         return Skip(file, "", "a uid is empty")
-    words = entry if isinstance(entry, dict) else {}
+    fields = entry if isinstance(entry, dict) else {}
     if entry is not None and not isinstance(entry, dict):
         return Skip(file, uid, f"expected an object, got {type(entry).__name__}")
-    instruction = words.get("instruction") or words.get("prompt") or words.get("caption") or ""
-    expected = words.get("target_global_caption")
+    instruction = fields.get("instruction") or fields.get("prompt") or fields.get("caption") or ""
+    expected = fields.get("target_global_caption")
     if not isinstance(instruction, str) or not (expected is None or isinstance(expected, str)):
         return Skip(file, uid, "the instruction or the caption is not a text")
     if not instruction:
@@ -140,10 +140,10 @@ def _item(
         try:
             sources = (intake.keep(folder.read_bytes(name), name=name),)
         except UserError as error:
-            return Skip(name, uid, str(error).splitlines()[0])
+            return Skip(name, uid, first_line(error))
     elif _edits(dataset):
         return Skip(file, uid, f"input/{uid} is not there")
-    before = words.get("source_global_caption")
+    before = fields.get("source_global_caption")
     return Item(
         dataset=dataset,
         key=uid,
@@ -174,7 +174,7 @@ def _outputs(
         try:
             image = intake.keep(folder.read_bytes(name), name=name)
         except UserError as error:
-            yield Skip(name, "", str(error).splitlines()[0])
+            yield Skip(name, "", first_line(error))
             continue
         output = Output(item_id=item_id, editor=directory.name, image=image)
         yield shelf.place_output(path.name, output, name, "")
@@ -244,7 +244,7 @@ def _read_row(
         try:
             sc, pq = parse_cell(cell)
         except UserError as error:
-            yield Skip(origin.file, f"{where}, column {editor}", str(error).splitlines()[0])
+            yield Skip(origin.file, f"{where}, column {editor}", first_line(error))
             continue
         yield from without_pixels(uid, editor, shelf)
         item_id, output_id = shelf.item_id(uid), shelf.output_id(uid, editor)

@@ -131,14 +131,14 @@ def _object(path: Path, name: str) -> dict[str, Any]:
 
 def _by_tail(files: list[Path]) -> dict[tuple[str, ...], Path]:
     """Pictures by their last two and their last path part; a last part that is there twice is not an answer."""
-    found: dict[tuple[str, ...], Path] = {}
+    by_tail: dict[tuple[str, ...], Path] = {}
     doubled: set[tuple[str, ...]] = set()
     for file in files:
         if file.suffix.lower() in IMAGE_SUFFIXES:
             for tail in (file.parts[-2:], file.parts[-1:]):
-                doubled |= {tail} if tail in found else set()
-                found.setdefault(tail, file)
-    return {tail: file for tail, file in found.items() if tail not in doubled}
+                doubled |= {tail} if tail in by_tail else set()
+                by_tail.setdefault(tail, file)
+    return {tail: file for tail, file in by_tail.items() if tail not in doubled}
 
 
 def _read_output(path: Path, folder: Folder, shelf: DatasetIndex, intake: Intake) -> Iterator[Importable]:
@@ -205,8 +205,8 @@ def _judged(answer: Any, item_id: str, left_id: str, judge: str, origin: Origin)
 
 def strict_scores(answer: str) -> dict[str, float] | None:
     """The three criteria and their scores, or None where the answer does not give exactly three from 1 to 5."""
-    found = [match for line in answer.splitlines() if (match := _LINE.match(line))]
-    scores = {" ".join(match["name"].lower().split()).replace(" ", "_"): float(match["score"]) for match in found}
-    if len(found) != 3 or len(scores) != 3 or not all(1 <= score <= 5 for score in scores.values()):
+    matches = [match for line in answer.splitlines() if (match := _LINE.match(line))]
+    scores = {" ".join(match["name"].lower().split()).replace(" ", "_"): float(match["score"]) for match in matches}
+    if len(matches) != 3 or len(scores) != 3 or not all(1 <= score <= 5 for score in scores.values()):
         return None
     return scores

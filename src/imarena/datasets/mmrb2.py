@@ -41,7 +41,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     folder = Folder(path)
     pairs = _Pairs(folder, intake, options)
     predictions: list[tuple[str, str, dict[str, Any]]] = []
-    found = False
+    is_mmrb2 = False
     yield from folder.strays()
     for file in folder.walk("*.json"):
         name = folder.name(file)
@@ -51,14 +51,14 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             yield Skip(name, "", one_line(error))
             continue
         if isinstance(value, dict) and isinstance(value.get("pairs"), list):
-            found = True
+            is_mmrb2 = True
             yield from pairs.read_pairs(value["pairs"], name, file_sha256(file), Path(name).stem)
         elif isinstance(value, dict) and any(_is_prediction(entry) for entry in value.values()):
-            found = True
+            is_mmrb2 = True
             predictions.append((name, file_sha256(file), value))
         else:
             yield Skip(name, "", "neither pairs nor predictions")
-    if not found:
+    if not is_mmrb2:
         raise UserError(f"{path} holds no MMRB2 file.", hint='Expected JSON with "pairs", or predictions by pair id.')
     for name, sha256, value in predictions:
         yield from pairs.read_predictions(value, name, sha256)
@@ -123,13 +123,13 @@ class _Pairs:
             )
 
     def _item(self, pair: Mapping[str, Any], key: str, task: str, origin: Origin) -> Item:
-        words: list[str] = []
+        texts: list[str] = []
         sources: list[ImageRef] = []
         absent: list[str] = []
         content = pair.get("prompt_content")
         for kind, value in _parts(content, "prompt_content") if content is not None else ():
             if kind == "text":
-                words.append(value)
+                texts.append(value)
                 continue
             image = self._picture(value)
             if image is None:
@@ -142,7 +142,7 @@ class _Pairs:
         return Item(
             dataset=self._shelf.dataset,
             key=key,
-            turns=(Turn(instruction="\n".join(words)),),
+            turns=(Turn(instruction="\n".join(texts)),),
             sources=tuple(sources),
             absent=tuple(absent),
             task=task.removesuffix("_response_only"),
@@ -167,8 +167,8 @@ class _Pairs:
 
     def _picture(self, path: str) -> ImageRef | None:
         """The picture, or None where the folder does not hold it. One that cannot be read raises."""
-        place = str(self._home / path)
-        return keep_file(self._intake, self._folder, place) if self._folder.has(place) else None
+        name = str(self._home / path)
+        return keep_file(self._intake, self._folder, name) if self._folder.has(name) else None
 
     def _votes(self, pair: Mapping[str, Any]) -> list[tuple[str, Outcome, dict[str, float]]]:
         chosen = pair.get("chosen")
@@ -221,12 +221,12 @@ class _Pairs:
             "item_id": sides[0], "left_id": sides[1], "right_id": sides[2],
             "order": order, "repeat": repeat, "origin": origin,
         }  # fmt: skip
-        said = answer.get("judgement")
-        if said is None or said == "":
+        label = answer.get("judgement")
+        if label is None or label == "":
             return Judgment(**facts, status=Status.UNPARSABLE, error="the prediction holds no judgement")
-        outcome = Outcome.TIE if said == "Tie" else _SIDES.get(said) if isinstance(said, str) else None
+        outcome = Outcome.TIE if label == "Tie" else _SIDES.get(label) if isinstance(label, str) else None
         if outcome is None:
-            raise UserError(f"unknown outcome {said!r}: expected 'A', 'B' or 'Tie'")
+            raise UserError(f"unknown outcome {label!r}: expected 'A', 'B' or 'Tie'")
         return Judgment(**facts, preference=outcome if order is Order.LEFT_FIRST else outcome.mirrored())
 
 
@@ -242,11 +242,11 @@ def _parts(content: Any, name: str) -> list[tuple[str, str]]:
     """[("text", words), ("image", path), ...] as the source writes them."""
     if not isinstance(content, list):
         raise UserError(f"the field {name} is missing")
-    found = []
+    parts = []
     for part in content:
         if not (
             isinstance(part, list) and len(part) == 2 and part[0] in ("text", "image") and isinstance(part[1], str)
         ):
             raise UserError(f"{name} holds something that is neither text nor image")
-        found.append((part[0], part[1]))
-    return found
+        parts.append((part[0], part[1]))
+    return parts

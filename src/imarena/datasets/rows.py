@@ -1,14 +1,14 @@
 """Read rows of tables in any supported file type: Parquet, JSON Lines, a JSON array, CSV or TSV."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Intake, Skip, UserError
+from imarena.core import Importable, Intake, Skip, UserError, first_line, missing_text
 from imarena.core.records import ImageRef
 from imarena.datasets.folder import Folder, read_json, read_jsonl, stream_table
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import check_storable
+from imarena.datasets.imported import BAD_ROW, check_storable, one_line
 
 ENDINGS = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
@@ -32,7 +32,7 @@ def rows_of(
     """(where it stands, row) for every row that has the required fields; the others become a `Skip`."""
     name = folder.name(file)
     try:
-        for row in _rows(file, name, required, optional):
+        for row in labelled_rows(file, name, required, optional):
             if isinstance(row, Skip):
                 yield row
                 continue
@@ -45,7 +45,7 @@ def rows_of(
                 continue
             missing = [field for field in required if field not in values]
             if missing:
-                yield Skip(name, where, f"the field {', '.join(missing)} is missing")
+                yield Skip(name, where, missing_text("field", missing))
                 continue
             yield where, values
     except UserError as error:
@@ -53,9 +53,10 @@ def rows_of(
         yield Skip(name, "", reason)
 
 
-def _rows(
-    file: Path, name: str, required: tuple[str, ...], optional: tuple[str, ...]
+def labelled_rows(
+    file: Path, name: str, required: tuple[str, ...] = (), optional: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, dict[str, Any]] | Skip]:
+    """(where it stands, row) for every row, as the file has it; a line that is no row becomes a `Skip`."""
     ending = file.suffix.lower()
     if ending == ".parquet":
         for number, row in parquet_rows(file, name, required, optional):
@@ -69,6 +70,22 @@ def _rows(
         )
         for line in lines:
             yield line if isinstance(line, Skip) else (f"line {line[0]}", dict(line[1]))
+
+
+def read_each(
+    rows: Iterable[tuple[str, dict[str, Any]] | Skip],
+    name: str,
+    read: Callable[[str, dict[str, Any]], Iterable[Importable]],
+) -> Iterator[Importable]:
+    """What `read` makes of each row (where it stands, row); a row that it raises for becomes a `Skip`."""
+    for row in rows:
+        if isinstance(row, Skip):
+            yield row
+            continue
+        try:
+            yield from read(*row)
+        except BAD_ROW as error:
+            yield Skip(name, row[0], one_line(error))
 
 
 def _entries(file: Path, name: str) -> Iterator[tuple[str, dict[str, Any]] | Skip]:
@@ -97,7 +114,7 @@ def required_picture(row: Mapping[str, Any], field: str, folder: Folder, intake:
     try:
         return intake.keep(picture_bytes(row.get(field), folder), name=field)
     except UserError as error:
-        reason = str(error).splitlines()[0]
+        reason = first_line(error)
         raise UserError(reason if reason.startswith(field) else f"{field}: {reason}") from error
 
 
@@ -108,5 +125,5 @@ def find_picture(path: str, folder: Folder, intake: Intake) -> ImageRef | None:
     try:
         return intake.keep(folder.read_bytes(path), name=path)
     except UserError as error:
-        reason = str(error).splitlines()[0]
+        reason = first_line(error)
         raise UserError(reason if path in reason else f"{path}: {reason}") from error

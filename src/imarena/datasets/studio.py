@@ -1,11 +1,13 @@
 """The bundled benchmark as items: rendered scenes and photographs, nothing to download.
 
-Items carry pictures and words only. What the exact result would be stays in `imarena.studio`, where the oracle and
-the built-in editors find it; judges and detectors get nothing but pixels.
+Items carry pictures and words, and those of several turns the plan of their objects (`core/scene_plans.py`). What the
+exact result would be stays in `imarena.studio`, where the oracle and the built-in editors find it; judges and
+detectors get nothing but pixels.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 
+from imarena.core import plan_provenance
 from imarena.core.records import ImageRef, Item, JsonDict, Turn
 from imarena.studio import (
     DEMO_KEYS,
@@ -14,6 +16,7 @@ from imarena.studio import (
     Scene,
     entries,
     entry_of,
+    entry_plan,
     is_photo,
     photo_of,
     render_picture,
@@ -62,7 +65,12 @@ def _licence(entry: BenchmarkEntry) -> str:
 
 def _provenance(entry: BenchmarkEntry) -> JsonDict:
     if entry.scene is None or not is_photo(entry.scene):
-        return {"made_by": "imarena.studio", "attribution": "Rendered by imarena; CC0, no attribution needed."}
+        plan = entry_plan(entry) if len(entry.steps) > 1 else None
+        return {
+            "made_by": "imarena.studio",
+            "attribution": "Rendered by imarena; CC0, no attribution needed.",
+            **({} if plan is None else plan_provenance(plan)),
+        }
     photo = photo_of(entry.scene.backdrop)
     changed = "scaled and compressed again" + (" and degraded or cropped for the task" if entry.scene.effects else "")
     return {

@@ -133,12 +133,8 @@ class Taxonomy(Noun):
 
     def subtopic(self, topic: str, name: str) -> Subtopic | None:
         """A subtopic of a topic, by any spelling."""
-        found = self.topic(topic)
-        return _find(found.subtopics, name) if found is not None else None
-
-    def tasks_of(self, family: str) -> tuple[Task, ...]:
-        """The tasks of a family, in the file's order."""
-        return tuple(task for task in self.tasks if task.family == family)
+        entry = self.topic(topic)
+        return _find(entry.subtopics, name) if entry is not None else None
 
     def check(self, item: Item) -> str | None:
         """One line about the first name in an item that this taxonomy does not know, with a suggestion; else None."""
@@ -219,5 +215,5 @@ def parse_taxonomy(data: bytes, file: str) -> Taxonomy:
         return Taxonomy.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{file}: {place + ': ' if place else ''}{first['msg']}.") from error
+        location = ".".join(str(part) for part in first["loc"])
+        raise UserError(f"{file}: {location + ': ' if location else ''}{first['msg']}.") from error

@@ -14,11 +14,12 @@ from typing import Any
 from imarena.core import Importable, Intake, Skip, UserError
 from imarena.core.records import Item, Origin, Outcome, Output, Rater, Turn, Vote
 from imarena.datasets.contents import DatasetIndex
-from imarena.datasets.folder import Folder, read_jsonl
+from imarena.datasets.folder import Folder
 from imarena.datasets.geditbench_v2.results import CONSISTENCY, is_result, outcome_of, result_judgment
-from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, one_line, skip_bad_file
+from imarena.datasets.hf_parquet import picture_bytes
+from imarena.datasets.imported import check_storable, file_sha256, skip_bad_file
 from imarena.datasets.options import check_options
+from imarena.datasets.rows import labelled_rows, read_each
 
 SOURCE = "vcreward"
 EXPERTS = "vcreward-experts"
@@ -60,25 +61,8 @@ class _Pairs:
 
     def read_table(self, path: Path) -> Iterator[Importable]:
         name, sha256 = self._folder.name(path), file_sha256(path)
-        for row, values in self._rows(path, name):
-            if isinstance(values, Skip):
-                yield values
-                continue
-            try:
-                yield from self._pair(values, name, row, sha256)
-            except BAD_ROW as error:
-                yield Skip(name, row, one_line(error))
-
-    def _rows(self, path: Path, name: str) -> Iterator[tuple[str, dict[str, Any] | Skip]]:
-        if path.suffix == ".parquet":
-            for number, values in parquet_rows(path, name, _COLUMNS, ("task",)):
-                yield f"row {number}", values
-            return
-        for entry in read_jsonl(path, name):
-            if isinstance(entry, Skip):
-                yield entry.row, entry
-            else:
-                yield f"line {entry[0]}", entry[1]
+        rows = labelled_rows(path, name, _COLUMNS, ("task",))
+        return read_each(rows, name, lambda row, values: self._pair(values, name, row, sha256))
 
     def _pair(self, values: Mapping[str, Any], name: str, row: str, sha256: str) -> Iterator[Importable]:
         key, winner = _key_and_winner(values)
@@ -127,23 +111,17 @@ class _Pairs:
 
     def read_results(self, path: Path) -> Iterator[Importable]:
         name = self._folder.name(path)
-        for entry in read_jsonl(path, name):
-            if isinstance(entry, Skip):
-                yield entry
-                continue
-            row, values = f"line {entry[0]}", entry[1]
-            key = values.get("key")
-            if not is_result(values) or not isinstance(key, str):
-                yield Skip(name, row, "expected an object with key and results")
-            elif key not in self._sides:
-                yield Skip(name, row, f"there is no pair '{key}' in this import")
-            else:
-                origin = Origin(source=SOURCE, file=name, row=f"{Path(name).parent.name} {key}")
-                try:
-                    check_storable(values)
-                    yield from result_judgment(values["results"], self._sides[key], origin, CONSISTENCY, self._judge)
-                except BAD_ROW as error:
-                    yield Skip(name, row, one_line(error))
+        return read_each(labelled_rows(path, name), name, lambda _, values: self._result(values, name))
+
+    def _result(self, values: Mapping[str, Any], name: str) -> Iterator[Importable]:
+        key = values.get("key")
+        if not is_result(values) or not isinstance(key, str):
+            raise UserError("expected an object with key and results")
+        if key not in self._sides:
+            raise UserError(f"there is no pair '{key}' in this import")
+        check_storable(values)
+        origin = Origin(source=SOURCE, file=name, row=f"{Path(name).parent.name} {key}")
+        yield from result_judgment(values["results"], self._sides[key], origin, CONSISTENCY, self._judge)
 
 
 def _key_and_winner(values: Mapping[str, Any]) -> tuple[str, Outcome]:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Importable, Intake, Skip, UserError, higher_is_better
+from imarena.core import Importable, Intake, Skip, UserError, first_line, higher_is_better
 from imarena.core.records import Judgment, Origin
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json
@@ -46,7 +46,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         try:
             content = read_json(file)
         except UserError as error:
-            yield Skip(name, "", str(error).splitlines()[0])
+            yield Skip(name, "", first_line(error))
             continue
         if not isinstance(content, dict):
             yield Skip(name, "", "expected an object")
@@ -154,9 +154,9 @@ class _Reader:
         )
 
 
-def _scores(given: Mapping[str, Any]) -> dict[str, float]:
+def _scores(values_by_criterion: Mapping[str, Any]) -> dict[str, float]:
     scores: dict[str, float] = {}
-    for criterion, value in given.items():
+    for criterion, value in values_by_criterion.items():
         values = value if isinstance(value, list) else [value]
         if not values:
             raise UserError(f"{criterion} is an empty list")

@@ -27,7 +27,7 @@ OF_FUNCTIONS = "It is the function's own: mend it at the line that is named, the
 
 def failure_advice(statuses: Iterable[str], errors: Mapping[str, str]) -> dict[str, str]:
     """A sentence or two for each status that is not ok. `errors`: the messages, by `editor: status`."""
-    known = {status.value: words for status, words in ADVICE.items()}
+    known = {status.value: advice for status, advice in ADVICE.items()}
     failed = Status.API_ERROR.value
     messages = [message for where, message in errors.items() if where.endswith(f": {failed}")]
     if any(message.startswith(RAISED) for message in messages):

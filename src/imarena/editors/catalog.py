@@ -38,12 +38,12 @@ class EditorKind:
 
 KINDS: Mapping[str, EditorKind] = {
     "studio": EditorKind(
-        "imarena.editors.local:make_studio", "nothing", "Eight known habits; bundled items only.", "habit"
+        "imarena.editors.studio.editors:make", "nothing", "Eight known habits; bundled items only.", "habit"
     ),
-    "classical": EditorKind("imarena.editors.local:make_classical", "nothing", "Classical operations, no model."),
-    "folder": EditorKind("imarena.editors.local:make_folder", "nothing", "Outputs that were made elsewhere.", "path"),
-    "command": EditorKind("imarena.editors.local:make_command", "trust", "A program: an argument list.", "argv"),
-    "function": EditorKind("imarena.editors.local:make_function", "trust", "A Python function.", "function"),
+    "classical": EditorKind("imarena.editors.classical.editor:make", "nothing", "Classical operations, no model."),
+    "folder": EditorKind("imarena.editors.folder:make", "nothing", "Outputs that were made elsewhere.", "path"),
+    "command": EditorKind("imarena.editors.command:make", "trust", "A program: an argument list.", "argv"),
+    "function": EditorKind("imarena.editors.function:make", "trust", "A Python function.", "function"),
     "openai-images": EditorKind(
         "imarena.editors.endpoints.openai_images:make",
         "endpoint",

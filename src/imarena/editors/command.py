@@ -16,6 +16,7 @@ from pydantic import Field, JsonValue, field_validator
 
 from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage, Noun
 from imarena.core.records import JsonDict, Status
+from imarena.editors.catalog import Ports
 from imarena.editors.options import read_editor_options
 from imarena.images import SUFFIXES, media_type_of
 
@@ -95,12 +96,12 @@ class CommandEditor:
         if unseen:
             return EditResult(Status.REFUSED, error=unseen)
         argv = [_FIELD.sub(lambda match: fields[match[1]], argument) for argument in self.settings.argv]
-        async with _listening() as (words, mouth):
+        async with _output_pipe() as (read_output, writer):
             try:
                 process = await asyncio.create_subprocess_exec(
                     *argv,
                     stdin=asyncio.subprocess.DEVNULL,
-                    stdout=mouth,
+                    stdout=writer,
                     stderr=asyncio.subprocess.STDOUT,
                     cwd=folder,
                     start_new_session=True,
@@ -108,15 +109,15 @@ class CommandEditor:
             except (OSError, ValueError) as error:
                 return EditResult(Status.API_ERROR, error=f"'{argv[0]}' cannot be started: {error}")
             finally:
-                os.close(mouth)
+                os.close(writer)
             try:
                 await asyncio.wait_for(process.wait(), self.settings.timeout_s)
             except TimeoutError:
                 return EditResult(Status.TIMEOUT, error=f"'{argv[0]}' did not end within {self.settings.timeout_s:g} s")
             finally:
                 await _stop(process)
-            said = await words()
-        return _read(Path(fields["output"]), process.returncode or 0, said, argv[0])
+            output = await read_output()
+        return _read(Path(fields["output"]), process.returncode or 0, output, argv[0])
 
 
 def _unseen(used: set[str], request: EditRequest) -> str:
@@ -125,45 +126,45 @@ def _unseen(used: set[str], request: EditRequest) -> str:
         return ""
     for kind, pictures in (("source", request.sources), ("reference", request.references)):
         if len(pictures) > (kind in used):
-            told = "none" if kind not in used else "one"
+            sent = "none" if kind not in used else "one"
             return (
-                f"The item has {len(pictures)} {kind} picture(s) and the program is told of {told}. Add {{{kind}}} to "
+                f"The item has {len(pictures)} {kind} picture(s) and the program is told of {sent}. Add {{{kind}}} to "
                 f"its arguments, or {{folder}}, where they lie as {kind}-0, {kind}-1 and so on."
             )
     return ""
 
 
 @asynccontextmanager
-async def _listening() -> AsyncIterator[tuple[Callable[[], Awaitable[str]], int]]:
+async def _output_pipe() -> AsyncIterator[tuple[Callable[[], Awaitable[str]], int]]:
     """A pipe for what a program says: how to get its last words, and the end to write to, which the caller closes.
 
     The program's own end counts, not that of the pipe: something that it left behind in the background may hold that
     open for as long as it likes. A chatty program is read to its end and not kept.
     """
-    ear, mouth = os.pipe()
+    reader_end, writer = os.pipe()
     reader = asyncio.StreamReader()
     kept = bytearray()
 
-    async def hear() -> None:
+    async def collect() -> None:
         while chunk := await reader.read(65536):
             kept.extend(chunk)
             del kept[: -4 * _SHOWN]
 
     pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(ear, "rb", 0)
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(reader_end, "rb", 0)
     )
-    hearing = asyncio.create_task(hear())
+    collecting = asyncio.create_task(collect())
 
-    async def words() -> str:
-        await asyncio.wait([hearing], timeout=_LAST_WORDS_S)
+    async def read_output() -> str:
+        await asyncio.wait([collecting], timeout=_LAST_WORDS_S)
         return " ".join(kept.decode("utf-8", "replace").split())[-_SHOWN:]
 
     try:
-        yield words, mouth
+        yield read_output, writer
     finally:
         pipe.close()
-        hearing.cancel()
-        await asyncio.wait([hearing])
+        collecting.cancel()
+        await asyncio.wait([collecting])
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
@@ -190,16 +191,16 @@ def _laid_out(folder: Path, request: EditRequest) -> dict[str, str]:
     return fields
 
 
-def _read(path: Path, code: int, said: str, program: str) -> EditResult:
+def _read(path: Path, code: int, output: str, program: str) -> EditResult:
     if code != 0:
-        return EditResult(Status.API_ERROR, error=f"'{program}' ended with code {code}: {said or 'it said nothing'}")
+        return EditResult(Status.API_ERROR, error=f"'{program}' ended with code {code}: {output or 'it said nothing'}")
     if not path.is_file() or path.is_symlink():
-        return EditResult(Status.MISSING_OUTPUT, error=f"'{program}' wrote no picture to {{output}}: {said}")
+        return EditResult(Status.MISSING_OUTPUT, error=f"'{program}' wrote no picture to {{output}}: {output}")
     if path.stat().st_size > MAX_OUTPUT_BYTES:
         return EditResult(Status.INVALID_IMAGE, error=f"'{program}' wrote more than {MAX_OUTPUT_BYTES:,} bytes")
     return EditResult(Status.OK, path.read_bytes())
 
 
-def make(name: str, options: Mapping[str, JsonValue]) -> CommandEditor:
+def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> CommandEditor:
     """From a table with `argv`."""
     return CommandEditor(name, read_editor_options(CommandSettings, options, "command"))

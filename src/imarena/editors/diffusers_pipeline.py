@@ -19,10 +19,10 @@ from pydantic import Field, JsonValue
 
 from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage, MissingExtra, Noun, UnknownName, UserError
 from imarena.core.records import JsonDict, Status
-from imarena.editors import qwen_processor
 from imarena.editors.catalog import Ports
 from imarena.editors.options import read_editor_options
 from imarena.images import decode, encode_image
+from imarena.vision import load_qwen_processor, needs_own_processor
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,8 @@ class DiffusersEditor:
             try:
                 made = self._call(arguments, request.seed)
             except _BlackedOut:
-                told = "the pipeline's safety checker blacked the picture out"
-                return EditResult(Status.REFUSED, error=told, cost_usd=0.0)
+                refusal = "the pipeline's safety checker blacked the picture out"
+                return EditResult(Status.REFUSED, error=refusal, cost_usd=0.0)
             except (RuntimeError, ValueError, TypeError, IndexError) as error:
                 reason = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
                 return EditResult(Status.API_ERROR, error=reason, cost_usd=0.0)
@@ -181,8 +181,8 @@ def load_pipeline(settings: DiffusersSettings, shape: PipelineCall) -> Any:
     dtype = auto if settings.dtype == "auto" else getattr(torch, settings.dtype)
     try:
         parts: dict[str, Any] = {}
-        if settings.pipeline.startswith("qwen") and qwen_processor.needs_own_processor():
-            parts["processor"] = qwen_processor.load_processor(settings.model, settings.revision)
+        if settings.pipeline.startswith("qwen") and needs_own_processor():
+            parts["processor"] = load_qwen_processor(settings.model, settings.revision)
         pipe = getattr(diffusers, shape.class_name).from_pretrained(
             settings.model,
             torch_dtype=dtype,
@@ -193,10 +193,11 @@ def load_pipeline(settings: DiffusersSettings, shape: PipelineCall) -> Any:
             **parts,
         )
     except (OSError, ValueError, ImportError, RuntimeError, broken) as error:
-        told = " ".join(str(error).split())[:300]
+        reason = " ".join(str(error).split())[:300]
         lacks = "Install what it names." if isinstance(error, ImportError) else "Is the name or the folder right?"
         raise UserError(
-            f"The model '{settings.model}' cannot be loaded: {told}", hint=f"Only safetensors weights are read. {lacks}"
+            f"The model '{settings.model}' cannot be loaded: {reason}",
+            hint=f"Only safetensors weights are read. {lacks}",
         ) from error
     if settings.offload:
         pipe.enable_model_cpu_offload(device=device)

@@ -36,6 +36,13 @@ COPY_HASH = 6
 COPY_MEAN = 0.05
 """A reference comes back: as close as this, by hash and by mean difference."""
 
+FLAG_MEANINGS = {
+    "unchanged": "the output is its input",
+    "new_image": "the output keeps nothing of its source",
+    "wrong_shape": f"width over height differs from the source's by more than {SHAPE:.0%}",
+    "wrong_size": f"the output has less than {SIZE:.0%} of the source's pixels",
+    "copies_reference": "the output is a copy of a reference image",
+}
 THRESHOLDS: JsonDict = {
     "same_mean": SAME_MEAN, "same_share": SAME_SHARE, "new_edges": NEW_EDGES, "new_hash": NEW_HASH, "shape": SHAPE,
     "size": SIZE, "copy_hash": COPY_HASH, "copy_mean": COPY_MEAN, "side": SIDE,
@@ -47,9 +54,9 @@ _SHAPED = frozenset({EditKind.EXTEND, EditKind.VIEW})
 
 def against_source(output: bytes, source: bytes, instruction: str) -> JsonDict:
     """Figures and flags of an edit against its source: `unchanged`, `new_image`, `wrong_shape`, `wrong_size`."""
-    made, given = decode(output), decode(source)
-    measured = _measured(made, given)
-    ratio = (made.width / made.height) / (given.width / given.height)
+    output_image, source_image = decode(output), decode(source)
+    measured = _measured(output_image, source_image)
+    ratio = (output_image.width / output_image.height) / (source_image.width / source_image.height)
     asked = any(edit.kind in _SHAPED or edit.clause.startswith("crop") for edit in read_instruction(instruction).edits)
     flags = []
     if output == source or (measured["mean"] <= SAME_MEAN and measured["share"] <= SAME_SHARE):
@@ -59,10 +66,13 @@ def against_source(output: bytes, source: bytes, instruction: str) -> JsonDict:
         flags.append("new_image")
     if abs(ratio - 1) > SHAPE and not asked:
         flags.append("wrong_shape")
-    pixels = (made.width * made.height) / (given.width * given.height)
+    pixels = (output_image.width * output_image.height) / (source_image.width * source_image.height)
     if pixels < SIZE and not asked:
         flags.append("wrong_size")
-    sizes: JsonDict = {"source_size": [given.width, given.height], "output_size": [made.width, made.height]}
+    sizes: JsonDict = {
+        "source_size": [source_image.width, source_image.height],
+        "output_size": [output_image.width, output_image.height],
+    }
     return {"flags": list(flags), **measured, "shape_ratio": round(ratio, 4), "pixel_ratio": round(pixels, 4), **sizes}
 
 
@@ -73,9 +83,9 @@ def against_reference(output: bytes, reference: bytes) -> JsonDict:
     return {"flags": ["copies_reference"] if copied else [], **measured}
 
 
-def _measured(made: Image.Image, given: Image.Image) -> dict[str, float]:
-    size = _fitted(given.size)
-    first, second = _array(made, size), _array(given, size)
+def _measured(output: Image.Image, source: Image.Image) -> dict[str, float]:
+    size = _fitted(source.size)
+    first, second = _array(output, size), _array(source, size)
     gap = np.abs(first - second)
     with np.errstate(invalid="ignore", divide="ignore"):  # a picture of one colour has no edges: no correlation
         edges = np.corrcoef(_edges(first).ravel(), _edges(second).ravel())[0, 1]
@@ -83,7 +93,7 @@ def _measured(made: Image.Image, given: Image.Image) -> dict[str, float]:
         "mean": round(float(gap.mean()), 5),
         "share": round(float((gap.max(axis=2) > 0.1).mean()), 5),
         "edges": round(float(np.nan_to_num(edges)), 4),
-        "hash": float(hash_distance(perceptual_hash(made), perceptual_hash(given))),
+        "hash": float(hash_distance(perceptual_hash(output), perceptual_hash(source))),
     }
 
 

@@ -1,12 +1,13 @@
 """A folder of finished outputs as an editor: one image per item, named by the item's key.
 
 `KEY.png` for an item of one turn; for a longer one `KEY/TURN.png` (turns count from 1), and `KEY/complex.png` for all
-turns in one. Each may lie below `DATASET/`, and any picture type will do. The request names the item in its `params`
-(`key`, `dataset`, `turn`, `turns`, `mode`); no other editor gets to see these.
+turns in one (`KEY/complex-2.png` for the first two). Each may lie below `DATASET/`, and any picture type will do. The
+request names the item in its `params` (`key`, `dataset`, `turn`, `turns`, `mode`); no other editor gets to see these.
 """
 
 import asyncio
-from collections.abc import Mapping
+import os
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from pydantic import JsonValue
 
 from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError
 from imarena.core.records import JsonDict, Mode, Status
+from imarena.editors.catalog import Ports
 from imarena.editors.options import read_editor_options
+from imarena.images import MAX_IMAGE_BYTES, read_image_file
 
 TYPES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".tif", ".tiff", ".bmp", ".gif")
-MAX_BYTES = 256 * 1024 * 1024
 
 
 class FolderSettings(Noun):
@@ -47,19 +49,36 @@ class FolderEditor:
 
     async def edit(self, request: EditRequest) -> EditResult:
         """The picture with the item's name; `missing_output` where there is none."""
-        return await asyncio.to_thread(self._found, request)
+        return await asyncio.to_thread(self._read_output_file, request)
 
-    def _found(self, request: EditRequest) -> EditResult:
+    def _read_output_file(self, request: EditRequest) -> EditResult:
         path = self.file_of(request.params)
         if path is None:
             name = file_names(request.params)[0]
             return EditResult(Status.MISSING_OUTPUT, error=f"No picture called '{name}' is in {self.root.name}.")
-        return EditResult(Status.OK, path.read_bytes(), cost_usd=None)
+        return EditResult(Status.OK, read_image_file(path), cost_usd=None)
 
     def file_of(self, named: Mapping[str, JsonValue]) -> Path | None:
         """The picture of the item that is named by `key`, `dataset`, `turn`, `turns` and `mode`; None without one."""
-        found = (self._inside(stem + suffix) for stem in file_names(named) for suffix in ("", *TYPES))
-        return next((path for path in found if path is not None), None)
+        paths = (self._inside(stem + suffix) for stem in file_names(named) for suffix in ("", *TYPES))
+        return next((path for path in paths if path is not None), None)
+
+    def files_beside(self, expected: Container[str]) -> list[str]:
+        """Pictures below the folder that have none of the expected names (without the type), in name order."""
+        return [
+            name
+            for name in self._pictures()
+            if not any(name.endswith(kind) and name.removesuffix(kind) in expected for kind in ("", *TYPES))
+        ]
+
+    def _pictures(self) -> list[str]:
+        """All files that may be outputs, by their type; links to folders are not followed."""
+        names = []
+        for directory, folders, files in os.walk(self.root):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            below = Path(directory).relative_to(self.root)
+            names += [(below / name).as_posix() for name in files if Path(name).suffix.lower() in TYPES]
+        return sorted(names)
 
     def _inside(self, name: str) -> Path | None:
         """A plain file below the root; keys come from data sets, so a path that leads out is no file of ours."""
@@ -71,20 +90,21 @@ class FolderEditor:
         except OSError:
             return None
         inside = real.is_relative_to(self.root) and real.is_file() and real.suffix.lower() in TYPES
-        return real if inside and real.stat().st_size <= MAX_BYTES else None
+        return real if inside and real.stat().st_size <= MAX_IMAGE_BYTES else None
 
 
 def file_names(named: Mapping[str, JsonValue]) -> list[str]:
     """What its file may be called, without the type. A file of a longer item always says which of its outputs it is."""
     key, dataset, turn = str(named.get("key", "")), str(named.get("dataset", "")), named.get("turn", 0)
     if named.get("mode") == Mode.COMPLEX.value:
-        key = f"{key}/{Mode.COMPLEX.value}"
+        level = named.get("level")
+        key = f"{key}/{Mode.COMPLEX.value}" + ("" if level is None else f"-{level}")
     elif named.get("turns", 1) != 1:
         key = f"{key}/{turn + 1 if isinstance(turn, int) else 1}"
     return [key, f"{dataset}/{key}"]
 
 
-def make(name: str, options: Mapping[str, JsonValue]) -> FolderEditor:
+def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> FolderEditor:
     """From a table with `path`."""
     settings = read_editor_options(FolderSettings, options, "folder")
     root = Path(settings.path).expanduser()

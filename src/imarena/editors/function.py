@@ -16,8 +16,9 @@ from typing import Any
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError, suggestion
+from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError, error_message, suggestion
 from imarena.core.records import JsonDict, Status
+from imarena.editors.catalog import Ports
 from imarena.editors.options import read_editor_options
 from imarena.images import encode_image
 
@@ -30,6 +31,8 @@ class FunctionSettings(Noun):
 
     function: str
     version: str = "1"
+    in_context: bool = False
+    """In multi-turn mode, give it the conversation as `request.history`."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +42,17 @@ class FunctionEditor:
     name: str
     call: Callable[[EditRequest], Any]
     version: str = "1"
+    in_context: bool = False
 
     @property
     def traits(self) -> EditorTraits:
-        """A function has no means to declare any."""
-        return EditorTraits()
+        """A function has no means to declare any; the settings say whether it takes the conversation."""
+        return EditorTraits(in_context=self.in_context)
 
     @property
     def params(self) -> JsonDict:
         """A function's parameters are its own."""
-        return {}
+        return {"in_context": True} if self.in_context else {}
 
     async def edit(self, request: EditRequest) -> EditResult:
         """Call it and take what it gives. Exceptions are the engine's to record."""
@@ -69,14 +73,14 @@ class FunctionEditor:
         what = type(made).__name__
         return EditResult(Status.INVALID_IMAGE, error=f"The function returned {what}; give bytes, an image or a result")
 
-    def raised(self, error: Exception) -> str:
+    def raised(self, error: BaseException) -> str:
         """An exception in the words of who wrote the function: what, and where in its own file (else where at all)."""
         frames = traceback.extract_tb(error.__traceback__)
         own = inspect.unwrap(self.call)
         file = own.__code__.co_filename if inspect.isfunction(own) else ""
         here = [frame for frame in frames if frame.filename == file] or frames
         where = f" ({Path(here[-1].filename).name}, line {here[-1].lineno})" if here else ""
-        return f"{RAISED}{type(error).__name__}: {error}{where}"
+        return f"{RAISED}{type(error).__name__}: {error_message(error)}{where}"
 
 
 def load_function(path: str) -> Callable[[EditRequest], Any]:
@@ -85,29 +89,39 @@ def load_function(path: str) -> Callable[[EditRequest], Any]:
     if not colon or not module or not attribute:
         raise UserError(f"'{path}' does not name a function.", hint="Write it as module:function.")
     try:
-        found: Any = import_module(module)
-    except (ImportError, AttributeError) as error:
+        target: Any = import_module(module)
+    except ImportError as error:
         raise UserError(
             f"The function '{path}' cannot be loaded: {error}.",
             hint="Is its folder on PYTHONPATH, or its package installed?",
         ) from error
+    except (Exception, SystemExit) as error:  # importing runs code of the author's, which may raise anything
+        raise UserError(f"The module '{module}' cannot be imported: {_import_error(error)}.") from error
     for part in attribute.split("."):
-        if not hasattr(found, part):
-            raise UserError(f"The function '{path}' is not there: {module} has no '{part}'.", hint=_near(found, part))
-        found = getattr(found, part)
-    if not callable(found):
+        if not hasattr(target, part):
+            raise UserError(f"The function '{path}' is not there: {module} has no '{part}'.", hint=_near(target, part))
+        target = getattr(target, part)
+    if not callable(target):
         raise UserError(f"'{path}' is not a function.")
-    call: Callable[[EditRequest], Any] = found
+    call: Callable[[EditRequest], Any] = target
     return call
 
 
-def _near(place: object, name: str) -> str:
+def _import_error(error: BaseException) -> str:
+    """What importing raised, with the file and the line; a SyntaxError names them itself."""
+    frames = traceback.extract_tb(error.__traceback__)
+    named = isinstance(error, SyntaxError) or not frames
+    where = "" if named else f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
+    return f"{type(error).__name__}: {error_message(error)}{where}"
+
+
+def _near(owner: object, name: str) -> str:
     """The functions of a module or a class, the nearest name first."""
-    known = [word for word in dir(place) if not word.startswith("_") and callable(getattr(place, word))]
+    known = [word for word in dir(owner) if not word.startswith("_") and callable(getattr(owner, word))]
     return suggestion(name, known, f"It has: {', '.join(sorted(known)[:20]) or 'no function'}.")
 
 
-def make(name: str, options: Mapping[str, JsonValue]) -> FunctionEditor:
+def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> FunctionEditor:
     """From a table with `function`."""
     settings = read_editor_options(FunctionSettings, options, "function")
-    return FunctionEditor(name, load_function(settings.function), settings.version)
+    return FunctionEditor(name, load_function(settings.function), settings.version, settings.in_context)

@@ -59,16 +59,16 @@ class ModelCard(Noun):
 @cache
 def model_cards() -> dict[str, ModelCard]:
     """All cards by name. A name that stands twice, or a wrong field, raises and names the file."""
-    found: dict[str, ModelCard] = {}
+    cards: dict[str, ModelCard] = {}
     folder = files("imarena.editors").joinpath("models")
     for path in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if path.name.endswith(".yaml"):
             for card in read_cards(path.read_text(encoding="utf-8"), path.name):
                 for name in (card.name, *card.aliases):
-                    if name in found:
+                    if name in cards:
                         raise UserError(f"{path.name}: the model '{name}' is described twice.")
-                    found[name] = card
-    return found
+                    cards[name] = card
+    return cards
 
 
 def read_cards(text: str, where: str) -> list[ModelCard]:

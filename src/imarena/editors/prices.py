@@ -62,17 +62,17 @@ class PicturePrice(Noun):
         megapixels = 1 if size is None else max(1, math.ceil(size[0] * size[1] / 1024**2))
         return first + each * (megapixels - 1)
 
-    def options(self, given: Mapping[str, JsonValue], size: tuple[int, int] | None) -> dict[str, JsonValue]:
+    def options(self, options: Mapping[str, JsonValue], size: tuple[int, int] | None) -> dict[str, JsonValue]:
         """The options of an editor that tell it this price."""
-        found: dict[str, JsonValue] = {
-            "usd_per_image": self.per_image(given, size),
+        price_options: dict[str, JsonValue] = {
+            "usd_per_image": self.per_image(options, size),
             "price_as_of": self.as_of.isoformat(),
             "price_from": self.source,
         }
         if self.unit == "token":
-            found["input_usd_per_million"] = self.input_usd_per_million
-            found["output_usd_per_million"] = self.output_usd_per_million
-        return found
+            price_options["input_usd_per_million"] = self.input_usd_per_million
+            price_options["output_usd_per_million"] = self.output_usd_per_million
+        return price_options
 
 
 def price_age(as_of: date, today: date) -> str:

@@ -8,14 +8,12 @@ import yaml
 
 from imarena.core import EditRequest
 
-WRAPPER_VERSION = "1"
-
 
 @cache
 def _words() -> dict[str, Any]:
     text = files("imarena.editors").joinpath("task_words.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.safe_load(text)
-    return found
+    words: dict[str, Any] = yaml.safe_load(text)
+    return words
 
 
 def task_type(request: EditRequest) -> str:

@@ -1,10 +1,9 @@
-from .executors import Open as Open
-from .executors import opened as opened
+from .executors import OpenExecutor as OpenExecutor
+from .executors import open_executor as open_executor
 from .executors import read_executor as read_executor
 from .run import FLUSH_S as FLUSH_S
 from .run import RunPlan as RunPlan
 from .run import RunTally as RunTally
-from .run import run_async as run_async
 from .run import run_plan as run_plan
 from .task import WorkerDied as WorkerDied
 from .task import WorkerTask as WorkerTask

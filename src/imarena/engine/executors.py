@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, get_args
+from typing import Any, Generic, cast, get_args
 
 from imarena.core import ExecutorKind, UnknownName
-from imarena.engine.process_lane import ProcessLane, packed
+from imarena.engine.process_lane import ProcessLane, pack_task
 from imarena.engine.task import A, Executor, Lane, Q, WorkerDied, WorkerTask
 
 FEW_CORES = 4
@@ -26,7 +26,7 @@ AT_ONCE = 8
 
 
 @dataclass(frozen=True)
-class Open(Generic[Q, A]):
+class OpenExecutor(Generic[Q, A]):
     """An executor at work, and how many questions it answers at once."""
 
     ask: Executor[Q, A]
@@ -35,14 +35,12 @@ class Open(Generic[Q, A]):
 
 def read_executor(text: str) -> ExecutorKind:
     """The kind that a command-line option names."""
-    for kind in get_args(ExecutorKind):
-        if text == kind:
-            found: ExecutorKind = kind
-            return found
+    if text in get_args(ExecutorKind):
+        return cast(ExecutorKind, text)
     raise UnknownName(f"There is no executor called '{text}'.", hint=f"Known: {', '.join(get_args(ExecutorKind))}.")
 
 
-def chosen(kind: ExecutorKind, questions: int, *, computes: bool) -> ExecutorKind:
+def resolve_executor(kind: ExecutorKind, questions: int, *, computes: bool) -> ExecutorKind:
     """What `auto` stands for: processes for many questions that are all computing, on a machine with cores for them."""
     if kind != "auto":
         return kind
@@ -51,26 +49,26 @@ def chosen(kind: ExecutorKind, questions: int, *, computes: bool) -> ExecutorKin
 
 
 @asynccontextmanager
-async def opened(
+async def open_executor(
     kind: ExecutorKind, task: WorkerTask[Q, A], questions: int, *, computes: bool, at_once: int | None
-) -> AsyncIterator[Open[Q, A]]:
+) -> AsyncIterator[OpenExecutor[Q, A]]:
     """An executor for as many questions. `computes`: an answer is all computing and needs a core.
 
     `at_once`: how many at a time; None: as many as there are cores, or eight that wait. Left while questions are under
     way (a second Ctrl-C), it ends their workers.
     """
     cores = os.cpu_count() or 1
-    which = chosen(kind, questions, computes=computes)
+    which = resolve_executor(kind, questions, computes=computes)
     if which == "threads" and not computes:
-        yield Open(_here(task), max(1, min(at_once or AT_ONCE, questions)))
+        yield OpenExecutor(_here(task), max(1, min(at_once or AT_ONCE, questions)))
     elif which == "threads":
         with ThreadPoolExecutor(cores) as pool:
-            yield Open(_in_threads(task, pool), max(1, min(at_once or 2 * cores, 2 * cores, questions)))
+            yield OpenExecutor(_in_threads(task, pool), max(1, min(at_once or 2 * cores, 2 * cores, questions)))
     else:
         with _workers(which, task) as (start, most):
             slots = max(1, min(at_once or most, most, questions))
             with _lanes(start, slots) as ask:
-                yield Open(ask, slots)
+                yield OpenExecutor(ask, slots)
 
 
 def _here(task: WorkerTask[Q, A]) -> Executor[Q, A]:
@@ -86,19 +84,15 @@ def _in_threads(task: WorkerTask[Q, A], pool: Pool) -> Executor[Q, A]:
     """In threads: for what computes."""
 
     async def ask(_: int, question: Q) -> A:
-        return await asyncio.get_running_loop().run_in_executor(pool, lambda: asyncio.run(_awaited(task, question)))
+        return await asyncio.get_running_loop().run_in_executor(pool, lambda: asyncio.run(task.attempt(question)))
 
     return ask
-
-
-async def _awaited(task: WorkerTask[Q, A], question: Q) -> A:
-    return await task.attempt(question)
 
 
 @contextmanager
 def _workers(kind: ExecutorKind, task: WorkerTask[Q, A]) -> Iterator[tuple[Callable[[], Lane[Q, A]], int]]:
     """What starts a worker, and how many of them there may be."""
-    data = packed(task)
+    data = pack_task(task)
     with ExitStack() as held:
         if kind == "ray":
             from imarena.engine.ray_lane import RayLane, cluster, cluster_cpus

@@ -38,27 +38,27 @@ class ProcessLane(Generic[Q, A]):
         answer, error = await loop.run_in_executor(self._thread, self._exchange, question)
         if error is not None:
             raise error
-        found: A = answer
-        return found
+        typed: A = answer
+        return typed
 
     def _exchange(self, question: Q) -> Any:
         process = self._process or self._start()
         try:
-            return _sent(process, question)
+            return _send_and_receive(process, question)
         except _DIED as error:
-            raise WorkerDied(f"the worker process ended with code {_ended(process)}") from error
+            raise WorkerDied(f"the worker process ended with code {_exit_code(process)}") from error
 
     def _start(self) -> subprocess.Popen[bytes]:
         """A process that has the task. One that cannot start ends the run: the next one could not start either."""
         program = [sys.executable, "-c", _PROGRAM.format(path=[str(part) for part in sys.path])]
-        with _deaf_to_interrupt():
+        with _ignore_interrupts():
             process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603  # our own
         self._process = process
         try:
-            error = _sent(process, self._task)
+            error = _send_and_receive(process, self._task)
         except _DIED as died:
-            told = f"A worker process could not start; it ended with code {_ended(process)}."
-            raise UserError(told, hint="Use --executor threads.") from died
+            message = f"A worker process could not start; it ended with code {_exit_code(process)}."
+            raise UserError(message, hint="Use --executor threads.") from died
         if error is not None:
             raise error
         return process
@@ -72,14 +72,14 @@ class ProcessLane(Generic[Q, A]):
             return
         with suppress(OSError):  # it is gone already
             _send(self._process, None)
-        _ended(self._process)
+        _exit_code(self._process)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
 
 
-def _ended(process: subprocess.Popen[bytes]) -> int:
+def _exit_code(process: subprocess.Popen[bytes]) -> int:
     """The code that it ends with, by itself or after a while by force."""
     try:
         return process.wait(STOP_S)
@@ -95,14 +95,14 @@ def _send(process: subprocess.Popen[bytes], message: object) -> None:
         process.stdin.flush()
 
 
-def _sent(process: subprocess.Popen[bytes], message: object) -> Any:
+def _send_and_receive(process: subprocess.Popen[bytes], message: object) -> Any:
     """Send, and wait for what comes back."""
     _send(process, message)
     return pickle.load(process.stdout) if process.stdout is not None else None  # noqa: S301  # a process of our own
 
 
 @contextmanager
-def _deaf_to_interrupt() -> Iterator[None]:
+def _ignore_interrupts() -> Iterator[None]:
     """Ctrl-C goes to every process of a terminal. A process that is started here does not hear it."""
     if sys.platform == "win32":
         yield
@@ -114,7 +114,7 @@ def _deaf_to_interrupt() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def packed(task: WorkerTask[Q, A]) -> bytes:
+def pack_task(task: WorkerTask[Q, A]) -> bytes:
     """The task as it is sent. Raises `UserError` where it holds what cannot leave this process."""
     try:
         return pickle.dumps(task)

@@ -25,7 +25,7 @@ def main() -> None:
     messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(sys.stdin.buffer, messages), daemon=True).start()
     try:
-        task = unpacked(messages.get())
+        task = unpack_task(messages.get())
     except UserError as error:
         _send(answers, pickle.dumps(error))
         return
@@ -57,7 +57,7 @@ def _send(answers: BinaryIO, data: bytes) -> None:
     answers.flush()
 
 
-def loaded(data: bytes) -> Any:
+def load_pickle(data: bytes) -> Any:
     """A task or a question, where it is answered."""
     try:
         return pickle.loads(data)  # noqa: S301  # from the process that asks
@@ -68,9 +68,9 @@ def loaded(data: bytes) -> Any:
         ) from error
 
 
-def unpacked(data: bytes) -> WorkerTask[Any, Any]:
+def unpack_task(data: bytes) -> WorkerTask[Any, Any]:
     """The task, by the same version of the software."""
-    task: WorkerTask[Any, Any] = loaded(data)
+    task: WorkerTask[Any, Any] = load_pickle(data)
     if task.version != VERSION:
         raise UserError(
             f"A worker has imarena {VERSION}, and this command is of {task.version}: their answers may differ.",

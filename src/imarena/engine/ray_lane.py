@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, Generic
 
-from imarena.core import MissingExtra, UserError
-from imarena.engine.process_worker import loaded, unpacked
+from imarena.core import MissingExtra, UserError, first_line
+from imarena.engine.process_worker import load_pickle, unpack_task
 from imarena.engine.task import A, Q, WorkerDied, WorkerTask
 
 
@@ -56,11 +56,11 @@ class RayLane(Generic[Q, A]):
         try:
             answer, error = await asyncio.wrap_future(self._actor.ask.remote(pickle.dumps(question)).future())
         except self._ray.exceptions.RayActorError as error:
-            raise WorkerDied(f"the Ray actor ended: {str(error).splitlines()[0]}") from error
+            raise WorkerDied(f"the Ray actor ended: {first_line(error)}") from error
         if error is not None:
             raise error
-        found: A = answer
-        return found
+        typed: A = answer
+        return typed
 
     def stop(self, *, at_once: bool) -> None:  # noqa: ARG002
         """End the actor. What it was asked is answered by then, or nobody waits for it any more."""
@@ -78,7 +78,7 @@ class _Actor:
     def ask(self, question: bytes) -> Any:
         """An answer, or what was raised on purpose."""
         try:
-            self._task = self._task or unpacked(self._data)
-            return asyncio.run(self._task.outcome(loaded(question)))
+            self._task = self._task or unpack_task(self._data)
+            return asyncio.run(self._task.outcome(load_pickle(question)))
         except UserError as error:
             return None, error

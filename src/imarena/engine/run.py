@@ -27,6 +27,14 @@ BATCH = 200
 
 
 @dataclass
+class _Ongoing:
+    """A run while it lasts."""
+
+    done: int = 0
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
 class RunTally:
     """What a run did."""
 
@@ -56,20 +64,15 @@ class RunPlan(Generic[W, R]):
     """How long a result may wait to be written; 0: it is written before its slot goes on."""
 
 
-def run_plan(plan: RunPlan[W, R], *, progress: Progress | None = None) -> RunTally:
+async def run_plan(plan: RunPlan[W, R], *, progress: Progress | None = None) -> RunTally:
     """Run a plan to its end, or until Ctrl-C or a spent budget; what was finished by then is written."""
-    return asyncio.run(run_async(plan, progress=progress))
-
-
-async def run_async(plan: RunPlan[W, R], *, progress: Progress | None = None) -> RunTally:
-    """The same, inside a running event loop."""
-    tally = RunTally()
+    ongoing = _Ongoing()
     started = time.monotonic()
     source = _Source(plan)
     sink = _Sink(plan.write, plan.flush_s)
-    async with _interruptible(tally):
+    async with _interruptible(ongoing):
         workers = [
-            asyncio.create_task(_work(slot, plan, source, sink, tally, progress)) for slot in range(plan.concurrency)
+            asyncio.create_task(_work(slot, plan, source, sink, ongoing, progress)) for slot in range(plan.concurrency)
         ]
         try:
             await asyncio.gather(*workers)
@@ -78,16 +81,16 @@ async def run_async(plan: RunPlan[W, R], *, progress: Progress | None = None) ->
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
             await sink.flush()
-    tally.seconds = time.monotonic() - started
+    seconds = time.monotonic() - started
     if progress:
-        progress(plan.stage, tally.done, plan.total)
-    return tally
+        progress(plan.stage, ongoing.done, plan.total)
+    return RunTally(ongoing.done, ongoing.stopped, seconds)
 
 
 async def _work(
-    slot: int, plan: RunPlan[W, R], source: "_Source[W]", sink: "_Sink[R]", tally: RunTally, progress: Progress | None
+    slot: int, plan: RunPlan[W, R], source: "_Source[W]", sink: "_Sink[R]", ongoing: _Ongoing, progress: Progress | None
 ) -> None:
-    while not tally.stopped:
+    while not ongoing.stopped:
         try:
             work = source.take(slot)
         except StopIteration:
@@ -95,16 +98,16 @@ async def _work(
         try:
             result = await plan.do(slot, work)
         except BudgetSpent as error:
-            tally.stopped = str(error)
+            ongoing.stopped = str(error)
             return
         except ImarenaError:
             raise
         except Exception as error:  # noqa: BLE001  # here, and in `WorkerTask.attempt`, a failure becomes a record
             result = plan.failed(work, error)
-        tally.done += 1
+        ongoing.done += 1
         await sink.put(result)
         if progress:
-            progress(plan.stage, tally.done, plan.total)
+            progress(plan.stage, ongoing.done, plan.total)
 
 
 class _Source(Generic[W]):
@@ -155,7 +158,7 @@ class _Sink(Generic[R]):
 
 
 @asynccontextmanager
-async def _interruptible(tally: RunTally) -> AsyncIterator[None]:
+async def _interruptible(ongoing: _Ongoing) -> AsyncIterator[None]:
     """Ctrl-C once: finish what is under way and stop. Ctrl-C again: stop now."""
     loop = asyncio.get_running_loop()
     if threading.current_thread() is not threading.main_thread():
@@ -164,18 +167,18 @@ async def _interruptible(tally: RunTally) -> AsyncIterator[None]:
     task = asyncio.current_task()
 
     def stop() -> None:
-        if tally.stopped and task is not None:
+        if ongoing.stopped and task is not None:
             task.cancel()
         else:
             _LOG.warning("finishing the requests under way; press Ctrl-C again to stop at once")
-        tally.stopped = "stopped by Ctrl-C"
+        ongoing.stopped = "stopped by Ctrl-C"
 
     with contextlib.suppress(NotImplementedError, ValueError):
         loop.add_signal_handler(signal.SIGINT, stop)
     try:
         yield
     except asyncio.CancelledError:
-        if not tally.stopped:
+        if not ongoing.stopped:
             raise
     finally:
         with contextlib.suppress(NotImplementedError, ValueError):

@@ -41,19 +41,19 @@ class PreparedCache:
         """The prepared picture, from memory, from the folder, or made now. Raises `InvalidImage`."""
         key = preparation.key(sha256 or sha256_hex(data))
         with self._lock:
-            found = self._kept.get(key)
-        if found is not None:
-            return found
+            prepared = self._kept.get(key)
+        if prepared is not None:
+            return prepared
         if self._folder is not None:
-            found = self._folder.read(key, preparation.media_type)
-        if found is None:
-            found = prepare_with(preparation, data)
+            prepared = self._folder.read(key, preparation.media_type)
+        if prepared is None:
+            prepared = prepare_with(preparation, data)
             if self._folder is not None:
-                self._folder.write(found)
-        if len(found.data) <= self._kept.maxsize:
+                self._folder.write(prepared)
+        if len(prepared.data) <= self._kept.maxsize:
             with self._lock:
-                self._kept[found.key] = found
-        return found
+                self._kept[prepared.key] = prepared
+        return prepared
 
 
 class _Folder:

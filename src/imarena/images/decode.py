@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageCms
 
-from imarena.core import InvalidImage
+from imarena.core import InvalidImage, sha256_hex
+from imarena.core.records import ImageRef
 from imarena.images.formats import PNG, TIFF
 from imarena.images.inspect import DECODER_ERRORS, ImageInfo, decode_error_text, open_checked, orientation_of
 
@@ -57,6 +58,14 @@ def check_image(data: bytes) -> ImageInfo:
         # a PNG may carry its EXIF block behind the pixels, where the header does not show it
         info = ImageInfo(info.media_type, *image.size, info.mode, info.frames, info.has_icc, info.bit_depth)
     return info
+
+
+def describe_image(data: bytes) -> ImageRef:
+    """Check a picture fully and refer to it by its hash, size and kind. Raises `InvalidImage`."""
+    info = check_image(data)
+    return ImageRef(
+        sha256=sha256_hex(data), size_bytes=len(data), media_type=info.media_type, width=info.width, height=info.height
+    )
 
 
 def pixels(data: bytes) -> NDArray[np.uint8]:

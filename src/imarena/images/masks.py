@@ -14,6 +14,8 @@ from imarena.images.inspect import MAX_PIXELS
 from imarena.images.prepare import encode_image
 
 Mask = NDArray[np.bool_]
+_NEAR = 48
+_MASK_SHARE = 0.95
 
 
 class RunLengths(TypedDict):
@@ -34,6 +36,23 @@ def mask_from_image(data: bytes, size: tuple[int, int] | None = None) -> Mask:
     if size is not None and image.size != size:
         image = image.resize(size, Image.Resampling.NEAREST)
     return np.asarray(np.asarray(image) >= 128, dtype=np.bool_)
+
+
+def check_mask(data: bytes, size: tuple[int, int]) -> None:
+    """Raise `InvalidImage` where a file is not a mask of this size (width, height): black and white, nothing else.
+
+    Soft edges and the noise of JPEG are allowed: one pixel in twenty may be grey.
+    """
+    image = decode(data)
+    if image.size != size:
+        raise InvalidImage(f"the mask is {image.width} x {image.height}, the source {size[0]} x {size[1]}")
+    values = np.asarray(image)
+    black_or_white = (values <= _NEAR).all(axis=2) | (values >= 255 - _NEAR).all(axis=2)
+    if black_or_white.mean() < _MASK_SHARE:
+        raise InvalidImage(
+            f"only {black_or_white.mean():.0%} of its pixels are black or white",
+            hint="A mask is white where the edit was asked for, and black elsewhere.",
+        )
 
 
 def mask_to_rle(mask: Mask) -> RunLengths:
@@ -57,9 +76,3 @@ def mask_from_rle(rle: RunLengths) -> Mask:
         raise InvalidImage(f"the mask's runs add up to {int(counts.sum())}, not to {height} x {width} pixels")
     flat = np.repeat(np.arange(counts.size) % 2 == 1, counts)
     return np.asarray(flat.reshape((height, width), order="F"), dtype=np.bool_)
-
-
-def mask_iou(left: Mask, right: Mask) -> float | None:
-    """Shared area over joint area; None where both masks are empty and the figure is undefined."""
-    union = int(np.logical_or(left, right).sum())
-    return int(np.logical_and(left, right).sum()) / union if union else None

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from PIL import Image
 
 from imarena.core import UserError
 from imarena.images.masks import Mask
@@ -61,28 +60,6 @@ class Box:
         top, bottom = (min(max(value, 0.0), height) for value in (self.top, self.bottom))
         return Box(left, top, right, bottom)
 
-    def intersection(self, other: "Box") -> float:
-        """The shared area."""
-        width = min(self.right, other.right) - max(self.left, other.left)
-        height = min(self.bottom, other.bottom) - max(self.top, other.top)
-        return max(width, 0.0) * max(height, 0.0)
-
-    def iou(self, other: "Box") -> float:
-        """Shared area over joint area; 0 where both are empty."""
-        shared = self.intersection(other)
-        joint = self.area + other.area - shared
-        return shared / joint if joint > 0 else 0.0
-
-
-def crop(image: Image.Image, box: Box, *, margin: float = 0.0) -> Image.Image:
-    """The part of the picture in the box, at least one pixel, never beyond the picture's edge."""
-    inside = box.padded(margin).clipped(*image.size)
-    left = min(int(inside.left), image.width - 1)
-    top = min(int(inside.top), image.height - 1)
-    right = max(left + 1, min(image.width, int(np.ceil(inside.right))))
-    bottom = max(top + 1, min(image.height, int(np.ceil(inside.bottom))))
-    return image.crop((left, top, right, bottom))
-
 
 def box_to_mask(box: Box, width: int, height: int) -> Mask:
     """True inside the box (rounded to whole pixels), shape (height, width)."""
@@ -90,14 +67,6 @@ def box_to_mask(box: Box, width: int, height: int) -> Mask:
     mask = np.zeros((height, width), dtype=np.bool_)
     mask[round(inside.top) : round(inside.bottom), round(inside.left) : round(inside.right)] = True
     return mask
-
-
-def mask_to_box(mask: Mask) -> Box | None:
-    """The smallest box around all marked pixels; None where nothing is marked."""
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    if rows.size == 0:
-        return None
-    return Box(float(columns[0]), float(rows[0]), float(columns[-1] + 1), float(rows[-1] + 1))
 
 
 def components(mask: Mask, *, min_area: int = 1) -> list[Box]:

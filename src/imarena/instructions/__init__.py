@@ -1,1 +1,5 @@
 """Scene decomposition and instruction writing."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,7 +1,7 @@
 """Every judge by name: where it lives, what it needs, what it gives. Adding one is a line here and a file."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import JsonValue
@@ -12,7 +12,7 @@ MakeJudge = Callable[[Mapping[str, JsonValue], Chat | None], Judge]
 """Options and, for judges that ask a model, a chat in; a judge out."""
 
 Shape = Literal["pointwise", "pairwise", "both"]
-Need = Literal["nothing", "chat", "vision", "records"]
+Need = Literal["nothing", "chat", "optional_chat", "vision", "records"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class JudgeCard:
     """What a verdict is about. Only `overall` enters a board that nobody asked for by its dimension."""
     cannot_judge: tuple[str, ...] = ()
     """What it does not see: a board by its verdicts says so."""
+    presets: Mapping[str, str] = field(default_factory=dict)
+    """The option `preset` to the model that it names."""
 
 
 BUILTIN_LIMITS = (
@@ -66,7 +68,12 @@ CARDS: Mapping[str, JudgeCard] = {
         "CV-Judge without a source.",
     ),
     "genarena": JudgeCard(
-        "imarena.judges.chat.genarena_pairwise:make", "pairwise", "chat", None, "Forced choice, 1 to 6 (GenArena)."
+        "imarena.judges.chat.genarena_pairwise:make",
+        "pairwise",
+        "chat",
+        None,
+        "Forced choice, 1 to 6 (GenArena).",
+        presets={"studies": "Qwen/Qwen3-VL-8B-Instruct", "arena": "Qwen/Qwen3-VL-32B-Instruct-FP8"},
     ),
     "viescore": JudgeCard(
         "imarena.judges.chat.viescore:make_edit", "pointwise", "chat", (0, 10), "VIEScore of an edit."
@@ -106,6 +113,46 @@ CARDS: Mapping[str, JudgeCard] = {
         "chat",
         None,
         "Which keeps more of what was not to change.",
+        "visual_consistency",
+    ),
+    "pvc-judge": JudgeCard(
+        f"{_GEDIT}:make_pvc_judge",
+        "pairwise",
+        "chat",
+        None,
+        "Which keeps more of what was not to change: a model fine-tuned by `imarena pvc train`.",
+        "visual_consistency",
+    ),
+    "consistency-nc": JudgeCard(
+        "imarena.judges.chat.consistency:make_consistency_nc",
+        "pointwise",
+        "chat",
+        (0, 10),
+        "How far what is not edited stayed as it was: one mark.",
+        "visual_consistency",
+    ),
+    "consistency-sc": JudgeCard(
+        "imarena.judges.chat.consistency:make_consistency_sc",
+        "pointwise",
+        "chat",
+        (0, 10),
+        "EditScore's mark for restraint.",
+        "visual_consistency",
+    ),
+    "ssim": JudgeCard(
+        "imarena.judges.image_metrics:make_ssim",
+        "pointwise",
+        "nothing",
+        None,
+        "SSIM with the source: highest where nothing was changed.",
+        "visual_consistency",
+    ),
+    "st-lpips": JudgeCard(
+        "imarena.judges.image_metrics:make_st_lpips",
+        "pointwise",
+        "nothing",
+        None,
+        "Minus the shift-tolerant LPIPS to the source: highest where nothing was changed.",
         "visual_consistency",
     ),
     "unifiedreward": JudgeCard(
@@ -170,6 +217,24 @@ CARDS: Mapping[str, JudgeCard] = {
         (0, 1),
         "Whether the change stays inside the edit's boxes (stored evidence): highest where nothing was changed.",
         "visual_consistency",
+    ),
+    "pvc-small": JudgeCard(
+        "imarena.judges.pvc_small:make",
+        "both",
+        "nothing",
+        None,
+        "Which edit damaged less of what was to stay: a small bundled network, no instruction needed.",
+        "visual_consistency",
+        cannot_judge=("whether the edit was made", "whether it is what was asked for"),
+    ),
+    "edival": JudgeCard(
+        "imarena.judges.edival.judge:make",
+        "pointwise",
+        "optional_chat",
+        None,
+        "EdiVal's scores of object-centric edits, by looking at objects; `-o dimension=` one of overall, "
+        "instruction_following, consistency, quality.",
+        cannot_judge=("items without a plan of objects and turns",),
     ),
     "recorded": JudgeCard(
         "imarena.judges.recorded:make", "both", "records", None, "Verdicts from a file, single or pairwise."

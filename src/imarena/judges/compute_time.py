@@ -29,10 +29,10 @@ class ComputeTime:
         """In words."""
         if self.first_s is None:
             return f"{assumed_s:g} s a picture: assumed"
-        words = f"{self.first_s:.2g} s a picture at first sight: mean of {self.n_first:,} earlier looks"
+        basis = f"{self.first_s:.2g} s a picture at first sight: mean of {self.n_first:,} earlier looks"
         if self.again_s is not None:
-            words += f"; {self.again_s:.2g} s a question about pictures seen"
-        return words
+            basis += f"; {self.again_s:.2g} s a question about pictures seen"
+        return basis
 
 
 def measure_compute_time(questions: Sequence[tuple[int, float]]) -> ComputeTime:

@@ -78,8 +78,8 @@ class Estimate:
 class Size:
     """What a case is made of: tokens of its words, tokens of its pictures by their pixels, number of pictures."""
 
-    words: float
-    pixels: float
+    text_tokens: float
+    image_tokens: float
     pictures: int
     questions: int | None = None
     """How many of the judge's questions are asked; None: all."""
@@ -98,8 +98,8 @@ class _Measured:
 
     def input_tokens(self, size: Size) -> float:
         if self.per_picture is not None:
-            return size.words + self.per_picture * size.pictures
-        return self.ratio * (size.words + size.pixels)
+            return size.text_tokens + self.per_picture * size.pictures
+        return self.ratio * (size.text_tokens + size.image_tokens)
 
 
 def estimate_computed(
@@ -152,16 +152,16 @@ def estimate_sizes(
     measured = _measured(past)
     whole = asked.judge.traits.questions
     questions = sum(whole if size.questions is None else size.questions for size in sizes)
-    given = round(sum(measured.input_tokens(s) if measured else s.words + s.pixels for s in sizes))
+    input_tokens = round(sum(measured.input_tokens(s) if measured else s.text_tokens + s.image_tokens for s in sizes))
     each = measured.output_tokens / whole if measured else _reply_tokens(asked)
     written = round(questions * each)
-    cost = asked.endpoint.cost_usd(Usage(input_tokens=given, output_tokens=written))
+    cost = asked.endpoint.cost_usd(Usage(input_tokens=input_tokens, output_tokens=written))
     lanes = 1 if asked.runs_here else min(concurrency, asked.concurrency)
     turns = questions if asked.runs_here else len(sizes)  # a model here answers a verdict's questions in turn
     seconds = latency * turns / max(1, min(lanes, len(sizes) or 1))
     least, limit_basis = _limited(asked, questions)
     return Estimate(
-        **common, input_tokens=given, output_tokens=written, cost_usd=0.0 if asked.runs_here else cost,
+        **common, input_tokens=input_tokens, output_tokens=written, cost_usd=0.0 if asked.runs_here else cost,
         seconds=max(seconds, least),
         basis=(*_basis(asked, measured, questions), latency_basis, f"{lanes} at a time", *limit_basis),
     )  # fmt: skip
@@ -169,15 +169,15 @@ def estimate_sizes(
 
 def question_size(prompts: Iterable[PromptPreview], exhibit: Exhibit, tokens: Callable[[bytes], float]) -> Size:
     """The size of one question by each prompt; `tokens` says what a picture of the exhibit counts."""
-    words = pixels = 0.0
+    text_tokens = pixels = 0.0
     pictures = 0
     for prompt in prompts:
         parts = prompt.preview(exhibit)
-        words += sum(len(part) for part in parts if isinstance(part, str)) / CHARACTERS_PER_TOKEN
+        text_tokens += sum(len(part) for part in parts if isinstance(part, str)) / CHARACTERS_PER_TOKEN
         sent = [part for part in parts if isinstance(part, bytes)]
         pixels += sum(tokens(part) for part in sent)
         pictures += len(sent)
-    return Size(words, pixels, pictures)
+    return Size(text_tokens, pixels, pictures)
 
 
 def picture_tokens(asked: AskedJudge, image: ImageRef) -> float:
@@ -235,12 +235,12 @@ def _measured(past: Sequence[tuple[Size | None, Usage]]) -> _Measured | None:
 
 def _fitted(sizes: Sequence[Size], taken: Sequence[int], written: int) -> _Measured:
     n = len(sizes)
-    whole = sum(size.words + size.pixels for size in sizes)
+    whole = sum(size.text_tokens + size.image_tokens for size in sizes)
     pictures = sum(size.pictures for size in sizes)
     by_pixels = _Measured(sum(taken) / whole if whole else 1.0, None, written / n, n)
     if not pictures:
         return by_pixels
-    each = max(0.0, (sum(taken) - sum(size.words for size in sizes)) / pictures)
+    each = max(0.0, (sum(taken) - sum(size.text_tokens for size in sizes)) / pictures)
     by_count = _Measured(by_pixels.ratio, each, written / n, n)
 
     def misfit(model: _Measured) -> float:

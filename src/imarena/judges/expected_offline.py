@@ -36,12 +36,12 @@ _TEXT_WORDS = re.compile(r"\b(?:text|words?|letters?|title|caption|writing|sloga
 @lru_cache(maxsize=4096)
 def offline_objects(instruction: str) -> tuple[ExpectedObject, ...]:
     """The things that `instruction` names, ten at most; what it removes or replaces is marked as gone."""
-    found: dict[str, ExpectedObject] = {}
+    objects: dict[str, ExpectedObject] = {}
     for thing in _named(instruction):
         name = " ".join(thing.name.split())[:200]
         if name:
-            found.setdefault(name.casefold(), ExpectedObject(name, thing.present))
-    return tuple(found.values())[:MAX_OBJECTS]
+            objects.setdefault(name.casefold(), ExpectedObject(name, thing.present))
+    return tuple(objects.values())[:MAX_OBJECTS]
 
 
 def _named(instruction: str) -> Iterator[ExpectedObject]:
@@ -67,8 +67,8 @@ def _things(phrase: str, quotes: tuple[str, ...], *, present: bool = True) -> It
             yield ExpectedObject(thing, present)
 
 
-def _text(words: str, *, present: bool = True) -> ExpectedObject:
-    return ExpectedObject(f'text "{words[:150]}"', present)
+def _text(text: str, *, present: bool = True) -> ExpectedObject:
+    return ExpectedObject(f'text "{text[:150]}"', present)
 
 
 # ---------------------------------------------------------------- one rule for each kind of edit
@@ -98,7 +98,7 @@ def _replaced(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
     new = list(_things(edit.value, quotes))
     yield from new
     for number, thing in enumerate(_things(edit.target, quotes)):
-        if not any(one.name.endswith(thing.name) for one in new):  # palm trees are trees: they cannot be gone
+        if not any(added.name.endswith(thing.name) for added in new):  # palm trees are trees: they cannot be gone
             yield ExpectedObject(thing.name, present=number > 0 or not new)
 
 
@@ -160,7 +160,7 @@ def _backed(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
 
 def _whole(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
     """The look of the picture is nothing to tick; what the clause names beside it is, and a flaw to be removed."""
-    flaws = {word for words in lexicon().enhance.values() for phrase in words for word in phrase.split()}
+    flaws = {word for phrases in lexicon().enhance.values() for phrase in phrases for word in phrase.split()}
     looks = {word for phrase in lexicon().styles for word in phrase.split()} | lexicon().ambience | {"tone"}
     for thing in _things(edit.clause, quotes):
         words = set(thing.name.split())

@@ -34,14 +34,14 @@ _CODES = {outcome: float(code) for code, outcome in enumerate(Outcome)}
 
 def outcomes_from_scores(left: Sequence[float | None], right: Sequence[float | None]) -> list[Outcome | None]:
     """Pointwise scores reduced to left, right or tie by the sign of their difference (GenArena, A.3.1)."""
-    found: list[Outcome | None] = []
-    for one, other in zip(left, right, strict=True):
-        if one is None or other is None:
-            found.append(None)
+    outcomes: list[Outcome | None] = []
+    for left_score, right_score in zip(left, right, strict=True):
+        if left_score is None or right_score is None:
+            outcomes.append(None)
         else:
-            gap = round(one - other, 9)
-            found.append(Outcome.TIE if gap == 0 else Outcome.LEFT if gap > 0 else Outcome.RIGHT)
-    return found
+            gap = round(left_score - right_score, 9)
+            outcomes.append(Outcome.TIE if gap == 0 else Outcome.LEFT if gap > 0 else Outcome.RIGHT)
+    return outcomes
 
 
 # ---------------------------------------------------------------- consistency
@@ -57,7 +57,7 @@ class SelfConsistency:
     n_missing: int
 
 
-def self_consistency(runs: Sequence[Verdicts], *, rounds: int = ROUNDS, seed: int = SEED) -> SelfConsistency:
+def self_consistency(runs: Sequence[Verdicts]) -> SelfConsistency:
     """Agreement of a judge with itself (GenArena, table 3 and A.3): runs as raters, pairs as units.
 
     Each run lists the same pairs in the same order; a run of a pairwise judge is the combined verdict of both orders.
@@ -72,7 +72,7 @@ def self_consistency(runs: Sequence[Verdicts], *, rounds: int = ROUNDS, seed: in
     whole = [row for row in rows if None not in row]
     same = sum(len(set(row)) == 1 for row in whole)
     return SelfConsistency(
-        krippendorff_alpha(ratings, "nominal", rounds=rounds, seed=seed),
+        krippendorff_alpha(ratings, "nominal", rounds=ROUNDS, seed=SEED),
         proportion_figure(
             "unanimous", same, len(whole), "pairs with one verdict in all runs, among pairs without a failure"
         ),
@@ -101,7 +101,7 @@ def judge_agreement(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> Jud
 
 
 def _ratings(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> tuple[Ratings, list[str]]:
-    rows = [(unit, judge, v) for judge, found in verdicts.items() for unit, v in found.items()]
+    rows = [(unit, judge, v) for judge, outcomes in verdicts.items() for unit, v in outcomes.items()]
     values = [math.nan if verdict is None else _CODES[verdict] for _, _, verdict in rows]
     ratings, _, judges = from_columns([row[0] for row in rows], [row[1] for row in rows], values, scale="label")
     return ratings, judges
@@ -115,7 +115,7 @@ def same_side_rate(human: Verdicts, judge: Verdicts, *, missing_is_wrong: bool =
 
     Pairs without a verdict are left out, or wrong where `missing_is_wrong` says so; the method names it.
     """
-    told = "counted as wrong" if missing_is_wrong else "left out"
+    missing_rule = "counted as wrong" if missing_is_wrong else "left out"
     decided = [
         (people, machine)
         for people, machine in zip(human, judge, strict=True)
@@ -123,18 +123,18 @@ def same_side_rate(human: Verdicts, judge: Verdicts, *, missing_is_wrong: bool =
     ]
     hits = sum(people is machine for people, machine in decided)
     return proportion_figure(
-        "decisive_accuracy", hits, len(decided), f"same side; a judge's tie is wrong; without a verdict: {told}"
+        "decisive_accuracy", hits, len(decided), f"same side; a judge's tie is wrong; without a verdict: {missing_rule}"
     )
 
 
 def accuracy_by_group(human: Verdicts, judge: Verdicts, groups: Sequence[str]) -> dict[str, Figure]:
     """`decisive_accuracy` by track, judge size or any other label of a pair, and ``overall`` over all pairs."""
     rows = list(zip(human, judge, groups, strict=True))
-    found = {
+    figures = {
         group: same_side_rate([h for h, _, g in rows if g == group], [j for _, j, g in rows if g == group])
         for group in sorted(set(groups))
     }
-    return {**found, "overall": same_side_rate(human, judge)}
+    return {**figures, "overall": same_side_rate(human, judge)}
 
 
 @dataclass(frozen=True)
@@ -152,21 +152,21 @@ class TieLaziness:
 
 def tie_laziness(human: Verdicts, judge: Verdicts) -> TieLaziness:
     """Confusion of people's outcomes with the judge's, and how often it ties where people see a winner."""
-    given = [(h, j) for h, j in zip(human, judge, strict=True) if h is not None and j is not None]
-    counts = {h.value: sum(people is h for people, _ in given) for h in Outcome}
+    pairs = [(h, j) for h, j in zip(human, judge, strict=True) if h is not None and j is not None]
+    counts = {h.value: sum(people is h for people, _ in pairs) for h in Outcome}
     rows = {
-        h.value: {j.value: sum(pair == (h, j) for pair in given) / counts[h.value] for j in Outcome}
+        h.value: {j.value: sum(pair == (h, j) for pair in pairs) / counts[h.value] for j in Outcome}
         for h in Outcome
         if counts[h.value]
     }
-    decided = [machine for people, machine in given if people in DECISIVE]
+    decided = [machine for people, machine in pairs if people in DECISIVE]
     ties = sum(machine not in DECISIVE for machine in decided)
     return TieLaziness(
         rows,
         {name: count for name, count in counts.items() if count},
         proportion_figure("false_ties", ties, len(decided), "ties where people decide"),
         same_side_rate(human, judge),
-        len(human) - len(given),
+        len(human) - len(pairs),
     )
 
 
@@ -211,16 +211,20 @@ class PositionBias:
 def position_bias(left_first: Verdicts, right_first: Verdicts) -> PositionBias:
     """From both orders of the same pairs, verdicts as seen from the recorded sides."""
     pairs = list(zip(left_first, right_first, strict=True))
-    chose_first = sum(one is Outcome.LEFT for one, _ in pairs) + sum(two is Outcome.RIGHT for _, two in pairs)
-    chose_second = sum(one is Outcome.RIGHT for one, _ in pairs) + sum(two is Outcome.LEFT for _, two in pairs)
-    whole = [(one, two) for one, two in pairs if one is not None and two is not None]
+    chose_first = sum(first is Outcome.LEFT for first, _ in pairs) + sum(second is Outcome.RIGHT for _, second in pairs)
+    chose_second = sum(first is Outcome.RIGHT for first, _ in pairs) + sum(
+        second is Outcome.LEFT for _, second in pairs
+    )
+    whole = [(first, second) for first, second in pairs if first is not None and second is not None]
     first_twice = sum(pair == (Outcome.LEFT, Outcome.RIGHT) for pair in whole)
     second_twice = sum(pair == (Outcome.RIGHT, Outcome.LEFT) for pair in whole)
     return PositionBias(
         proportion_figure(
             "first_rate", chose_first, chose_first + chose_second, "the side shown first won a single call"
         ),
-        proportion_figure("flips", sum(one is not two for one, two in whole), len(whole), "the two orders disagree"),
+        proportion_figure(
+            "flips", sum(first is not second for first, second in whole), len(whole), "the two orders disagree"
+        ),
         proportion_figure("first_of_flips", first_twice, first_twice + second_twice, "the first place won both calls"),
         sum(verdict is None for pair in pairs for verdict in pair),
     )
@@ -240,15 +244,15 @@ class DimensionMean:
 
 def dimension_means(scores: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, dict[str, DimensionMean]]:
     """Model, then dimension, to the mean of its ok judgments (CV-Arena, table 6)."""
-    found: dict[str, dict[str, DimensionMean]] = {}
+    means: dict[str, dict[str, DimensionMean]] = {}
     for model, rows in scores.items():
         names = sorted({name for row in rows for name in row})
-        found[model] = {}
+        means[model] = {}
         for name in names:
             values = [row[name] for row in rows if name in row]
             error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
-            found[model][name] = DimensionMean(fmean(values), error, len(values))
-    return found
+            means[model][name] = DimensionMean(fmean(values), error, len(values))
+    return means
 
 
 @dataclass(frozen=True)
@@ -266,16 +270,14 @@ class Drift:
     """The interval of the shift leaves out 0."""
 
 
-def score_drift(
-    old: Mapping[Any, float | None], new: Mapping[Any, float | None], *, tolerance: float = 0.0, seed: int = SEED
-) -> Drift:
+def score_drift(old: Mapping[Any, float | None], new: Mapping[Any, float | None], *, tolerance: float = 0.0) -> Drift:
     """Compare two versions' scores unit by unit; units that only one of them scored are counted, not compared."""
     have_old = {unit for unit, score in old.items() if score is not None}
     have_new = {unit for unit, score in new.items() if score is not None}
     both = sorted(have_old & have_new, key=str)
     before = [float(value) for unit in both if (value := old[unit]) is not None]
     after = [float(value) for unit in both if (value := new[unit]) is not None]
-    shift = paired_bootstrap(after, before, rounds=ROUNDS, seed=seed)
+    shift = paired_bootstrap(after, before, rounds=ROUNDS, seed=SEED)
     moved = sum(abs(round(a - b, 9)) > tolerance for a, b in zip(after, before, strict=True))
     drifted = shift.low is not None and shift.high is not None and not shift.low <= 0 <= shift.high
     return Drift(
@@ -290,7 +292,7 @@ def score_drift(
 
 def verdict_drift(old: Verdicts, new: Verdicts) -> Figure:
     """Share of battles of a fixed set whose verdict changed between two versions of a judge."""
-    both = [(one, two) for one, two in zip(old, new, strict=True) if one is not None and two is not None]
+    both = [(before, after) for before, after in zip(old, new, strict=True) if before is not None and after is not None]
     return proportion_figure(
-        "changed", sum(one is not two for one, two in both), len(both), "another verdict than before"
+        "changed", sum(before is not after for before, after in both), len(both), "another verdict than before"
     )

@@ -20,30 +20,45 @@ class HealthFigure:
         return {"question": self.question, "group": self.group, "name": self.figure.name, **self.figure.to_json()}
 
 
-@dataclass
+@dataclass(frozen=True)
 class JudgeHealth:
     """Everything about one judge."""
 
     judge: str
-    statuses: dict[str, int] = field(default_factory=dict)
-    versions: list[str] = field(default_factory=list)
+    statuses: dict[str, int]
+    versions: tuple[str, ...]
     """Versions with verdicts, oldest first; the last one counts."""
-    lines: list[HealthFigure] = field(default_factory=list)
-    notices: list[Notice] = field(default_factory=list)
+    lines: tuple[HealthFigure, ...]
+    notices: tuple[Notice, ...]
     """Figures that are not available, and what they need."""
 
-    def add(self, question: str, *found: Figure, group: str = "") -> None:
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "judge": self.judge, "statuses": self.statuses, "versions": list(self.versions),
+            "missing": sentences(self.notices), "notices": [notice.model_dump(mode="json") for notice in self.notices],
+            "lines": [line.to_json() for line in self.lines],
+        }  # fmt: skip
+
+
+@dataclass
+class HealthFindings:
+    """Collects what is found about one judge, question by question."""
+
+    judge: str
+    statuses: dict[str, int] = field(default_factory=dict)
+    versions: tuple[str, ...] = ()
+    lines: list[HealthFigure] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+    def add(self, question: str, *figures: Figure, group: str = "") -> None:
         """Add figures under a question."""
-        self.lines += [HealthFigure(question, figure, group) for figure in found]
+        self.lines += [HealthFigure(question, figure, group) for figure in figures]
 
     def needs(self, data: str) -> None:
         """Note that a figure is not available for want of these data (see the wordings of `health_needs`)."""
         self.notices.append(Notice(code="health_needs", values={"data": data}))
 
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return {
-            "judge": self.judge, "statuses": self.statuses, "versions": self.versions,
-            "missing": sentences(self.notices), "notices": [notice.model_dump(mode="json") for notice in self.notices],
-            "lines": [line.to_json() for line in self.lines],
-        }  # fmt: skip
+    def health(self) -> JudgeHealth:
+        """All that was found, as the result."""
+        return JudgeHealth(self.judge, self.statuses, self.versions, tuple(self.lines), tuple(self.notices))

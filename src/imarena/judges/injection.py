@@ -36,7 +36,7 @@ def injections() -> tuple[InjectedText, ...]:
     return tuple(InjectedText(**entry) for entry in data["texts"])
 
 
-def draw_text(image: bytes, text: str, *, place: Place = "bottom", opacity: float = 1.0) -> bytes:
+def draw_text(image: bytes, text: str, *, position: Place = "bottom", opacity: float = 1.0) -> bytes:
     """A PNG of `image` with `text` written across it on a light strip, wrapped to fit. Deterministic."""
     from PIL import Image, ImageDraw, ImageFont
 
@@ -47,7 +47,7 @@ def draw_text(image: bytes, text: str, *, place: Place = "bottom", opacity: floa
     pen = ImageDraw.Draw(picture)
     lines = _wrapped(text, lambda line: pen.textlength(line, font=font) <= width - size)
     tall = min(height, int(len(lines) * size * 1.25 + size * 0.5))
-    top = {"top": 0, "middle": (height - tall) // 2, "bottom": height - tall}[place]
+    top = {"top": 0, "middle": (height - tall) // 2, "bottom": height - tall}[position]
     strip = Image.new("RGB", (width, tall), "white")
     writer = ImageDraw.Draw(strip)
     for number, line in enumerate(lines):
@@ -70,8 +70,8 @@ def _wrapped(text: str, fits: Callable[[str], bool]) -> list[str]:
     return lines
 
 
-def with_text(exhibit: Exhibit, text: str, side: Outcome = Outcome.LEFT, place: Place = "bottom") -> Exhibit:
+def with_text(exhibit: Exhibit, text: str, side: Outcome = Outcome.LEFT, position: Place = "bottom") -> Exhibit:
     """The exhibit with `text` drawn on the output on one side; on the only one without a right side."""
     if side is Outcome.RIGHT and exhibit.right is not None:
-        return replace(exhibit, right=draw_text(exhibit.right, text, place=place))
-    return replace(exhibit, left=draw_text(exhibit.left, text, place=place))
+        return replace(exhibit, right=draw_text(exhibit.right, text, position=position))
+    return replace(exhibit, left=draw_text(exhibit.left, text, position=position))

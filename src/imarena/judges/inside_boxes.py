@@ -46,8 +46,8 @@ class InsideBoxes:
         """Compare `exhibit.left` with the first source. Without boxes, or nothing outside them, there is no score."""
         if exhibit.right is not None:
             raise UserError("inside-boxes scores one output and got two.", hint="Compare its scores instead.")
-        found = exhibit.evidence_of(EDIT_BOXES, exhibit.sources[0]) if exhibit.sources else ()
-        if not found:
+        evidence_of_boxes = exhibit.evidence_of(EDIT_BOXES, exhibit.sources[0]) if exhibit.sources else ()
+        if not evidence_of_boxes:
             return Verdict(Status.REFUSED, error="There is no source with boxes that the edit should stay in.")
         try:
             source, output = decode(exhibit.sources[0]), decode(exhibit.left)
@@ -55,7 +55,7 @@ class InsideBoxes:
             return Verdict(Status.INVALID_IMAGE, error=str(error))
         width, height = source.size
         try:
-            boxes = [one.box for evidence in found for one in boxes_in(evidence, width, height)]
+            boxes = [labelled.box for evidence in evidence_of_boxes for labelled in boxes_in(evidence, width, height)]
         except UserError as error:
             return Verdict(Status.UNPARSABLE, error=str(error))
         inside = np.zeros((height, width), np.bool_)

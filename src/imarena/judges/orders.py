@@ -95,38 +95,22 @@ def combine_orders(left_first: Verdict, right_first: Verdict) -> BattleVerdict:
     The same outcome twice is that outcome; two different ones are a tie with `consistent` False. Scores and
     confidence are means where both orders give them.
     """
-    said = []
+    preferences = []
     for verdict, name in ((left_first, "left first"), (right_first, "right first")):
         if verdict.status is not Status.OK:
             return BattleVerdict(status=verdict.status, error=f"{name}: {verdict.error or verdict.status.value}")
         if verdict.preference is None:
-            raise UserError(
-                f"The verdict with {name} has no preference.", hint="Use a pairwise judge, or `compare_scores`."
-            )
-        said.append(verdict.preference)
-    agreed = said[0] is said[1]
+            raise UserError(f"The verdict with {name} has no preference.", hint="Use a pairwise judge.")
+        preferences.append(verdict.preference)
+    agreed = preferences[0] is preferences[1]
     both = left_first.scores.keys() & right_first.scores.keys()
     confidences = [verdict.confidence for verdict in (left_first, right_first) if verdict.confidence is not None]
     return BattleVerdict(
         status=Status.OK,
-        preference=outcome_of_both(said[0], said[1]),
+        preference=outcome_of_both(preferences[0], preferences[1]),
         consistent=agreed,
         scores={name: (left_first.scores[name] + right_first.scores[name]) / 2 for name in sorted(both)},
         confidence=sum(confidences) / 2 if len(confidences) == 2 else None,
-    )
-
-
-def compare_scores(left: Verdict, right: Verdict, *, margin: float = 0.0) -> BattleVerdict:
-    """A preference from two pointwise verdicts by the sign of their difference; `margin` or less apart is a tie."""
-    for verdict, name in ((left, "left"), (right, "right")):
-        if verdict.status is not Status.OK:
-            return BattleVerdict(status=verdict.status, error=f"{name}: {verdict.error or verdict.status.value}")
-    if left.score is None or right.score is None:
-        raise UserError("A pointwise verdict without a score cannot be compared.", hint="Use a pointwise judge.")
-    gap = round(left.score - right.score, 9)
-    preference = Outcome.TIE if abs(gap) <= margin else Outcome.LEFT if gap > 0 else Outcome.RIGHT
-    return BattleVerdict(
-        status=Status.OK, preference=preference, scores={"left.score": left.score, "right.score": right.score}
     )
 
 
@@ -148,5 +132,7 @@ async def ask_both_orders(
     verdicts = [to_recorded_sides(await judge.judge(reorder_exhibit(exhibit, order)), order) for order in orders]
     if len(verdicts) == 2:
         return combine_orders(verdicts[0], verdicts[1])
-    one = verdicts[0]
-    return BattleVerdict(one.status, one.preference, None, dict(one.scores), one.confidence, one.error)
+    verdict = verdicts[0]
+    return BattleVerdict(
+        verdict.status, verdict.preference, None, dict(verdict.scores), verdict.confidence, verdict.error
+    )

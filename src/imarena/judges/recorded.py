@@ -131,11 +131,11 @@ def read_score_rows(path: Path) -> list[RecordedRow]:
         return [_row(line, path.name, number) for number, line in enumerate(file, start=1) if line.strip()]
 
 
-def _row(given: str | dict[str, str], file: str, number: int) -> RecordedRow:
+def _row(row: str | dict[str, str], file: str, number: int) -> RecordedRow:
     try:
-        if isinstance(given, str):
-            return RecordedRow.model_validate_json(given)
-        return RecordedRow.model_validate(given)
+        if isinstance(row, str):
+            return RecordedRow.model_validate_json(row)
+        return RecordedRow.model_validate(row)
     except ValidationError as error:
         raise UserError(
             f"{file}, row {number}: {error.errors()[0]['msg']}",

@@ -25,10 +25,6 @@ class EditKind(StrEnum):
     OTHER = "other"
 
 
-GLOBAL_KINDS = frozenset({EditKind.STYLE, EditKind.ENHANCE, EditKind.BACKGROUND, EditKind.EXTEND, EditKind.VIEW})
-"""Kinds that reach most of the picture unless the words say otherwise."""
-
-
 @dataclass(frozen=True)
 class Edit:
     """One change. `target` is what is there now, `value` what shall be there; either may be empty."""

@@ -43,8 +43,8 @@ def _lower(words: list[str]) -> tuple[str, ...]:
 
 
 def _read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((files("imarena.language") / name).read_text(encoding="utf-8"))
-    return found
+    document: dict[str, Any] = yaml.safe_load((files("imarena.language") / name).read_text(encoding="utf-8"))
+    return document
 
 
 def _colours(raw: dict[str, str], file: str) -> dict[str, str]:

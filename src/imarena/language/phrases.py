@@ -31,7 +31,7 @@ def colours_in(phrase: str) -> tuple[str, ...]:
     """Colour words of the lexicon (and `#rrggbb`) used as colours, in order, each once."""
     tokens = phrase_words(phrase)
     known = lexicon().colours
-    found = [t for t in tokens if _HEX.fullmatch(t)]
+    colours = [t for t in tokens if _HEX.fullmatch(t)]
     plain = [t for t in tokens if t not in _ARTICLES]
     only_colour = " ".join(plain) in lexicon().colour_names or (
         bool(plain) and all(t in known or t in lexicon().shades or t in {"and", "color", "colour"} for t in plain)
@@ -46,8 +46,8 @@ def colours_in(phrase: str) -> tuple[str, ...]:
             and not (only_colour and (at == 0 or tokens[at - 1] not in {"a", "an"}))
         )
         if not noun:
-            found.append(token)
-    return tuple(dict.fromkeys(found))
+            colours.append(token)
+    return tuple(dict.fromkeys(colours))
 
 
 def named_colour(phrase: str) -> str | None:
@@ -103,16 +103,14 @@ def places_in(phrase: str) -> tuple[str, ...]:
     tokens = set(
         phrase_words(
             re.sub(
-                (
-                    r"\bon top of\b|\bright (?:next|away|now)\b|\bin front of\b|(?:tank|crop|'s) top\b|"
-                    r"\bfront (?:leg|paw|door)s?\b"
-                ),
+                r"\bon top of\b|\bright (?:next|away|now)\b|\bin front of\b|(?:tank|crop|'s) top\b|"
+                r"\bfront (?:leg|paw|door)s?\b",
                 " ",
                 phrase,
             )
         )
     )
-    return tuple(place for place, names in lexicon().places.items() if tokens & names)
+    return tuple(side for side, names in lexicon().places.items() if tokens & names)
 
 
 def is_whole_image(phrase: str) -> bool:
@@ -124,10 +122,8 @@ def is_whole_image(phrase: str) -> bool:
 def head_noun(phrase: str) -> str:
     """The last word of the phrase before any preposition: its head noun, roughly."""
     before = re.split(
-        (
-            r"\b(?:of|on|in|at|with|near|next|by|from|under|over|behind|beside|that|which|to|"
-            r"for)\b"
-        ),
+        r"\b(?:of|on|in|at|with|near|next|by|from|under|over|behind|beside|that|which|to|"
+        r"for)\b",
         strip_article(phrase),
     )[0]
     tokens = phrase_words(before)

@@ -8,7 +8,7 @@ from imarena.language.rules_image import read_background, read_defect, read_enha
 from imarena.language.rules_object import read_exchange, read_look, read_position, read_property, read_remove, read_size
 from imarena.language.rules_scene import read_action, read_add
 
-READER_VERSION = "2"
+READER_VERSION = "3"
 
 _RULES = (
     read_property,

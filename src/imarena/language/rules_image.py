@@ -82,17 +82,13 @@ def read_enhance(clause: str) -> Edit | None:
     removed = "|".join(re.escape(w) for w in lexicon().enhance_only_when_removed)
     by_verb = _VERB_ENHANCE.match(clause)
     by_quantity = re.match(
-        (
-            rf"^(?:increase|decrease|adjust|reduce|lower|raise|boost|fix|correct|turn (?:up|down)|"
-            rf"improve)\b.*\b{_QUANTITY}\b"
-        ),
+        rf"^(?:increase|decrease|adjust|reduce|lower|raise|boost|fix|correct|turn (?:up|down)|"
+        rf"improve)\b.*\b{_QUANTITY}\b",
         clause,
     )
     by_removal = re.match(
-        (
-            rf"^{_REMOVE}\s+(?:all\s+|any\s+)?(?:of\s+)?(?:the\s+|this\s+|"
-            rf"that\s+)?(?:\w+\s+)?(?:{removed})\b"
-        ),
+        rf"^{_REMOVE}\s+(?:all\s+|any\s+)?(?:of\s+)?(?:the\s+|this\s+|"
+        rf"that\s+)?(?:\w+\s+)?(?:{removed})\b",
         clause,
     )
     by_result = re.match(r"^make (?P<what>.+?) (?:look |appear )?(?:sharp|clear|crisp|bright|sharp again)$", clause)
@@ -100,10 +96,8 @@ def read_enhance(clause: str) -> Edit | None:
         r"^(?:recover|bring back|reconstruct|regain) (?:the )?(?:fine |lost |missing )?details?\b", clause
     )
     by_more = re.search(
-        (
-            rf"^(?:make|let|turn|have|give)\s+(.*?)\s*\b(?:be\s+|look\s+|a\s+)?(?:much |a bit |"
-            rf"slightly |a little |more )?{_COMPARATIVE}\b"
-        ),
+        rf"^(?:make|let|turn|have|give)\s+(.*?)\s*\b(?:be\s+|look\s+|a\s+)?(?:much |a bit |"
+        rf"slightly |a little |more )?{_COMPARATIVE}\b",
         clause,
     )
     if by_result or by_recovery:
@@ -155,10 +149,8 @@ def read_style(clause: str) -> Edit | None:
     if ambience and (
         whole
         or re.match(
-            (
-                rf"^{_CHANGE}\s+(?:the )?(?:season|time of day|weather|day|night|lighting|summer|"
-                rf"winter)\b"
-            ),
+            rf"^{_CHANGE}\s+(?:the )?(?:season|time of day|weather|day|night|lighting|summer|"
+            rf"winter)\b",
             clause,
         )
         or re.match(r"^(?:it|there) (?:should|could|must|is|was|were)\b", clause)
@@ -188,10 +180,8 @@ def read_background(clause: str) -> Edit | None:
             EditKind.BACKGROUND, target="background", value=strip_article(value), operation=operation, whole_image=True
         )
     moved = re.match(
-        (
-            r"^(?:could|can|should|let|have|make)?\s*(.{1,40}?)\s+(?:should |could )?be (?:in|at|"
-            r"on) (?:the|a|an) (\w+)$"
-        ),
+        r"^(?:could|can|should|let|have|make)?\s*(.{1,40}?)\s+(?:should |could )?be (?:in|at|"
+        r"on) (?:the|a|an) (\w+)$",
         clause,
     )
     if moved and moved.group(2) in lexicon().settings:

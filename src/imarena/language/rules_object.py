@@ -21,19 +21,15 @@ _EXCHANGES = tuple(
     re.compile(pattern)
     for pattern in (
         r"^(?:replace|swap|exchange|switch|substitute|change|trade) (?P<old>.+?) (?:with|for|by) (?P<new>.+)$",
-        (
-            r"^(?:change|turn|transform|convert|make|modify|switch|set|paint|dye|recolou?r|"
-            r"colou?r|morph) (?P<old>.+?) (?:in)?to (?:be )?(?P<new>.+)$"
-        ),
+        r"^(?:change|turn|transform|convert|make|modify|switch|set|paint|dye|recolou?r|"
+        r"colou?r|morph) (?P<old>.+?) (?:in)?to (?:be )?(?P<new>.+)$",
         (
             r"^(?:put|place|add|insert|have|let|make|use|give|draw|there should be|there be|"
             r"it)\b(?: (?:it|there))?(?: be)? (?P<new>.+?) (?:instead of|in (?:the )?place of|"
             r"rather than) (?P<old>.+)$"
         ),
-        (
-            r"^(?:let|have) (?P<old>.+?) (?:be )?(?:changed|turned|swapped|replaced|transformed|"
-            r"turn|become|change)(?: (?:in)?to| with| by| into)? (?P<new>.+)$"
-        ),
+        r"^(?:let|have) (?P<old>.+?) (?:be )?(?:changed|turned|swapped|replaced|transformed|"
+        r"turn|become|change)(?: (?:in)?to| with| by| into)? (?P<new>.+)$",
         (
             r"^(?P<old>.+?) (?:should|could|must|can) (?:become|turn into|be (?:changed|turned|"
             r"replaced|swapped)(?: into| to| with| by)) (?P<new>.+)$"
@@ -45,11 +41,9 @@ _BECOMES = tuple(
     for pattern in (
         r"^(?:let|have) (?P<old>(?:the |this |that |his |her |its |all |it\b).*?) be (?P<new>.+)$",
         r"^(?P<old>(?:the |this |that |his |her |its |all |it\b).*?) (?:should|could|must|can|would) be (?P<new>.+)$",
-        (
-            r"^(?:make|turn|paint|dye|colou?r|recolou?r) (?P<old>it|them|(?:the |this |that |all |"
-            r"his |her |its |both ).+?) (?P<new>(?:an? (?!little |bit )|all |completely |light |dark |bright |"
-            r"made |more |much )\S.*)$"
-        ),
+        r"^(?:make|turn|paint|dye|colou?r|recolou?r) (?P<old>it|them|(?:the |this |that |all |"
+        r"his |her |its |both ).+?) (?P<new>(?:an? (?!little |bit )|all |completely |light |dark |bright |"
+        r"made |more |much )\S.*)$",
     )
 )
 _DOING = re.compile(
@@ -172,10 +166,8 @@ def read_look(clause: str) -> Edit | None:
         if is_colour_phrase(new) or (is_material_phrase(new) and not has_article(new)):
             return _becoming(re.sub(r"\s+(?:turn|be|become|look|have|to|into)$", "", old), new, clause)
     having = re.match(
-        (
-            r"^(?:let|make|have|give) (.+?) (?:have |having |with )?((?:an? |the )?\w+ (?:hair|"
-            r"eyes|fur|skin|lips|nose|beard))$"
-        ),
+        r"^(?:let|make|have|give) (.+?) (?:have |having |with )?((?:an? |the )?\w+ (?:hair|"
+        r"eyes|fur|skin|lips|nose|beard))$",
         clause,
     )
     if having and colours_in(having.group(2)):
@@ -191,10 +183,8 @@ def read_look(clause: str) -> Edit | None:
 def read_remove(clause: str) -> Edit | None:
     """Something shall be gone."""
     match = re.match(
-        (
-            r"^(?:remove|delete|erase|get rid of|take away|take out|take off|eliminate|clear(?: "
-            r"away)?|wipe out|hide|cut out|drop|lose|clean up) (.+)$"
-        ),
+        r"^(?:remove|delete|erase|get rid of|take away|take out|take off|eliminate|clear(?: "
+        r"away)?|wipe out|hide|cut out|drop|lose|clean up) (.+)$",
         clause,
     )
     if match:
@@ -216,10 +206,8 @@ def read_remove(clause: str) -> Edit | None:
 def read_size(clause: str) -> Edit | None:
     """Bigger, smaller."""
     verb = re.match(
-        (
-            r"^(?P<verb>enlarge|shrink|resize|scale up|scale down|scale|grow|increase the size of|"
-            r"reduce the size of|double the size of|halve) (?P<rest>.+)$"
-        ),
+        r"^(?P<verb>enlarge|shrink|resize|scale up|scale down|scale|grow|increase the size of|"
+        r"reduce the size of|double the size of|halve) (?P<rest>.+)$",
         clause,
     )
     if verb:
@@ -231,10 +219,8 @@ def read_size(clause: str) -> Edit | None:
             places=places_in(clause),
         )
     made = re.match(
-        (
-            r"^(?:make|let|have) (.+?) (?:be |look |appear )?((?:much |a bit |slightly |a little |"
-            r"twice as |half as |two times )*\w+)(?: in size)?$"
-        ),
+        r"^(?:make|let|have) (.+?) (?:be |look |appear )?((?:much |a bit |slightly |a little |"
+        r"twice as |half as |two times )*\w+)(?: in size)?$",
         clause,
     )
     if made and _sized(made.group(2)):
@@ -270,10 +256,8 @@ def read_position(clause: str) -> Edit | None:
     match = _MOVE.match(clause)
     if match:
         target = re.split(
-            (
-                r"\b(?:to|towards?|from|by|closer|further|next|up|down|left|right|horizontally|"
-                r"vertically|\d+)\b"
-            ),
+            r"\b(?:to|towards?|from|by|closer|further|next|up|down|left|right|horizontally|"
+            r"vertically|\d+)\b",
             match.group(1),
         )[0]
         verb = clause.split(" ", maxsplit=1)[0]
@@ -291,10 +275,8 @@ def read_position(clause: str) -> Edit | None:
             whole_image=is_whole_image(target),
         )
     put = re.match(
-        (
-            r"^(?:put|place) the (.+?) (?:on|in|to|at|under|behind|next to|beside|above|below|"
-            r"over) (?:the|its|his|her) (.+)$"
-        ),
+        r"^(?:put|place) the (.+?) (?:on|in|to|at|under|behind|next to|beside|above|below|"
+        r"over) (?:the|its|his|her) (.+)$",
         clause,
     )
     if put:

@@ -13,18 +13,14 @@ _WHERE = re.compile(
 _ADDS = tuple(
     re.compile(pattern)
     for pattern in (
-        (
-            r"^(?:add|insert|include|draw|place|put|attach|append|introduce|show|paste|create|"
-            r"generate|overlay|sprinkle|hang|plant|park|set) (?P<new>.+)$"
-        ),
+        r"^(?:add|insert|include|draw|place|put|attach|append|introduce|show|paste|create|"
+        r"generate|overlay|sprinkle|hang|plant|park|set) (?P<new>.+)$",
         r"^(?:let|have|make) there be (?P<new>.+)$",
         r"^there (?:should|could|must|can|would|was|were|is|are|needs to)(?: be)? (?P<new>.+)$",
         r"^(?:can|could|may) (?:we|i|you) have (?P<new>.+)$",
         r"^have (?P<new>(?:an? |some |two |three ).+?)(?: (?:sit|stand|be|run|fly|jump|walk|lie|sleep)\b.*)?$",
-        (
-            r"^let (?P<new>(?:an? |some |two |three ).+?)(?: (?:sit|stand|be|run|fly|jump|walk|"
-            r"lie|sleep|block|play)\b.*)?$"
-        ),
+        r"^let (?P<new>(?:an? |some |two |three ).+?)(?: (?:sit|stand|be|run|fly|jump|walk|"
+        r"lie|sleep|block|play)\b.*)?$",
         r"^it (?:should|could|would|must) be (?P<new>an? .+)$",
         r"^edit (?P<new>(?:some|an?) .+)$",
         r"^(?P<new>(?:an?|some|two|three) .+?) (?:should|could|must|can|would) be\b.*$",
@@ -57,10 +53,8 @@ def _adding(new: str, clause: str, host: str = "") -> Edit:
 def read_add(clause: str) -> Edit | None:
     """Something new shall be there, alone or held, worn or contained by something that is there."""
     another = re.match(
-        (
-            r"^(?:add|put|insert|include|draw|place|show|give)\b.*?\b(?:another|one more|an extra|"
-            r"an additional) (.+)$"
-        ),
+        r"^(?:add|put|insert|include|draw|place|show|give)\b.*?\b(?:another|one more|an extra|"
+        r"an additional) (.+)$",
         clause,
     )
     if another:

@@ -33,6 +33,6 @@ def is_english(text: str) -> bool:
         return True
     if sum("LATIN" in unicodedata.name(character, "") for character in letters) < 0.7 * len(letters):
         return False
-    found = [word.casefold() for word in _WORD.findall(bare)]
-    foreign = sum(word in _FOREIGN for word in found)
-    return foreign == 0 or foreign <= sum(word in _ENGLISH for word in found)
+    words = [word.casefold() for word in _WORD.findall(bare)]
+    foreign = sum(word in _FOREIGN for word in words)
+    return foreign == 0 or foreign <= sum(word in _ENGLISH for word in words)

@@ -63,12 +63,12 @@ def update_terms(battles: Battles, options: Options) -> UpdateTerms:
 
 
 def active_elo_ratings(
-    battles: Battles, given: UpdateTerms, start: FloatArray, times: TimesArray | None = None
+    battles: Battles, terms: UpdateTerms, start: FloatArray, times: TimesArray | None = None
 ) -> FloatArray:
     """Ratings after all battles in the order of the rows: (1, m), or (R, m) with `times` (R, n) as in `elo_ratings`."""
     from imarena.ranking import kernels
 
     times = NO_TIMES if times is None else times
     ratings = np.repeat(start[None, :], max(times.shape[0], 1), axis=0)
-    kernels.active_elo(ratings, battles.left, battles.right, given.points, given.scale, given.q, given.k, times)
+    kernels.active_elo(ratings, battles.left, battles.right, terms.points, terms.scale, terms.q, terms.k, times)
     return ratings

@@ -9,11 +9,9 @@ from imarena.ranking.boards.online import online_board
 from imarena.ranking.elo import EMPTY, EloState
 from imarena.ranking.options import Options
 
-DEFAULTS = Options()
-
 
 def rank_battles(
-    battles: Battles, options: Options = DEFAULTS, *, coverage: FloatArray | None = None, state: EloState = EMPTY
+    battles: Battles, options: Options, *, coverage: FloatArray | None = None, state: EloState = EMPTY
 ) -> Ranking:
     """Rank. `coverage` (m,) stands beside the ratings; `state` is where online Elo goes on from."""
     if options.method == "corrected":
@@ -22,4 +20,10 @@ def rank_battles(
         result = online_board(battles, options, state)
     else:
         result = model_board(battles, options)
-    return assemble(battles, result, options, coverage)
+    ranking = assemble(battles, result, options, coverage)
+    if options.fragility is None:
+        return ranking
+    from imarena.ranking.fragility.board import board_fragility
+
+    fragility = board_fragility(battles, options).to_json()
+    return ranking.model_copy(update={"details": {**ranking.details, "fragility": fragility}})

@@ -33,12 +33,12 @@ class CodedColumn:
 
     def units(self) -> IntArray:
         """(n,) the cluster of each row, from 0. Rows without a name have nothing in common: each is its own."""
-        found = np.unique(self.of, return_inverse=True)[1].astype(np.int64)
+        units = np.unique(self.of, return_inverse=True)[1].astype(np.int64)
         if not self.n_unnamed:
-            return found
+            return units
         alone = self.of == self.unnamed
-        found[alone] = len(self.names) + np.arange(int(alone.sum()))
-        return np.unique(found, return_inverse=True)[1].astype(np.int64)
+        units[alone] = len(self.names) + np.arange(int(alone.sum()))
+        return np.unique(units, return_inverse=True)[1].astype(np.int64)
 
     def part(self, rows: NDArray[np.bool_]) -> "CodedColumn":
         """Some of the rows."""
@@ -49,8 +49,8 @@ class CodedColumn:
 class Battles:
     """n battles among m models. Only ok verdicts stand here: what was left out is counted by who made this.
 
-    `left`, `right` (n,) are places in `models`, which are sorted by name, so that no result depends on the order of the
-    rows. `outcome` (n,) is LEFT, TIE or RIGHT. `weight` (n,) scales a battle's whole contribution.
+    `left`, `right` (n,) are indices into `models`, which are sorted by name, so that no result depends on the order of
+    the rows. `outcome` (n,) is LEFT, TIE or RIGHT. `weight` (n,) scales a battle's whole contribution.
     """
 
     models: tuple[str, ...]
@@ -80,7 +80,7 @@ class Battles:
         if len(self.models) < 2 or self.left.size == 0:
             raise UserError(
                 "There is nothing to rank: no battle between two models is left.",
-                hint="Check the winner column and what was excluded: " + (_told(self.excluded) or "nothing") + ".",
+                hint="Check the winner column and what was excluded: " + (_listed(self.excluded) or "nothing") + ".",
             )
 
     @cached_property
@@ -110,5 +110,5 @@ class ModelTally:
     ties: FloatArray
 
 
-def _told(excluded: dict[str, int]) -> str:
+def _listed(excluded: dict[str, int]) -> str:
     return ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in excluded.items())

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,35 @@ class BoardComparison:
     only_ours: tuple[str, ...]
     only_theirs: tuple[str, ...]
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideComparison:
+    """A comparison with a leaderboard from a file: its name, its date where it has one, and the figures."""
+
+    board: str
+    date: str | None
+    figures: BoardComparison
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        figures = self.figures
+        return {
+            "board": self.board,
+            "date": self.date,
+            "n": figures.n,
+            "spearman": figures.spearman,
+            "kendall": figures.kendall,
+            "pearson": figures.pearson,
+            "footrule": figures.footrule,
+            "reason": figures.reason,
+            "common": [
+                {"model": model, "their_model": other, "rating": mine, "their_rating": yours}
+                for model, other, mine, yours in figures.common
+            ],
+            "only_ours": list(figures.only_ours),
+            "only_theirs": list(figures.only_theirs),
+        }
 
 
 def compare_ratings(

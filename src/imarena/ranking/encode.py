@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import TESTS_OF_RATERS, UserError
+from imarena.core import NOT_COUNTED, TESTS_OF_RATERS, UserError
 from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, CodedColumn, FloatArray
 
 BOTH_BAD = 3
@@ -21,12 +21,14 @@ def encode_battles(
     missing: str = "exclude",
     covariates: Sequence[str] = (),
     scores_decide: bool = False,
+    all_votes: bool = False,
 ) -> Battles:
     """Read a table as `imarena.tables.plain` gives it (text dictionary-encoded, numbers float64).
 
     `both_bad`: ``tie`` or ``exclude``. `missing`: where status_left or status_right says that a side has no output,
     ``exclude`` the battle or count a ``loss``. `scores_decide`: a judge's battle without a winner is read from its
-    scores (active Elo). A battle without a winner is left out and counted, never made a tie.
+    scores (active Elo). `all_votes`: also votes that a campaign's table marks as not counted (tests of raters, excluded
+    raters). A battle without a winner is left out and counted, never made a tie.
     """
     _choice("--both-bad", both_bad, ("tie", "exclude"))
     _choice("--missing", missing, ("exclude", "loss"))
@@ -36,7 +38,8 @@ def encode_battles(
     if scores_decide:
         outcome = _from_scores(table, outcome)
     dropped = _drop_failed(table, outcome, missing, excluded)
-    dropped |= _drop_tests(table, excluded, dropped)
+    if not all_votes:
+        dropped |= _drop_uncounted(table, excluded, dropped)
     dropped |= _note(excluded, "missing_winner", (outcome == NO_WINNER) & ~dropped)
     if both_bad == "exclude":
         dropped |= _note(excluded, "both_bad", (outcome == BOTH_BAD) & ~dropped)
@@ -81,15 +84,15 @@ def coverage(table: Any, models: tuple[str, ...]) -> FloatArray | None:
         if name in table.column_names:
             ok &= ~_failed(table, name)
         seen[codes[ok], item.of[ok]] = True
-    place = {model: index for index, model in enumerate(everyone)}
-    return np.asarray(seen.mean(axis=1)[[place[model] for model in models]])
+    row = {model: index for index, model in enumerate(everyone)}
+    return np.asarray(seen.mean(axis=1)[[row[model] for model in models]])
 
 
 def _models(table: Any) -> tuple[tuple[str, ...], CodeArray, CodeArray]:
     left, right = _column(table, "left"), _column(table, "right")
     models = tuple(sorted(set(left.names) | set(right.names)))
-    place = {model: index for index, model in enumerate(models)}
-    return models, _mapped(left, place), _mapped(right, place)
+    code = {model: index for index, model in enumerate(models)}
+    return models, _mapped(left, code), _mapped(right, code)
 
 
 def _played(
@@ -99,13 +102,13 @@ def _played(
     played = np.bincount(left, minlength=len(models)) + np.bincount(right, minlength=len(models)) > 0
     if played.all():
         return models, left, right, ()
-    place = (np.cumsum(played) - 1).astype(np.int32)
+    new_code = (np.cumsum(played) - 1).astype(np.int32)
     kept = tuple(model for model, here in zip(models, played, strict=True) if here)
-    return kept, place[left], place[right], tuple(sorted(set(models) - set(kept)))
+    return kept, new_code[left], new_code[right], tuple(sorted(set(models) - set(kept)))
 
 
-def _mapped(column: CodedColumn, place: dict[str, int]) -> CodeArray:
-    lookup = np.array([place[name] for name in column.names], np.int32)
+def _mapped(column: CodedColumn, code: dict[str, int]) -> CodeArray:
+    lookup = np.array([code[name] for name in column.names], np.int32)
     return np.asarray(lookup[column.of] if lookup.size else column.of)
 
 
@@ -157,16 +160,18 @@ def _drop_failed(table: Any, outcome: NDArray[np.int8], missing: str, excluded: 
     return none | _note(excluded, "missing_output_on_both_sides", left & right)
 
 
-def _drop_tests(table: Any, excluded: dict[str, int], dropped: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Votes of a campaign's table that test the rater: they are no opinion about models."""
-    tests = np.zeros(dropped.size, bool)
-    if "purpose" not in table.column_names:
-        return tests
-    column = _column(table, "purpose")
-    for purpose, why in TESTS_OF_RATERS.items():
-        if purpose in column.names:
-            tests |= _note(excluded, why, (column.of == list(column.names).index(purpose)) & ~dropped)
-    return tests
+def _drop_uncounted(table: Any, excluded: dict[str, int], dropped: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Votes of a campaign's table that test the rater, or that it marks as not counted with the reason."""
+    uncounted = np.zeros(dropped.size, bool)
+    for name, words in (("purpose", TESTS_OF_RATERS), (NOT_COUNTED, None)):
+        if name not in table.column_names:
+            continue
+        column = _column(table, name)
+        for code, value in enumerate(column.names):
+            why = words.get(value) if words is not None else value
+            if why:
+                uncounted |= _note(excluded, why, (column.of == code) & ~dropped & ~uncounted)
+    return uncounted
 
 
 def _note(excluded: dict[str, int], reason: str, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:

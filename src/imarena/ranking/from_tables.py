@@ -1,7 +1,7 @@
 """From a table of battles (a file, a frame, columns) to boards; boards from files."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from imarena.core import UserError, canonical_json, sha256_hex
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
 from imarena.ranking.battle_ranking import rank_battles
-from imarena.ranking.compare import BoardComparison, compare_ratings
+from imarena.ranking.compare import OutsideComparison, compare_ratings
 from imarena.ranking.elo import EloState
 from imarena.ranking.encode import coverage, encode_battles
 from imarena.ranking.options import Options
@@ -45,7 +45,7 @@ def rank(
     """
     named: dict[str, Any] = {
         "method": method, "rounds": rounds, "seed": seed, "interval": interval, "cluster": cluster,
-        "anchors": None if anchors is None else _anchors(anchors),
+        "anchors": None if anchors is None else _ratings(anchors),
     }  # fmt: skip
     chosen = replace(options or Options(), **{key: value for key, value in named.items() if value is not None})
     table = load_battles(data, columns=columns, labels=labels)
@@ -74,11 +74,12 @@ def rank_table(
     resume: Ranking | None = None,
     scope: dict[str, str] | None = None,
     known_coverage: Mapping[str, float] | None = None,
+    all_votes: bool = False,
 ) -> Ranking:
     """Rank a checked table. What shaped the reading of it goes into the settings.
 
     `known_coverage` is each model's share of delivered outputs where the caller knows it; otherwise it is the share of
-    the table's items that a model was seen on.
+    the table's items that a model was seen on. `all_votes`: see `encode_battles`.
     """
     battles = encode_battles(
         table,
@@ -86,6 +87,7 @@ def rank_table(
         missing=missing,
         covariates=covariates,
         scores_decide=options.method == "active-elo",
+        all_votes=all_votes,
     )
     if known_coverage is None:
         covered = coverage(table, battles.models)
@@ -94,9 +96,11 @@ def rank_table(
         covered = None if np.isnan(shares).any() else np.array(shares)
     ranking = rank_battles(battles, options, coverage=covered, state=_state(resume, options))
     settings = {**ranking.settings, "both_bad": both_bad, "missing": missing}
+    if all_votes:
+        settings["all_votes"] = True
     if resume is not None:
-        held = {standing.model: standing.rating for standing in resume.models}
-        settings["resumed_from"] = sha256_hex(canonical_json([held, resume.details.get("state")]).encode())[:12]
+        resumed = [_ratings(resume), resume.details.get("state")]
+        settings["resumed_from"] = sha256_hex(canonical_json(resumed).encode())[:12]
     if missing == "loss" or "status_left" not in table.column_names:  # nothing is missing that could count as a loss
         ranking = ranking.model_copy(update={"notices": tuple(map(_without_advice, ranking.notices))})
     return ranking.model_copy(update={"settings": settings, "scope": scope or {}})
@@ -126,26 +130,55 @@ def rank_file(
 
 def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[Ranking]:
     """One board for each value of a column, in the order of their names. A group that cannot be ranked says why."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if by not in table.column_names:
         raise UserError(f"No column '{by}'.", hint=f"The table has: {', '.join(table.column_names)}.")
-    keys = table[by].cast(pa.string())
-    lost = keys.null_count
-    unnamed = (Notice(code="unnamed_group", values={"by": by, "battles": lost}),) if lost else ()
-    for value in sorted(value for value in pc.unique(keys).to_pylist() if value is not None):
-        part = table.filter(pc.fill_null(pc.equal(keys, value), False))
+    groups = split_rows(table, by)
+    for value in groups.values:
         scope = {by: value}
         try:
-            part = _trimmed(part)
+            part = _trimmed(table.filter(groups.rows(value)))
             board = sign_ranking(
                 rank_table(part, options, scope=scope, **reading), {"source": "table", **table_data(part)}
             )
         except UserError as error:
-            why = Notice(code="group_not_ranked", values={"reason": str(error)})
-            board = Ranking(method=options.method, settings={}, n_battles=0, notices=(why,), scope=scope)
-        yield board.model_copy(update={"notices": (*board.notices, *unnamed)})
+            board = empty_board(options.method, error, scope)
+        yield board.model_copy(update={"notices": (*board.notices, *groups.notices)})
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroups:
+    """The rows of a table by the values of a column."""
+
+    keys: Any
+    """The column as text."""
+    values: tuple[str, ...]
+    """Each value once, in the order of their names."""
+    notices: tuple[Notice, ...]
+    """How many rows have no value and are in no group."""
+
+    def rows(self, value: str) -> Any:
+        """An Arrow mask over all rows: those with this value."""
+        import pyarrow.compute as pc
+
+        return pc.fill_null(pc.equal(self.keys, value), False)
+
+
+def split_rows(table: Any, by: str) -> RowGroups:
+    """The rows of each value of the column `by`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    keys = table[by].cast(pa.string())
+    values = tuple(sorted(value for value in pc.unique(keys).to_pylist() if value is not None))
+    lost = keys.null_count
+    notices = (Notice(code="unnamed_group", values={"by": by, "battles": lost}),) if lost else ()
+    return RowGroups(keys, values, notices)
+
+
+def empty_board(method: str, error: UserError, scope: dict[str, str]) -> Ranking:
+    """The board of a group that cannot be ranked, with the reason."""
+    why = Notice(code="group_not_ranked", values={"reason": str(error)})
+    return Ranking(method=method, settings={}, n_battles=0, notices=(why,), scope=scope)
 
 
 def _trimmed(table: Any) -> Any:
@@ -213,32 +246,18 @@ def load_ranking(path: Path) -> Ranking:
         raise UserError(f"{path}: not a board of ours.", hint="Give the file that `rank --json` printed.") from error
 
 
-def compare_boards(ours: Mapping[str, float], path: Path, names: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Correlation with an outside leaderboard, as a document."""
+def compare_boards(
+    ours: Mapping[str, float] | Ranking, path: Path, names: Mapping[str, str] | None = None
+) -> OutsideComparison:
+    """Correlation of a board, or of ratings by model, with the leaderboard in a file. `names` maps ours to theirs."""
     theirs, date = load_outside_board(path)
-    found: BoardComparison = compare_ratings(ours, theirs, names=names)
-    return {
-        "board": path.name,
-        "date": date,
-        "n": found.n,
-        "spearman": found.spearman,
-        "kendall": found.kendall,
-        "pearson": found.pearson,
-        "footrule": found.footrule,
-        "reason": found.reason,
-        "common": [
-            {"model": model, "their_model": other, "rating": mine, "their_rating": yours}
-            for model, other, mine, yours in found.common
-        ],
-        "only_ours": list(found.only_ours),
-        "only_theirs": list(found.only_theirs),
-    }
+    return OutsideComparison(path.name, date, compare_ratings(_ratings(ours), theirs, names=names))
 
 
-def _anchors(anchors: Mapping[str, float] | Ranking) -> dict[str, float]:
-    if isinstance(anchors, Ranking):
-        return {standing.model: standing.rating for standing in anchors.models}
-    return dict(anchors)
+def _ratings(board: Mapping[str, float] | Ranking) -> dict[str, float]:
+    if isinstance(board, Ranking):
+        return {standing.model: standing.rating for standing in board.models}
+    return dict(board)
 
 
 def _state(resume: Ranking | None, options: Options) -> EloState:
@@ -248,7 +267,7 @@ def _state(resume: Ranking | None, options: Options) -> EloState:
         raise UserError(
             f"A {resume.method} board cannot be resumed by {options.method}.", hint="Only online Elo boards resume."
         )
-    ratings = {standing.model: standing.rating for standing in resume.models}
+    ratings = _ratings(resume)
     state = resume.details.get("state")
     if isinstance(state, dict) and isinstance(state.get("ratings"), dict):
         ratings = {str(model): float(value) for model, value in state["ratings"].items()}  # type: ignore[union-attr,arg-type]

@@ -79,6 +79,8 @@ class Options:
     position: bool = False
     """Fit the advantage of the left side."""
     dimension_weight: str = "count"
+    fragility: int | None = None
+    """Also find the fewest votes, items and raters that decide the first place, the top this many, and neighbours."""
     matrices: bool = True
     """Keep the pairwise tables in `details` (boards of up to 100 models)."""
     elo: EloOptions = EloOptions()
@@ -135,5 +137,5 @@ class Options:
 
 def _one_of(what: str, value: str | None, known: tuple[str | None, ...]) -> None:
     if value not in known:
-        words = ", ".join(word for word in known if word)
-        raise UserError(f"No {what} '{value}'.", hint=f"Known: {words}.")
+        names = ", ".join(word for word in known if word)
+        raise UserError(f"No {what} '{value}'.", hint=f"Known: {names}.")

@@ -1,5 +1,8 @@
 """Tables by pair of models: who beat whom, who is predicted to, and how sure the order of two models is."""
 
+import math
+from collections.abc import Collection
+
 import numpy as np
 
 from imarena.ranking.battles import Battles, FloatArray
@@ -22,10 +25,38 @@ def pair_points(battles: Battles) -> tuple[FloatArray, FloatArray]:
     return scored, met
 
 
-def meeting_count(battles: Battles, one: int, other: int) -> float:
+def meeting_count(battles: Battles, first: int, second: int) -> float:
     """How often two models met."""
     cells = counts_by_pair(battles)
-    return float(cells.counts[(cells.left == min(one, other)) & (cells.right == max(one, other))].sum())
+    return float(cells.counts[(cells.left == min(first, second)) & (cells.right == max(first, second))].sum())
+
+
+def clean_sweeps(battles: Battles, models: Collection[int]) -> list[tuple[int, int, int]]:
+    """Pairs with one of these models in which one won every battle: winner, loser, and on how many units they met.
+
+    A unit is an item, or a battle where items are not named: several battles on one item are no separate evidence.
+    """
+    mine = np.isin(battles.left, [*models]) | np.isin(battles.right, [*models])
+    rows = np.flatnonzero(mine)
+    low, high = np.minimum(battles.left[rows], battles.right[rows]), np.maximum(battles.left[rows], battles.right[rows])
+    points = np.where(battles.left[rows] == low, battles.points[rows], 1 - battles.points[rows])
+    unit = rows if battles.item is None else battles.item.units()[rows]
+    sweeps = []
+    for first, second in sorted(set(zip(low.tolist(), high.tolist(), strict=True))):
+        met = (low == first) & (high == second)
+        if (points[met] == points[met][0]).all() and points[met][0] != 0.5:
+            winner, loser = (first, second) if points[met][0] == 1 else (second, first)
+            sweeps.append((winner, loser, int(np.unique(unit[met]).size)))
+    return sweeps
+
+
+def least_lead(units: int, level: float, per_log: float) -> float:
+    """The lower end, in rating points, of the exact interval (Clopper and Pearson) of a sweep over so many units.
+
+    It has no upper end. `per_log`: rating points per unit of natural-log odds.
+    """
+    share = ((1 - level) / 2) ** (1 / units)
+    return math.log(share / (1 - share)) * per_log
 
 
 def win_matrix(battles: Battles) -> FloatArray:
@@ -40,25 +71,40 @@ def predicted_win_rates(theta: FloatArray) -> FloatArray:
     return sigmoid(theta[:, None] - theta[None, :])
 
 
-def average_win_rate(theta: FloatArray, top: int = TOP) -> FloatArray:
-    """(m,) predicted win rate against the `top` best other models, met equally often, without ties."""
+def average_win_rate(theta: FloatArray) -> FloatArray:
+    """(m,) predicted win rate against the `TOP` best other models, met equally often, without ties."""
     chance = predicted_win_rates(theta)
     order = np.argsort(-theta, kind="stable")
     rates = np.empty(theta.size)
     for model in range(theta.size):
-        rivals = [rival for rival in order[: top + 1] if rival != model][:top]
+        rivals = [rival for rival in order[: TOP + 1] if rival != model][:TOP]
         rates[model] = chance[model, rivals].mean() if rivals else np.nan
     return rates
 
 
-def superiority(draws: FloatArray) -> FloatArray:
+def centre_draws(draws: FloatArray, estimates: FloatArray) -> FloatArray:
+    """Draws (R, m) moved so that the median of each column is its estimate (m,)."""
+    return np.asarray(draws - np.median(draws, axis=0) + estimates)
+
+
+def draw_leads(model: int, draws: FloatArray, centre: FloatArray | None = None) -> FloatArray:
+    """(R, m) how far a model stands above each model in every round.
+
+    `centre`: ratings (m,) on whose differences the rounds are centred. Centring the draws of each model is not enough:
+    the median of a difference is not the difference of two medians.
+    """
+    leads = np.asarray(draws[:, model : model + 1] - draws)
+    return leads if centre is None else centre_draws(leads, centre[model] - centre)
+
+
+def share_above(leads: FloatArray) -> FloatArray:
+    """(m,) share of rounds (R, m) that are above zero; a round at zero counts half."""
+    return np.asarray((leads > 0).mean(axis=0) + 0.5 * (leads == 0).mean(axis=0))
+
+
+def superiority(draws: FloatArray, centre: FloatArray | None = None) -> FloatArray:
     """(m, m) share of rounds (R, m) in which the row model stands above the column model; a draw counts half."""
-    m = draws.shape[1]
-    above = np.full((m, m), 0.5)
-    for model in range(m):
-        lead = draws[:, model : model + 1] - draws
-        above[model] = (lead > 0).mean(axis=0) + 0.5 * (lead == 0).mean(axis=0)
-    return above
+    return np.array([share_above(draw_leads(model, draws, centre)) for model in range(draws.shape[1])])
 
 
 def percentile_ends(draws: FloatArray, level: float) -> FloatArray:
@@ -70,14 +116,16 @@ def percentile_ends(draws: FloatArray, level: float) -> FloatArray:
     return np.asarray(np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull"))
 
 
-def differences(ratings: FloatArray, draws: FloatArray, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def differences(
+    ratings: FloatArray, draws: FloatArray, level: float, centre: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(m, m) row minus column: the difference of ratings and the ends of its percentile interval.
 
-    The ends are NaN where every draw is the same: a model and itself, two anchors.
+    The ends are NaN where every draw is the same: a model and itself, two anchors. `centre`: as in `draw_leads`.
     """
     low, high = np.empty((ratings.size,) * 2), np.empty((ratings.size,) * 2)
     for model in range(ratings.size):
-        low[model], high[model] = percentile_ends(draws[:, model : model + 1] - draws, level)
+        low[model], high[model] = percentile_ends(draw_leads(model, draws, centre), level)
     flat = high - low <= FLAT
     low[flat] = high[flat] = np.nan
     return ratings[:, None] - ratings[None, :], low, high

@@ -21,9 +21,14 @@ TOO_NARROW = "few_units"
 
 
 def default_cluster(battles: Battles) -> str:
-    """Items where two or more are given, else battles."""
-    item = battles.item
-    return "item" if item is not None and bool(np.ptp(item.of)) else "battle"
+    """Items where they are given, else battles."""
+    return "battle" if battles.item is None else "item"
+
+
+def one_unit(battles: Battles, cluster: str) -> bool:
+    """Whether all battles belong to one item or one rater: then there is nothing to resample."""
+    codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
+    return codes is not None and int(codes.units().max(initial=0)) < 1
 
 
 def cluster_notices(battles: Battles, cluster: str, units: int) -> list[Notice]:
@@ -31,12 +36,12 @@ def cluster_notices(battles: Battles, cluster: str, units: int) -> list[Notice]:
     codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
     if codes is None:
         return []
-    found = []
+    notices = []
     if codes.n_unnamed:
-        found.append(Notice(code="unnamed_units", values={"battles": codes.n_unnamed, "cluster": cluster}))
+        notices.append(Notice(code="unnamed_units", values={"battles": codes.n_unnamed, "cluster": cluster}))
     if units < FEW_UNITS:
-        found.append(Notice(code=TOO_NARROW, values={"units": units, "cluster": cluster}))
-    return found
+        notices.append(Notice(code=TOO_NARROW, values={"units": units, "cluster": cluster}))
+    return notices
 
 
 @dataclass(frozen=True)

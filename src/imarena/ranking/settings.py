@@ -15,12 +15,12 @@ EPSILON = "epsilon"
 """The paper's name: q_human = 1 - epsilon (CV-Arena E.3)."""
 
 
-def with_settings(options: Options, words: Iterable[str] | None, reliability: str | None = None) -> Options:
+def with_settings(options: Options, assignments: Iterable[str] | None, reliability: str | None = None) -> Options:
     """Put every ``key=value`` where it belongs. `reliability` says what shares one q in the mixture."""
     parts: dict[str, Any] = {name: getattr(options, name) for name in METHOD_PARTS}
     if reliability is not None:
         parts["mixture"] = replace(options.mixture, reliability=reliability)
-    for key, text in _read(words).items():
+    for key, text in _read(assignments).items():
         owners = [name for name in METHOD_PARTS if key in _names(parts[name])]
         if not owners and key not in WHOLE:
             raise UserError(f"No setting '{key}'.", hint=f"Settings: {', '.join(known_settings())}.")
@@ -41,20 +41,20 @@ def _names(part: Any) -> list[str]:
     return [field.name for field in fields(part)]
 
 
-def _read(words: Iterable[str] | None) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for word in words or ():
+def _read(assignments: Iterable[str] | None) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for word in assignments or ():
         key, equals, text = word.partition("=")
         if not equals or not key or not text:
             raise UserError(f"--set takes NAME=VALUE, not '{word}'.", hint="Such as --set alpha=0.25.")
-        found[key] = text
-    if EPSILON in found:
-        if "q_human" in found:
+        settings[key] = text
+    if EPSILON in settings:
+        if "q_human" in settings:
             raise UserError(
                 "'epsilon' and 'q_human' are one setting.", hint="q_human is 1 - epsilon: give one of them."
             )
-        found["q_human"] = repr(1 - _number(EPSILON, found.pop(EPSILON)))
-    return found
+        settings["q_human"] = repr(1 - _number(EPSILON, settings.pop(EPSILON)))
+    return settings
 
 
 def _value(key: str, text: str) -> Any:

@@ -29,6 +29,7 @@ MEANINGS: Mapping[str, str] = {
     "overall": "rule by which ratings on several criteria become one",
     "group": "the part of the data that this board is about",
     "filter": "values that items or outputs had to have",
+    "editors": "the editors that were chosen; absent: all",
     "method": "how ratings are computed",
     "ties": "how a tie counts",
     "both_bad": "how 'both are bad' counts",
@@ -70,13 +71,13 @@ def table_data(table: Any) -> dict[str, str]:
     for name in sorted(names):
         digest.update(name.encode())
         _update(digest, table[name].combine_chunks())
-    found = {"battles": f"{table.num_rows}#{digest.hexdigest()[:_SHORT]}"}
+    data = {"battles": f"{table.num_rows}#{digest.hexdigest()[:_SHORT]}"}
     if "item" in names and table.num_rows:
         items = sorted(name for name in table["item"].unique().to_pylist() if name is not None)
-        found["items"] = f"{len(items)}#{sha256_hex(canonical_json(items).encode('utf-8', 'surrogatepass'))[:_SHORT]}"
+        data["items"] = f"{len(items)}#{sha256_hex(canonical_json(items).encode('utf-8', 'surrogatepass'))[:_SHORT]}"
     if "dataset" in names:
-        found["data"] = ", ".join(sorted(name for name in table["dataset"].unique().to_pylist() if name is not None))
-    return found
+        data["data"] = ", ".join(sorted(name for name in table["dataset"].unique().to_pylist() if name is not None))
+    return data
 
 
 def _update(digest: Any, column: Any) -> None:

@@ -89,8 +89,7 @@ def describe_settings(name: str, settings: dict[str, Any]) -> str:
 def _calibration(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> Section:
     curves = document["calibration"]
     if not curves:
-        told = f"{document['judge']} has no calibration: run imarena route calibrate."
-        return Section("Calibration", (told,))
+        return Section("Calibration", (f"{document['judge']} has no calibration: run imarena route calibrate.",))
     rows = [
         [group, gap, raw, agreement, Range(low, high), q, int(n)]
         for group, curve in curves.items()
@@ -145,8 +144,8 @@ def _groups(document: dict[str, Any]) -> list[Section]:
         for name, group in groups.items():
             for setting, why in group["missing"].items():
                 lacking.setdefault((title_of(setting), why), []).append(name or "(none)")
-        told = (f"{setting} is missing for {', '.join(where)}: {why}" for (setting, why), where in lacking.items())
-        shown = ("; ".join(text) + ".", *sorted(told))
+        missing = (f"{setting} is missing for {', '.join(where)}: {why}" for (setting, why), where in lacking.items())
+        shown = ("; ".join(text) + ".", *sorted(missing))
         sections.append(Section(title, shown, tables=tuple(table for table in tables if table)))
     return sections
 
@@ -162,11 +161,11 @@ def _trials(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> list
         trial = document[key]
         if not trial:
             continue
-        told = trial["settings"]
+        settings = trial["settings"]
         text = (
-            f"{told['seeds']} times, half of the {told['items']} items with votes was held out; votes on the others "
-            "were revealed only when asked for. Acc_H is the share of held-out votes that the board orders as people "
-            "do; 95 % intervals over the repetitions.",
+            f"{settings['seeds']} times, half of the {settings['items']} items with votes was held out; votes on the "
+            "others were revealed only when asked for. Acc_H is the share of held-out votes that the board orders as "
+            "people do; 95 % intervals over the repetitions.",
         )
         tables = [trial_table(trial, "", what=what)]
         if trial.get("boards"):
@@ -174,7 +173,7 @@ def _trials(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> list
             head = ("weights", "semantic, editing, prompt, perceptual", "Spearman with the default board", "best")
             tables.append(plain_table(head, lines, "The corrected board on all votes"))
         plots = _picture(files, "policies", "Acc_H by policy, 95 % intervals") if key == "policies" else ()
-        made.append(Section(title.format(shift=told["shift"]), text, tables=tuple(tables), plots=plots))
+        made.append(Section(title.format(shift=settings["shift"]), text, tables=tuple(tables), plots=plots))
     return made
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from imarena.core import UserError
 from imarena.reports.active_tables import title_of
-from imarena.reports.rank_plots import save_pair
+from imarena.reports.rank_plots import names_axis, save_pair
 
 TOP = 10
 LABEL_LIMIT = 180
@@ -47,12 +47,12 @@ def reliability_chart(judge: str, curves: list[dict[str, Any]]) -> Any:
 def _line(curve: dict[str, Any]) -> list[dict[str, Any]]:
     """The points of a curve's line, in order."""
     gaps, levels = list(curve["gap"]), list(curve["agreement"])
-    for place, edge in reversed(list(enumerate(curve.get("edges") or (), 1))):
-        gaps[place:place] = [edge, edge]
-        levels[place:place] = [levels[place - 1], levels[place]]
+    for index, edge in reversed(list(enumerate(curve.get("edges") or (), 1))):
+        gaps[index:index] = [edge, edge]
+        levels[index:index] = [levels[index - 1], levels[index]]
     return [
-        {"group": curve["group"], "gap": gap, "agreement": level, "place": place}
-        for place, (gap, level) in enumerate(zip(gaps, levels, strict=True))
+        {"group": curve["group"], "gap": gap, "agreement": level, "place": index}
+        for index, (gap, level) in enumerate(zip(gaps, levels, strict=True))
     ]
 
 
@@ -94,9 +94,7 @@ def bootstrap_chart(boards: dict[str, list[dict[str, Any]]]) -> Any:
     for name, rows in boards.items():
         best = rows[:TOP]
         order = [row["model"] for row in best]
-        base = alt.Chart(alt.InlineData(values=best)).encode(
-            y=alt.Y("model:N", sort=order, title=None, axis=alt.Axis(labelLimit=LABEL_LIMIT, labelOverlap=False))
-        )
+        base = alt.Chart(alt.InlineData(values=best)).encode(y=names_axis("model:N", order, LABEL_LIMIT))
         bars = base.transform_filter("isValid(datum.low) && datum.low < datum.high").mark_errorbar(
             ticks=True, color="#8aa4c8", thickness=2
         )
@@ -112,15 +110,10 @@ def top_ten_wins_chart(boards: dict[str, list[dict[str, Any]]], rates: dict[str,
 
     panels = []
     for name, rows in boards.items():
-        found = rates.get(name) or {}
-        best = [{"model": row["model"], "rate": found[row["model"]]} for row in rows[:TOP] if row["model"] in found]
+        rate_of = rates.get(name) or {}
+        best = [{"model": row["model"], "rate": rate_of[row["model"]]} for row in rows[:TOP] if row["model"] in rate_of]
         base = alt.Chart(alt.InlineData(values=best)).encode(
-            y=alt.Y(
-                "model:N",
-                sort=[row["model"] for row in best],
-                title=None,
-                axis=alt.Axis(labelLimit=LABEL_LIMIT, labelOverlap=False),
-            ),
+            y=names_axis("model:N", [row["model"] for row in best], LABEL_LIMIT),
             x=alt.X("rate:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"), title="average win rate"),
         )
         text = base.mark_text(align="left", dx=3, fontSize=10).encode(text=alt.Text("rate:Q", format=".0%"))
@@ -134,14 +127,8 @@ def policy_chart(lines: list[dict[str, Any]]) -> Any:
     import altair as alt
 
     rows = [{"policy": line["policy"], **line["accuracy"]} for line in lines]
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        y=alt.Y(
-            "policy:N",
-            sort=[row["policy"] for row in rows],
-            title=None,
-            axis=alt.Axis(labelLimit=220, labelOverlap=False),
-        )
-    )
+    policies = [row["policy"] for row in rows]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(y=names_axis("policy:N", policies, 220))
     scale = alt.Scale(zero=False, nice=True)
     title = f"Acc_H on held-out votes, {lines[0]['budget']} votes asked"
     spans = base.mark_rule(strokeWidth=2, color="#8aa4c8").encode(

@@ -21,13 +21,13 @@ def title_of(setting: str) -> str:
     return TITLES.get(setting, setting.replace("reward: ", "reward model only: "))
 
 
-def boards_table(boards: dict[str, list[dict[str, Any]]], title: str = "") -> Table:
+def boards_table(boards: dict[str, list[dict[str, Any]]]) -> Table:
     """A row per model in the order of the first board; rank, rating and interval by each setting."""
     names = list(boards)
     rows = {name: {row["model"]: row for row in boards[name]} for name in names}
     models = list(dict.fromkeys(row["model"] for name in names for row in boards[name]))
     lines = [(model, *(_standing(rows[name].get(model)) for name in names)) for model in models]
-    return Table(columns("model", *(title_of(name) for name in names)), tuple(lines), title)
+    return Table(columns("model", *(title_of(name) for name in names)), tuple(lines))
 
 
 def _standing(row: dict[str, Any] | None) -> str:
@@ -60,14 +60,22 @@ def trial_table(trial: dict[str, Any], title: str, *, what: str | None = None) -
         *([Column(what)] if what else []),
         Column("policy"),
         Column("votes"),
-        *(one for name, key, spec in figures for one in (Column(name, spec), Column("95 %", spec, key=f"{key} 95 %"))),
+        *(
+            column
+            for name, key, spec in figures
+            for column in (Column(name, spec), Column("95 %", spec, key=f"{key} 95 %"))
+        ),
     ]
     lines: list[tuple[Cell, ...]] = [
         (
             *([str(line["what"])] if what else []),
             line["policy"],
             line["budget"],
-            *(one for _, key, _ in figures for one in (line[key]["mean"], Range(line[key]["low"], line[key]["high"]))),
+            *(
+                cell
+                for _, key, _ in figures
+                for cell in (line[key]["mean"], Range(line[key]["low"], line[key]["high"]))
+            ),
         )
         for line in trial["lines"]
     ]
@@ -77,8 +85,8 @@ def trial_table(trial: dict[str, Any], title: str, *, what: str | None = None) -
 def plain_table(head: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> Table:
     """Any rows; floats with three decimals, None empty."""
     lines = tuple(tuple(row) for row in rows)
-    given = (
-        Column(name, ".3f" if any(isinstance(line[place], float | Range) for line in lines) else "")
-        for place, name in enumerate(head)
+    shown = (
+        Column(name, ".3f" if any(isinstance(line[index], float | Range) for line in lines) else "")
+        for index, name in enumerate(head)
     )
-    return Table(tuple(given), lines, title)
+    return Table(tuple(shown), lines, title)

@@ -3,15 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from imarena.core import counted
 from imarena.core.notices import Notice, sentences
 from imarena.core.records import ImageRef, Item, Output
 from imarena.reports.page import GalleryItem, Page, PageImage, Section
 from imarena.reports.tables import Column, Table
 from imarena.reports.tables.table import columns, interval
-from imarena.stats import ComparisonVerdict, battles_needed
-
-PLAIN_ELO = 50.0
-"""A difference that most people would notice after a while."""
+from imarena.stats import PLAIN_ELO, ComparisonVerdict, items_needed, win_rate
 
 
 @dataclass(frozen=True)
@@ -43,9 +41,10 @@ def build_comparison_page(
     """The page. `items`: the clearest ones first; `picture` gives the file of an image, '' where there is none."""
     sections = [_result(figures)]
     for name, new_ahead in ((figures.new_name, True), (figures.old_name, False)):
-        exhibits = tuple(_exhibit(figures, one, picture) for one in items if one.new_ahead == new_ahead)
+        exhibits = tuple(_exhibit(figures, item, picture) for item in items if item.new_ahead == new_ahead)
         if exhibits:
-            text = f"The {len(exhibits)} clearest items."
+            number = counted(len(exhibits), "item")
+            text = f"{number}, the clearest first; “ahead by” is the difference of the judge's two scores."
             sections.append(Section(f"Where {name} is ahead", (text,), exhibits=exhibits))
     return Page(f"{figures.new_name} against {figures.old_name}", figures.verdict.words, tuple(sections))
 
@@ -57,13 +56,13 @@ def verdict_sentence(verdict: ComparisonVerdict, new_name: str) -> str:
     items = f"{verdict.n_items:,} {'item' if verdict.n_items == 1 else 'items'}"
     share = (
         f"{new_name} takes {verdict.win_rate:.1%} of the points on {items} "
-        f"(95 % interval {verdict.win_rate_low:.1%} to {verdict.win_rate_high:.1%}): "
+        f"({_level(verdict)} interval {verdict.win_rate_low:.1%} to {verdict.win_rate_high:.1%}): "
         f"{verdict.wins} won, {verdict.losses} lost, {verdict.ties} tied."
     )
-    return f"{share} {elo_words(verdict)}"
+    return f"{share} {elo_text(verdict)}"
 
 
-def elo_words(verdict: ComparisonVerdict) -> str:
+def elo_text(verdict: ComparisonVerdict) -> str:
     """The difference in Elo points with its interval; a clean sweep has one end only."""
     low, high = verdict.elo_low, verdict.elo_high
     if verdict.elo is not None and low is not None and high is not None:
@@ -73,51 +72,73 @@ def elo_words(verdict: ComparisonVerdict) -> str:
     return f"In Elo points: {high:+.0f} or less." if high is not None else ""
 
 
-def next_words(verdict: ComparisonVerdict) -> str:
-    """How many more items would settle it."""
-    shown = ""
-    if verdict.detectable_elo is not None:
-        least = f"{verdict.detectable_elo:.0f} Elo points"
-        shown = f" {verdict.n_items:,} items are enough to see a difference of {least} four times in five."
-    if verdict.settled:
-        return f"More items are not needed to tell which one is better.{shown}"
+def _level(verdict: ComparisonVerdict) -> str:
+    return f"{verdict.level * 100:g} %"
+
+
+def next_step_text(verdict: ComparisonVerdict) -> str:
+    """How many more items would settle it, and what these items can show."""
     if verdict.n_items == verdict.ties:
         return "No item has a winner: this judge sees no difference." if verdict.n_items else ""
+    items = f"{verdict.n_items:,} {'item' if verdict.n_items == 1 else 'items'}"
+    shown = f" With this share of ties, {items} cannot show any difference four times in five."
+    if verdict.detectable_elo is not None:
+        verb = "is" if verdict.n_items == 1 else "are"
+        least = f"{verdict.detectable_elo:.0f} Elo points"
+        shown = f" {items} {verb} enough to see a difference of {least} four times in five."
+    if verdict.settled:
+        return f"More items are not needed to tell which one is better.{shown if verdict.detectable_elo else ''}"
     if verdict.more_items is None:
-        needed = battles_needed(PLAIN_ELO, tie_rate=verdict.ties / verdict.n_items).battles
-        return f"The two look the same so far; {needed:,} items would show a difference of {PLAIN_ELO:.0f} Elo points."
+        return f"The two look the same so far{_plain_difference(verdict)}."
     return f"About {verdict.more_items:,} more items would settle it, if the difference is as it seems.{shown}"
+
+
+def _plain_difference(verdict: ComparisonVerdict) -> str:
+    """How many items would show a difference that people notice; empty where ties leave no room for one."""
+    tie_rate = verdict.ties / verdict.n_items
+    if win_rate(PLAIN_ELO) > 1 - tie_rate / 2:
+        return ""
+    needed = items_needed(win_rate(PLAIN_ELO), tie_rate=tie_rate, level=verdict.level)
+    return f"; {needed:,} items would show a difference of {PLAIN_ELO:.0f} Elo points"
 
 
 def _result(figures: ComparisonFigures) -> Section:
     verdict = figures.verdict
-    text = (verdict_sentence(verdict, figures.new_name), next_words(verdict), f"Judge: {figures.judge}.")
+    text = (verdict_sentence(verdict, figures.new_name), next_step_text(verdict), f"Judge: {figures.judge}.")
     tables = (task_table(figures.new_name, figures.by_task),) if figures.by_task else ()
     return Section("Result", text, tuple(sentences(figures.notices, "report")), tables)
 
 
 def task_table(new_name: str, by_task: Mapping[str, ComparisonVerdict]) -> Table:
     """The new side's results by task."""
+    level = next((_level(figures) for figures in by_task.values()), "95 %")
     share = Column(f"{new_name}'s share", ".0%", absent="–")
-    head = columns("task", "items", "won", "lost", "tied", share, Column("95 % interval", ".0%", absent="–"))
+    head = columns("task", "items", "won", "lost", "tied", share, Column(f"{level} interval", ".0%", absent="–"))
     rows = tuple(
         (
-            task, one.n_items, one.wins, one.losses, one.ties, one.win_rate,
-            interval(one.win_rate_low, one.win_rate_high),
+            task, figures.n_items, figures.wins, figures.losses, figures.ties, figures.win_rate,
+            interval(figures.win_rate_low, figures.win_rate_high),
         )
-        for task, one in by_task.items()
+        for task, figures in by_task.items()
     )  # fmt: skip
     return Table(head, rows)
 
 
+def _lead_text(compared: ComparedItem) -> str:
+    if compared.gap is None:
+        return ""
+    lead = compared.gap if compared.new_ahead else -compared.gap
+    return f", ahead by {lead:.0f}" if lead >= 0 else f" when compared, though its score is {-lead:.0f} lower"
+
+
 def _exhibit(figures: ComparisonFigures, compared: ComparedItem, picture: Callable[[ImageRef], str]) -> GalleryItem:
     item = compared.item
-    note = "better" + (f", ahead by {abs(compared.gap):.0f}" if compared.gap is not None else "")
+    note = "better" + _lead_text(compared)
     shown = [("source", image, "") for image in item.sources]
     shown += [("reference", image, "") for image in item.references]
     sides = ((figures.old_name, compared.old, False), (figures.new_name, compared.new, True))
     for name, output, is_new in sides:
         if output.image is not None:
             shown.append((name, output.image, note if is_new == compared.new_ahead else ""))
-    pictures = tuple(PageImage(picture(image), caption, said) for caption, image, said in shown)
+    pictures = tuple(PageImage(picture(image), caption, text) for caption, image, text in shown)
     return GalleryItem(" · ".join(p for p in (item.key, item.task) if p), item.turns[0].instruction, pictures)

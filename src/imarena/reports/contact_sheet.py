@@ -65,8 +65,8 @@ def _state(drawn: ContactSheetPage) -> str:
 
 
 def _counts(drawn: ContactSheetPage) -> str:
-    told = [f"{number:,} {status}" for status, number in sorted(drawn.outputs.items())]
-    words = f"This run: {', '.join(told) or 'nothing yet'}; {drawn.done_before:,} done before."
+    counts = [f"{number:,} {status}" for status, number in sorted(drawn.outputs.items())]
+    text = f"This run: {', '.join(counts) or 'nothing yet'}; {drawn.done_before:,} done before."
     items, editors = drawn.left_out
     more = [f"{number:,} {noun}" for number, noun in ((items, "items"), (editors, "editors")) if number > 0]
-    return f"{words} Not shown: {' and '.join(more)}." if more else words
+    return f"{text} Not shown: {' and '.join(more)}." if more else text

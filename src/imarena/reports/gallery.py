@@ -67,8 +67,8 @@ def _notes(of: int, chosen: list[Item], pairs: Mapping[str, Mapping[str, list[_P
     note = f"{len(chosen)} of {of} items; the figure beside a judge's name is its own score."
     yield note + (" Of several turns the last is shown." if any(len(item.turns) > 1 for item in chosen) else "")
     together: dict[str, list[_Pair]] = defaultdict(list)
-    for found in pairs.values():
-        for judge, some in found.items():
+    for by_judge in pairs.values():
+        for judge, some in by_judge.items():
             together[judge] += some
     for judge, some in sorted(together.items()):
         yield (
@@ -106,7 +106,7 @@ def last_outputs(item: Item, outputs: Iterable[Output]) -> list[Output]:
 
 def _clear_pairs(outputs: list[Output], scores: Scores, truth: Mapping[str, float]) -> dict[str, list[_Pair]]:
     """Pairs of clearly different true quality that answer the same question, by the judge that scored both."""
-    found: dict[str, list[_Pair]] = defaultdict(list)
+    pairs: dict[str, list[_Pair]] = defaultdict(list)
     known = [output for output in outputs if output.output_id in truth and output.output_id in scores]
     for pair in combinations(known, 2):
         better, worse = sorted(pair, key=lambda output: -truth[output.output_id])
@@ -115,8 +115,8 @@ def _clear_pairs(outputs: list[Output], scores: Scores, truth: Mapping[str, floa
             continue
         for judge in sorted(scores[better.output_id].keys() & scores[worse.output_id].keys()):
             both = scores[better.output_id][judge], scores[worse.output_id][judge]
-            found[judge.name].append(_Pair(better, worse, both, truths, judge.higher_is_better))
-    return found
+            pairs[judge.name].append(_Pair(better, worse, both, truths, judge.higher_is_better))
+    return pairs
 
 
 def _wrong(pairs: Mapping[str, list[_Pair]]) -> float:
@@ -132,9 +132,9 @@ def _exhibit(
     shown += [PageImage(picture(image), "reference") for image in item.references]
     for output in sorted(last_outputs(item, outputs), key=lambda o: -truth.get(o.output_id, 0.0)):
         if output.image is not None:
-            said = [f"{judge.name} {_shown(score)}" for judge, score in scores.get(output.output_id, {}).items()]
-            said += [f"true {truth[output.output_id]:.2f}"] if output.output_id in truth else []
-            shown.append(PageImage(picture(output.image), _name(item, output), ", ".join(said)))
+            notes = [f"{judge.name} {_shown(score)}" for judge, score in scores.get(output.output_id, {}).items()]
+            notes += [f"true {truth[output.output_id]:.2f}"] if output.output_id in truth else []
+            shown.append(PageImage(picture(output.image), _name(item, output), ", ".join(notes)))
     instruction = " / ".join(turn.instruction for turn in item.turns)
     title = " · ".join(part for part in (item.key, item.task, item.topic) if part)
     remarks = (*(_verdict(item, judge, some) for judge, some in pairs.items()), *_lacking(item, outputs))
@@ -169,11 +169,11 @@ def _verdict(item: Item, judge: str, pairs: list[_Pair]) -> str:
 def _lacking(item: Item, outputs: Sequence[Output]) -> Iterator[str]:
     """Editors that gave nothing: a failure is shown, not left out."""
     every = [output for output in outputs if output.turn < len(item.turns)]
-    given = {(output.editor, output.mode, output.turn) for output in every if output.status is Status.OK}
+    delivered = {(output.editor, output.mode, output.turn) for output in every if output.status is Status.OK}
     failed = {
         (output.editor or "(not named)", output.status.value.replace("_", " "))
         for output in every
-        if (output.editor, output.mode, output.turn) not in given
+        if (output.editor, output.mode, output.turn) not in delivered
     }
     if failed:
         yield "No picture by " + ", ".join(f"{editor} ({status})" for editor, status in sorted(failed)) + "."

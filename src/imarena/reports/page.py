@@ -51,6 +51,8 @@ class Page:
     lead: str
     sections: tuple[Section, ...]
     next_steps: tuple[str, ...] = field(default=())
+    facts: str = ""
+    """What the report is made from, below the lead."""
 
 
 def write_html(page: Page, folder: Path) -> Path:

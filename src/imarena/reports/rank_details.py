@@ -1,14 +1,16 @@
 """Details of a board besides its standings: coefficients, tie parameters, reliabilities, stability, neighbours."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from imarena.core.notices import sentences
+from imarena.core.notices import sentence, sentences
 from imarena.core.records import Ranking
-from imarena.reports.tables import Cell, Column, Number, Table
+from imarena.reports.tables import Cell, Column, Table
 from imarena.reports.tables.table import columns, count_cell, interval
 
-NAMES_SHOWN = 10
+_ALIKE_SHOWN, _GROUPS_SHOWN = 2, 5
+"""Warnings of one kind that are printed in full, and groups that one line names."""
 
 
 def interval_level_text(ranking: Ranking) -> str:
@@ -34,8 +36,8 @@ def detail_tables(ranking: Ranking) -> list[Table]:
 
 
 def _lines(ranking: Ranking, key: str) -> Sequence[Mapping[str, Any]]:
-    found = ranking.details.get(key)
-    return [line for line in found if isinstance(line, dict)] if isinstance(found, list) else []
+    lines = ranking.details.get(key)
+    return [line for line in lines if isinstance(line, dict)] if isinstance(lines, list) else []
 
 
 def _coefficients(lines: Sequence[Mapping[str, Any]], level: str) -> Table | None:
@@ -74,24 +76,25 @@ def _parameters(title: str, name: str, lines: Sequence[Mapping[str, Any]], level
 
 def stability_text(ranking: Ranking) -> str:
     """How stable the order is, in one line; empty where nothing was resampled and nothing is predicted."""
-    found = ranking.details.get("stability")
-    if not isinstance(found, dict):
+    stability = ranking.details.get("stability")
+    if not isinstance(stability, dict):
         return ""
     parts = []
-    if isinstance(found.get("mean_spearman"), float):
-        parts.append(f"mean Spearman correlation of resampled boards {found['mean_spearman']:.3f}")
-    if isinstance(found.get("rank_std"), float):
-        parts.append(f"standard deviation of ranks (RankStd) {found['rank_std']:.2f}")
-    if isinstance(found.get("accuracy"), float):
-        parts.append(f"decided battles that the board predicts {found['accuracy']:.1%}")
+    if isinstance(stability.get("mean_spearman"), float):
+        parts.append(f"mean Spearman correlation of resampled boards {stability['mean_spearman']:.3f}")
+    if isinstance(stability.get("rank_std"), float):
+        parts.append(f"standard deviation of ranks (RankStd) {stability['rank_std']:.2f}")
+    if isinstance(stability.get("accuracy"), float):
+        parts.append(f"decided battles that the board predicts {stability['accuracy']:.1%}")
     return f"Stability: {'; '.join(parts)}" if parts else ""
 
 
 def neighbours_table(ranking: Ranking) -> Table:
     """How sure the order of every two neighbours is, and how many battles would settle it."""
+    rounds = ranking.settings.get("rounds")
     rows = tuple(
         (
-            line["above"], line["below"], line["difference"], line["probability_above"],
+            line["above"], line["below"], line["difference"], _sure(line["probability_above"], rounds),
             count_cell(line["battles_met"]), line["battles_to_separate"],
         )
         for line in _lines(ranking, "neighbours")
@@ -107,27 +110,39 @@ def neighbours_table(ranking: Ranking) -> Table:
     return Table(head, rows, "Neighbours: direct battles that find the difference 4 times in 5 (5 % level)")
 
 
-def comparison_table(compared: Mapping[str, Any]) -> Table:
-    """How a board agrees with an outside one, and which models only one of them has."""
-    dated = f" of {compared['date']}" if compared["date"] else ""
-    rows: list[tuple[Cell, ...]] = [(name, compared[name]) for name in ("spearman", "kendall", "pearson")]
-    rows.append(("mean distance of ranks", Number(compared["footrule"], ".2f")))
-    notes = [f"undefined: {compared['reason']}"] if compared.get("reason") else []
-    for key, words in (("only_ours", "Only on this board"), ("only_theirs", "Only on the other board")):
-        names = list(compared.get(key) or ())
-        more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-        notes += [f"{words}: {', '.join(names[:NAMES_SHOWN])}{more}."] if names else []
-    title = f"against {compared['board']}{dated}, {compared['n']} common models"
-    return Table(columns("measure", Column("value", ".4f", "undefined")), tuple(rows), title, tuple(notes))
+def _sure(probability: float | None, rounds: Any) -> Cell:
+    """Where every round of the bootstrap agrees, as much as that many rounds can say: `> 99.9%` for 1,000."""
+    if probability != 1 or not isinstance(rounds, int) or rounds < 1:
+        return probability
+    digits = max(0, int(math.log10(rounds + 1)) - 2)
+    return f"> {math.floor(rounds / (rounds + 1) * 10 ** (digits + 2)) / 10**digits:.{digits}f}%"
 
 
 def board_warnings(boards: Sequence[Ranking]) -> list[str]:
-    """What holds for all boards once; what holds for some groups with the group's name."""
+    """What holds for all boards once; what holds for some groups once too, with their names.
+
+    Of warnings of one kind with different figures, the first ones are printed, then the names of the other groups.
+    """
     shared = (
         [notice for notice in boards[0].notices if all(notice in board.notices for board in boards)] if boards else []
     )
-    found = sentences(shared)
+    lines = sentences(shared)
+    by_kind: dict[str, dict[str, list[str]]] = {}
     for board in boards if len(boards) > 1 else []:
         name = ", ".join(f"{key} {value}" for key, value in board.scope.items())
-        found += [f"{name}: {text}" for text in sentences(one for one in board.notices if one not in shared)]
-    return found
+        for notice in board.notices:
+            if notice not in shared:
+                by_kind.setdefault(notice.code, {}).setdefault(sentence(notice), []).append(name)
+    for groups_by_text in by_kind.values():
+        texts = list(groups_by_text.items())
+        shown = texts if len(texts) <= _ALIKE_SHOWN + 1 else texts[:_ALIKE_SHOWN]
+        lines += [f"{_group_list(groups)}: {text}" for text, groups in shown]
+        others = [group for _, groups in texts[len(shown) :] for group in groups]
+        if others:
+            lines.append(f"{_group_list(others)}: as in the line before, with other figures (--json lists all).")
+    return lines
+
+
+def _group_list(groups: Sequence[str]) -> str:
+    rest = len(groups) - _GROUPS_SHOWN
+    return ", ".join(groups[:_GROUPS_SHOWN]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -72,8 +72,8 @@ def ratings_chart(ranking: Ranking) -> Any:
         }
         for name, s in zip(names, ranking.models, strict=True)
     ]
-    base = alt.Chart(_data(rows)).encode(
-        y=alt.Y("model:N", sort=names, title=None, axis=alt.Axis(labelLimit=LABEL_LIMIT, labelOverlap=False)),
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=names_axis("model:N", names),
         tooltip=["model:N", alt.Tooltip("rating:Q", format=".1f"), "low:Q", "high:Q", "battles:Q"],
     )
     level = ranking.settings.get("level")
@@ -98,18 +98,18 @@ def wins_chart(ranking: Ranking) -> Any:
     pairs = ranking.details.get("pairs")
     if not isinstance(pairs, dict) or not isinstance(pairs.get("win_matrix"), list):
         return None
-    found: Any = pairs
-    names = _names([str(model) for model in found["models"]])
+    details: Any = pairs
+    names = _names([str(model) for model in details["models"]])
     rows = [
         {"row": names[i], "column": names[j], "share": share}
-        for i, line in enumerate(found["win_matrix"])
+        for i, line in enumerate(details["win_matrix"])
         for j, share in enumerate(line)
         if share is not None and i != j
     ]
     axis = alt.Axis(labelLimit=LABEL_LIMIT, labelOverlap=False, labelAngle=-60)
-    base = alt.Chart(_data(rows)).encode(
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("column:N", sort=names, title="against", axis=axis),
-        y=alt.Y("row:N", sort=names, title=None, axis=alt.Axis(labelLimit=LABEL_LIMIT, labelOverlap=False)),
+        y=names_axis("row:N", names),
     )
     colour = alt.Color("share:Q", scale=alt.Scale(scheme="purpleorange", domain=[0, 1]), title="share of points")
     cells = base.mark_rect().encode(color=colour, tooltip=["row:N", "column:N", alt.Tooltip("share:Q", format=".1%")])
@@ -121,10 +121,11 @@ def wins_chart(ranking: Ranking) -> Any:
     return chart.properties(width=size, height=size, title=_title(ranking))
 
 
-def _data(rows: list[dict[str, Any]]) -> Any:
+def names_axis(field: str, order: list[str], limit: int = LABEL_LIMIT) -> Any:
+    """A vertical axis of names in this order, none of them left out."""
     import altair as alt
 
-    return alt.InlineData(values=rows)
+    return alt.Y(field, sort=order, title=None, axis=alt.Axis(labelLimit=limit, labelOverlap=False))
 
 
 def _title(ranking: Ranking) -> list[str]:

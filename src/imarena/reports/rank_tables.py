@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from imarena.core import Standing, counted, plural
-from imarena.core.notices import Place, sentences
+from imarena.core.notices import Medium, sentences
 from imarena.core.records import Ranking
+from imarena.reports.conclusion import board_conclusion
 from imarena.reports.rank_details import detail_tables, interval_level_text, stability_text
+from imarena.reports.sample_tables import sample_table
 from imarena.reports.tables import Cell, Column, Range, Table, whole_number
 from imarena.reports.tables.table import count_cell, interval
 
@@ -17,16 +19,17 @@ COUNTS = ("battles", "wins", "losses", "ties")
 MOST_DECIMALS = 4
 
 
-def board_tables(ranking: Ranking, place: Place | None = None) -> list[Table]:
-    """The standings, then what the method adds: coefficients, tie parameters, reliabilities.
+def board_tables(ranking: Ranking, place: Medium | None = None) -> list[Table]:
+    """The standings, figures over samples, and what the method adds: coefficients, tie parameters, reliabilities.
 
     With a `place` the board's notices stand under the standings in the words for that place.
     """
-    return [standings_table(ranking, place), *detail_tables(ranking)]
+    samples = sample_table(ranking)
+    return [standings_table(ranking, place), *([samples] if samples else []), *detail_tables(ranking)]
 
 
-def standings_table(ranking: Ranking, place: Place | None = None) -> Table:
-    """One row per model, from best to worst."""
+def standings_table(ranking: Ranking, place: Medium | None = None) -> Table:
+    """One row per model, from best to worst. The title is what the board says, in one sentence."""
     level = interval_level_text(ranking)
     columns = (
         Column("rank"),
@@ -42,13 +45,14 @@ def standings_table(ranking: Ranking, place: Place | None = None) -> Table:
     )
     rows = tuple(
         (
-            standing.rank, standing.model, standing.rating, interval_cell(standing), _ranks(standing),
+            standing.rank, standing.model, standing.rating, interval_cell(standing), ranks_cell(standing),
             count_cell(standing.battles),
             count_cell(standing.wins), count_cell(standing.losses), count_cell(standing.ties), standing.coverage,
         )
         for standing in ranking.models
     )  # fmt: skip
-    title = ", ".join(f"{key} {value}" for key, value in ranking.scope.items())
+    scope = ", ".join(f"{key} {value}" for key, value in ranking.scope.items())
+    title = ": ".join(part for part in (scope, board_conclusion(ranking)) if part)
     return Table(columns, rows, title, _notes(ranking, place), signature_line(ranking))
 
 
@@ -75,20 +79,34 @@ def signature_line(ranking: Ranking) -> str:
     return str(ranking.settings.get("signature") or "")
 
 
-def _ranks(standing: Standing) -> Cell:
+def ranks_cell(standing: Standing) -> Cell:
+    """The interval of a rank; one number where both ends are the same."""
     low, high = standing.rank_low, standing.rank_high
     if low is None or high is None:
         return None
     return low if low == high else Range(low, high)
 
 
-def _notes(ranking: Ranking, place: Place | None) -> tuple[str, ...]:
-    notes = [method_line(ranking), stability_text(ranking)]
+def _notes(ranking: Ranking, place: Medium | None) -> tuple[str, ...]:
+    notes = [method_line(ranking), stability_text(ranking), _meanings(ranking)]
     if ranking.settings.get("beside"):
         notes.append(
             f"Made from the verdicts of {ranking.settings['verdicts']}; also here: {ranking.settings['beside']}."
         )
     return tuple(note for note in (*notes, *(sentences(ranking.notices, place) if place else ())) if note)
+
+
+def _meanings(ranking: Ranking) -> str:
+    """What the columns mean."""
+    scale, odds = ranking.settings.get("scale"), ranking.settings.get("base")
+    parts = []
+    if isinstance(scale, int | float) and isinstance(odds, int | float):
+        parts.append(f"rating: {scale:g} points more mean odds of {odds:g} to 1 to win a battle")
+    if any(standing.rank_low is not None for standing in ranking.models):
+        parts.append("ranks: the interval of the rank")
+    if any(standing.coverage is not None for standing in ranking.models):
+        parts.append("coverage: the share of all items with an output")
+    return f"{'; '.join(parts)}." if parts else ""
 
 
 def method_line(ranking: Ranking) -> str:

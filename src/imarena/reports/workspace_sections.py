@@ -1,16 +1,18 @@
 """Sections of a workspace's report, from plain counts and rankings."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from imarena.core import counted
 from imarena.core.notices import sentences
 from imarena.core.records import Ranking
+from imarena.reports.conclusion import board_conclusion
 from imarena.reports.page import PageImage, Section
 from imarena.reports.rank_plots import METHODS, ratings_chart, save_pair, wins_chart
-from imarena.reports.rank_tables import board_tables
+from imarena.reports.rank_tables import board_tables, interval_cell, ranks_cell
 from imarena.reports.tables import Cell, Column, Table
-from imarena.reports.tables.table import columns
+from imarena.reports.tables.table import columns, count_cell
 
 StatusCounts = Mapping[str, Mapping[str, int]]
 """How many there are, by editor or judge and by status."""
@@ -18,6 +20,37 @@ ISSUE_NAMES = {
     "object": "things", "segment": "segments", "box": "boxes", "new_image": "new image",
     "returned_input": "returned input", "other": "other",
 }  # fmt: skip
+ISSUE_MEANINGS = {
+    "object": "things that raters named as wrong",
+    "segment": "parts of the image that raters marked as wrong",
+    "box": "boxes that raters drew around mistakes",
+    "new_image": "outputs that keep nothing of the source",
+    "returned_input": "outputs that are the source again",
+    "other": "anything else",
+}
+STATUS_MEANINGS = {
+    "refused": "declined by the model",
+    "unparsable": "the reply could not be read",
+    "api_error": "the service or program failed",
+    "timeout": "no answer in time",
+    "missing_output": "no image came",
+    "invalid_image": "what came is no whole image",
+    "not_tried": "a later turn whose turn before has no output",
+}
+
+
+@dataclass(frozen=True)
+class UnusualImages:
+    """Images that a reader should know about: by editor, and among the sources and references of all items."""
+
+    other_size: Mapping[str, int] = field(default_factory=dict)
+    """Outputs whose width or height is not that of the item's first source image."""
+    animated: Mapping[str, int] = field(default_factory=dict)
+    """Outputs with several frames."""
+    animated_inputs: int = 0
+
+
+NO_IMAGES = UnusualImages()
 
 
 def report_lead(outputs: StatusCounts, judgments: StatusCounts, totals: Mapping[str, int]) -> str:
@@ -33,7 +66,11 @@ def report_lead(outputs: StatusCounts, judgments: StatusCounts, totals: Mapping[
 
 
 def overview_section(
-    outputs: StatusCounts, judgments: StatusCounts, coverage: Mapping[str, float], attempts: Mapping[str, int]
+    outputs: StatusCounts,
+    judgments: StatusCounts,
+    coverage: Mapping[str, float],
+    attempts: Mapping[str, int],
+    images: UnusualImages = NO_IMAGES,
 ) -> Section:
     """What each editor was asked for and what each judge answered. `coverage` and `attempts` by editor."""
     states = sorted({state for row in outputs.values() for state in row}, key=lambda s: (s != "ok", s))
@@ -44,6 +81,8 @@ def overview_section(
             sum(row.values()),
             coverage.get(editor, row.get("ok", 0) / sum(row.values())),
             attempts[editor],
+            images.other_size.get(editor) or None,
+            images.animated.get(editor) or None,
         )
         for editor, row in outputs.items()
     )
@@ -54,18 +93,45 @@ def overview_section(
             Column("asked for", ","),
             Column("coverage", ".0%"),
             Column("attempts", ","),
+            Column("other size", ","),
+            Column("animated", ","),
         ),
         rows,
-        "What each editor was asked for, by where it stands now, however often it was tried; only ok ones are judged. "
-        "Coverage is over all items of the data sets that it was run on.",
+        "What each editor was asked for",
+        _overview_notes(states, images, outputs),
     )
     kinds = sorted({state for row in judgments.values() for state in row}, key=lambda s: (s != "ok", s))
     judged = Table(
         columns("judge", *(Column(kind, ",") for kind in kinds)),
         tuple((judge, *(row.get(kind, 0) for kind in kinds)) for judge, row in judgments.items()),
-        "Questions to each judge, by answer or by how the newest attempt ended.",
+        "Questions to each judge",
+        (_with_meanings("Each question counts once, by its answer or by how the newest attempt ended", kinds),),
     )
     return Section("What is here", tables=tuple(table for table in (made, judged) if table.rows))
+
+
+def _overview_notes(states: Sequence[str], images: UnusualImages, editors: StatusCounts) -> tuple[str, ...]:
+    asked = "Each output asked for counts once, as it stands now; only ok ones are judged"
+    notes = [
+        _with_meanings(asked, states),
+        "Coverage: the share of all items of the data sets that it was run on. Attempts: how often it was asked.",
+    ]
+    if any(images.other_size.get(editor) for editor in editors):
+        notes.append(
+            "Other size: outputs whose width or height is not that of the source image. They are judged as they are."
+        )
+    if any(images.animated.get(editor) for editor in editors):
+        notes.append("Animated: outputs with several frames. Only the first frame is shown and judged.")
+    if images.animated_inputs:
+        number = counted(images.animated_inputs, "source or reference image")
+        notes.append(f"{number} with several frames: only the first frame is shown, edited and judged.")
+    return tuple(notes)
+
+
+def _with_meanings(text: str, states: Sequence[str]) -> str:
+    """The text with the meaning of every status that occurs."""
+    words = [f"{state}: {STATUS_MEANINGS[state]}" for state in states if state in STATUS_MEANINGS]
+    return f"{text}. {'; '.join(words)}." if words else f"{text}."
 
 
 def board_section(title: str, ranking: Ranking, folder: Path, index: int) -> Section:
@@ -80,13 +146,43 @@ def board_section(title: str, ranking: Ranking, folder: Path, index: int) -> Sec
         if chart is not None:
             light, dark = save_pair(chart, folder, f"board-{index + 1}-{name}")
             plots.append(PageImage(light, caption, dark=dark, scale=2))
-    text = [f"{counted(ranking.n_battles, 'battle')}; method {METHODS.get(ranking.method, ranking.method)}."]
+    battles = f"{counted(ranking.n_battles, 'battle')}; method {METHODS.get(ranking.method, ranking.method)}."
+    standings, *others = board_tables(ranking)
     return Section(
         f"Leaderboard: {title}",
-        tuple(text),
+        tuple(text for text in (board_conclusion(ranking, "editor"), battles) if text),
         tuple(sentences(ranking.notices, "report")),
-        tables=tuple(board_tables(ranking)),
+        tables=(replace(standings, title=""), *others),  # what the board says stands above it already
         plots=tuple(plots),
+    )
+
+
+def groups_section(title: str, by: str, rankings: Sequence[Ranking]) -> Section:
+    """One leaderboard per value of a column: what each says, then all standings in one table."""
+    names = [ranking.scope.get(by, "") for ranking in rankings]
+    said = tuple(
+        (
+            name,
+            ranking.n_battles,
+            board_conclusion(ranking, "editor") or " ".join(sentences(ranking.notices, "report")),
+        )
+        for name, ranking in zip(names, rankings, strict=True)
+    )
+    rows = tuple(
+        (
+            name, standing.rank, standing.model, standing.rating, interval_cell(standing), ranks_cell(standing),
+            count_cell(standing.battles), standing.coverage,
+        )
+        for name, ranking in zip(names, rankings, strict=True)
+        for standing in ranking.models
+    )  # fmt: skip
+    head = columns(
+        by, "rank", "editor", Column("rating", ".1f"), Column("interval", ".0f", "–"), Column("ranks", absent="–"),
+        Column("battles", ","), Column("coverage", ".1%", "–"),
+    )  # fmt: skip
+    return Section(
+        f"Leaderboard: {title}, by {by}",
+        tables=(Table(columns(by, Column("battles", ","), Column("conclusion", wrap=True)), said), Table(head, rows)),
     )
 
 
@@ -100,4 +196,5 @@ def issues_section(
         (editor, rated.get(editor, 0), *(counts.get(kind, 0) for kind in kinds)) for editor, counts in by_editor.items()
     )
     head = columns("editor", Column("ratings", ","), *(Column(ISSUE_NAMES[kind], ",") for kind in kinds))
-    return Section("What raters found wrong", tables=(Table(head, rows),))
+    words = "; ".join(f"{ISSUE_NAMES[kind]}: {ISSUE_MEANINGS[kind]}" for kind in kinds)
+    return Section("What raters found wrong", tables=(Table(head, rows, notes=(f"{words}.",)),))

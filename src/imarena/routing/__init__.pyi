@@ -1,8 +1,10 @@
 from .ballots import Answer as Answer
 from .ballots import InvalidBallot as InvalidBallot
+from .ballots import PracticeResult as PracticeResult
 from .ballots import check_marks as check_marks
 from .ballots import feedback_on as feedback_on
 from .ballots import is_correct_answer as is_correct_answer
+from .ballots import practice_result as practice_result
 from .ballots import read_ballot as read_ballot
 from .calibration import FINE_EDGES as FINE_EDGES
 from .calibration import LEAST_PAIRS as LEAST_PAIRS
@@ -10,6 +12,7 @@ from .calibration import METHODS as METHODS
 from .calibration import RIDGE as RIDGE
 from .calibration import TABLE_EDGES as TABLE_EDGES
 from .calibration import Curve as Curve
+from .calibration import GapRow as GapRow
 from .calibration import Method as Method
 from .calibration import agreement_table as agreement_table
 from .calibration import fit_curve as fit_curve
@@ -18,8 +21,12 @@ from .calibration import reliability_points as reliability_points
 from .campaign_plan import RATERS_PER_UNIT as RATERS_PER_UNIT
 from .campaign_plan import CampaignPlan as CampaignPlan
 from .campaign_plan import KnownTask as KnownTask
+from .campaign_plan import ParticipationOutcome as ParticipationOutcome
 from .campaign_plan import plan_of as plan_of
 from .campaign_plan import unit_of as unit_of
+from .completion import completion_address as completion_address
+from .completion import completion_code as completion_code
+from .completion import participation_outcome as participation_outcome
 from .decisive import chance_of_decision as chance_of_decision
 from .drawing import Batch as Batch
 from .drawing import sample_battles as sample_battles
@@ -28,10 +35,8 @@ from .forms import forms as forms
 from .gates import DEFERRAL as DEFERRAL
 from .gates import SHIFT as SHIFT
 from .gates import Gates as Gates
+from .gates import explicit_gates as explicit_gates
 from .gates import gates_for as gates_for
-from .gates import information as information
-from .gates import information_paper as information_paper
-from .gates import prefers_people as prefers_people
 from .known_answers import agreed_answer as agreed_answer
 from .known_answers import mirrored_preference as mirrored_preference
 from .known_answers import ratings_answer as ratings_answer
@@ -39,6 +44,7 @@ from .known_answers import table_answer as table_answer
 from .known_answers import table_use as table_use
 from .known_answers import with_sides_by_chance as with_sides_by_chance
 from .offers import ANSWERING as ANSWERING
+from .offers import DECIDING_ACCESS as DECIDING_ACCESS
 from .offers import TRAINING as TRAINING
 from .offers import WITH_WORK as WITH_WORK
 from .offers import WITHOUT_UNDO as WITHOUT_UNDO
@@ -63,6 +69,9 @@ from .pool import Belief as Belief
 from .pool import Pool as Pool
 from .pool import StandardScores as StandardScores
 from .pool import standardise as standardise
+from .simulated_raters import TEMPERS as TEMPERS
+from .simulated_raters import Behaviour as Behaviour
+from .simulated_raters import simulated_answer as simulated_answer
 from .stopping import MOST as MOST
 from .stopping import Forecast as Forecast
 from .stopping import forecast as forecast
@@ -71,7 +80,6 @@ from .strategies import Strategy as Strategy
 from .strategies import combine_strategies as combine_strategies
 from .strategies import item_fairness as item_fairness
 from .strategies import limit_votes as limit_votes
-from .strategies import pair_worth as pair_worth
 from .strategies import per_cost as per_cost
 from .strategies import ranking_information as ranking_information
 from .strategies import require_gates as require_gates

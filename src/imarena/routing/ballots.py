@@ -13,7 +13,11 @@ LISTS = {"objects": "object", "segments": "segment"}
 
 
 class InvalidBallot(UserError):
-    """The answer does not fit the form."""
+    """The answer does not fit the form; `field` names the part of it that is wrong or missing."""
+
+    def __init__(self, message: str, *, field: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
 
 
 @dataclass(frozen=True)
@@ -49,22 +53,24 @@ def read_ballot(
     }  # fmt: skip
     if assignment.kind == "preference":
         if answer.preference is None:
-            raise InvalidBallot("No side was chosen.", hint="Choose left, right, tie or both bad.")
+            raise InvalidBallot("No side was chosen.", field="preference", hint="Choose left, right, tie or both bad.")
         return Vote(**shared, preference=Outcome(answer.preference))
     if assignment.kind == "yes_no":
         if answer.answer is None:
-            raise InvalidBallot("Neither yes nor no was chosen.")
+            raise InvalidBallot("Neither yes nor no was chosen.", field="answer")
         return Vote(**shared, ratings={INSTRUCTION_FOLLOWING: float(answer.answer)}, scale=(0.0, 1.0))
     return _rating(answer, shared)
 
 
 def _rating(answer: Answer, shared: dict[str, Any]) -> Vote:
     criteria = forms().criteria
-    _whole(answer.ratings, criteria)
+    _whole(answer.ratings, criteria, "ratings")
     for question in criteria:
         value = answer.ratings[question.name]
         if not question.low <= value <= question.high:
-            raise InvalidBallot(f"{question.label} goes from {question.low} to {question.high}.")
+            raise InvalidBallot(
+                f"{question.label} goes from {question.low} to {question.high}.", field=f"ratings.{question.name}"
+            )
     issues = _issues(answer)
     _explained(answer, criteria, issues)
     low, high = float(criteria[0].low), float(criteria[0].high)
@@ -72,26 +78,38 @@ def _rating(answer: Answer, shared: dict[str, Any]) -> Vote:
     return Vote(**shared, ratings=ratings, scale=(low, high), issues=issues)
 
 
-def _whole(given: dict[str, Any], asked: tuple[FormQuestion, ...]) -> None:
-    missing = [question.label for question in asked if question.name not in given]
+def _whole(answers: dict[str, Any], asked: tuple[FormQuestion, ...], field: str) -> None:
+    missing = [question for question in asked if question.name not in answers]
     if missing:
-        raise InvalidBallot(f"Not answered: {', '.join(missing)}.")
-    if len(given) > len(asked):
-        raise InvalidBallot("The answer names something that was not asked.")
+        labels = ", ".join(question.label for question in missing)
+        raise InvalidBallot(f"Not answered: {labels}.", field=f"{field}.{missing[0].name}")
+    if len(answers) > len(asked):
+        raise InvalidBallot("The answer names something that was not asked.", field=field)
 
 
 def _issues(answer: Answer) -> tuple[Issue, ...]:
     """The issues with the tags and the explicit 'none' of each list; each list must be answered one way."""
     for issue in answer.issues:
         _fits(issue)
+    if answer.new_image and answer.returned_input:
+        raise InvalidBallot(
+            "A result cannot be both a new image and the unchanged source.",
+            field="new_image",
+            hint="Choose one of the two.",
+        )
     issues = list(answer.issues)
     for name, none in (("objects", answer.no_object_issues), ("segments", answer.no_segment_issues)):
-        found = any(issue.kind == LISTS[name] for issue in answer.issues)
+        marked = any(issue.kind == LISTS[name] for issue in answer.issues)
+        field = f"no_{LISTS[name]}_issues"
         boxes = name == "segments" and any(issue.kind == "box" for issue in answer.issues)
-        if none and (found or boxes):
-            raise InvalidBallot(f"'None' is chosen for {name}, and some are marked.", hint="Take one of the two back.")
-        if not none and not found and not boxes:
-            raise InvalidBallot(f"The list of {name} is not answered.", hint="Mark what is wrong, or choose None.")
+        if none and (marked or boxes):
+            raise InvalidBallot(
+                f"'None' is chosen for {name}, and some are marked.", field=field, hint="Take one of the two back."
+            )
+        if not none and not marked and not boxes:
+            raise InvalidBallot(
+                f"The list of {name} is not answered.", field=field, hint="Mark what is wrong, or choose None."
+            )
         if none:
             issues.append(Issue(kind="none", label=name))
     issues += [Issue(kind=tag) for tag in ("new_image", "returned_input") if getattr(answer, tag)]
@@ -100,15 +118,15 @@ def _issues(answer: Answer) -> tuple[Issue, ...]:
 
 def _fits(issue: Issue) -> None:
     if issue.kind == "object" and not _says(issue.label):
-        raise InvalidBallot("An object issue needs the object's name.")
+        raise InvalidBallot("An object issue needs the object's name.", field="issues")
     if issue.kind == "segment" and issue.segment is None:
-        raise InvalidBallot("A segment issue needs the segment's number.")
+        raise InvalidBallot("A segment issue needs the segment's number.", field="issues")
     if issue.kind == "other" and not (_says(issue.note) or _says(issue.label)):
-        raise InvalidBallot("Another issue needs words.")
+        raise InvalidBallot("Another issue needs words.", field="issues")
     if issue.kind == "box" and not _box_fits(issue.box):
-        raise InvalidBallot("A box needs two corners inside the picture, left above right.")
+        raise InvalidBallot("A box needs two corners inside the picture, left above right.", field="issues")
     if issue.criterion is not None and issue.criterion not in {question.name for question in forms().criteria}:
-        raise InvalidBallot("An issue names a criterion that was not asked.")
+        raise InvalidBallot("An issue names a criterion that was not asked.", field="issues")
 
 
 def _says(text: str) -> bool:
@@ -120,10 +138,12 @@ def check_marks(answer: Answer, width: int, height: int, segments: Callable[[], 
     """Marks lie on the picture: boxes inside it, segments among its numbers. Raises `InvalidBallot`."""
     for issue in answer.issues:
         if issue.box is not None and (issue.box[2] > width + 1 or issue.box[3] > height + 1):
-            raise InvalidBallot("A box lies outside the picture.", hint="Draw it on the picture.")
+            raise InvalidBallot("A box lies outside the picture.", field="issues", hint="Draw it on the picture.")
     highest = max((issue.segment for issue in answer.issues if issue.segment is not None), default=0)
     if highest and highest > segments():
-        raise InvalidBallot(f"The picture has no part number {highest}.", hint="Choose one of its numbers.")
+        raise InvalidBallot(
+            f"The picture has no part number {highest}.", field="issues", hint="Choose one of its numbers."
+        )
 
 
 def _box_fits(box: tuple[float, float, float, float] | None) -> bool:
@@ -132,24 +152,27 @@ def _box_fits(box: tuple[float, float, float, float] | None) -> bool:
 
 def _explained(answer: Answer, criteria: tuple[FormQuestion, ...], issues: tuple[Issue, ...]) -> None:
     """Any criterion under its highest value needs an issue or a short explanation (ImagenWorld)."""
-    said = [issue for issue in issues if issue.kind != "none"]
-    if _says(answer.comment) or any(issue.criterion is None for issue in said):
+    explained = [issue for issue in issues if issue.kind != "none"]
+    if _says(answer.comment) or any(issue.criterion is None for issue in explained):
         return
-    named = {issue.criterion for issue in said}
+    named = {issue.criterion for issue in explained}
     for question in criteria:
         if answer.ratings[question.name] < question.high and question.name not in named:
             raise InvalidBallot(
                 f"'{question.label}' is under {question.high} without a reason.",
+                field="comment",
                 hint="Mark what is wrong, or write a short explanation.",
             )
 
 
 def _verification(assignment: Assignment, answer: Answer, rater_id: str) -> Verification:
-    _whole(answer.checks, forms().checks)
+    _whole(answer.checks, forms().checks, "checks")
     if answer.decision is None:
-        raise InvalidBallot("Nothing was decided.", hint="Choose accept, repair or discard.")
+        raise InvalidBallot("Nothing was decided.", field="decision", hint="Choose accept, repair or discard.")
     if answer.decision == "accept" and not all(answer.checks.values()):
-        raise InvalidBallot("An entry that fails a check cannot be accepted.", hint="Choose repair or discard.")
+        raise InvalidBallot(
+            "An entry that fails a check cannot be accepted.", field="decision", hint="Choose repair or discard."
+        )
     return Verification(
         item_id=assignment.item_id, rater_id=rater_id, checks=answer.checks, decision=answer.decision,
         comment=answer.comment,
@@ -163,19 +186,50 @@ def is_correct_answer(assignment: Assignment, answer: Answer | Vote) -> bool | N
         return None
     if assignment.kind == "preference":
         return answer.preference is not None and str(answer.preference) == expected.get("preference")
-    given = {name: float(value) for name, value in answer.ratings.items()}
+    ratings = {name: float(value) for name, value in answer.ratings.items()}
     if assignment.kind == "yes_no":
         if isinstance(answer, Answer) and answer.answer is not None:
-            given = {INSTRUCTION_FOLLOWING: float(answer.answer)}
+            ratings = {INSTRUCTION_FOLLOWING: float(answer.answer)}
         wanted = expected.get("answer")
-        return None if wanted is None else given.get(INSTRUCTION_FOLLOWING) == float(bool(wanted))
+        return None if wanted is None else ratings.get(INSTRUCTION_FOLLOWING) == float(bool(wanted))
     asked, reach = expected.get("ratings"), expected.get("tolerance", 1)
     if not isinstance(asked, dict) or not asked or not isinstance(reach, int | float):
         return None
-    return all(abs(given.get(str(name), 99.0) - float(str(value))) <= reach for name, value in asked.items())
+    return all(abs(ratings.get(str(name), 99.0) - float(str(value))) <= reach for name, value in asked.items())
 
 
 _CHOICES = {"left": "left is better", "right": "right is better", "tie": "a tie", "both_bad": "both are bad"}
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeResult:
+    """An answer to a practice task beside the expected one, for a page that words it in the rater's language."""
+
+    correct: bool | None
+    """None: the task has no expected answer."""
+    preference: str | None = None
+    answer: bool | None = None
+    ratings: dict[str, float] = field(default_factory=dict)
+    tolerance: float = 0
+    explanation: str = ""
+    """As the lead wrote it."""
+
+
+def practice_result(assignment: Assignment, answer: Answer) -> PracticeResult:
+    """How an answer to a practice task compares with the expected one."""
+    expected = assignment.params.get("expected")
+    if not isinstance(expected, dict):
+        return PracticeResult(None)
+    ratings, tolerance = expected.get("ratings"), expected.get("tolerance", 1)
+    preference, wanted = expected.get("preference"), expected.get("answer")
+    return PracticeResult(
+        is_correct_answer(assignment, answer),
+        preference=None if preference is None else str(preference),
+        answer=None if wanted is None else bool(wanted),
+        ratings={str(name): float(str(value)) for name, value in ratings.items()} if isinstance(ratings, dict) else {},
+        tolerance=tolerance if isinstance(tolerance, int | float) else 1,
+        explanation=str(expected.get("explanation") or ""),
+    )
 
 
 def feedback_on(assignment: Assignment, answer: Answer) -> str:
@@ -199,7 +253,7 @@ def _wanted(kind: str, expected: dict[str, Any]) -> str:
         return "" if expected.get("answer") is None else "yes" if expected["answer"] else "no"
     asked = expected.get("ratings")
     labels = {question.name: question.label for question in forms().criteria}
-    given = asked.items() if isinstance(asked, dict) else ()
-    told = ", ".join(f"{labels.get(name, name)} {value}" for name, value in given)
+    ratings = asked.items() if isinstance(asked, dict) else ()
+    text = ", ".join(f"{labels.get(name, name)} {value}" for name, value in ratings)
     reach = expected.get("tolerance", 1)
-    return f"{told} (give or take {reach})" if told and reach else told
+    return f"{text} (give or take {reach})" if text and reach else text

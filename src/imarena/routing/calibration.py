@@ -38,6 +38,8 @@ STEP_ROOM = 1e-9
 """Share by which a gap may be below a step for floating-point noise alone."""
 FLAT = 1e-12
 """Slope below which a logistic curve is flat; also its beta then, which eq. 13 wants above 0."""
+LEVEL = 0.95
+"""Of the intervals of a curve."""
 LIMIT = 50
 """Newton steps of the logistic fit."""
 
@@ -71,8 +73,7 @@ class Curve:
         constant; eq. 13 where logistic.
         """
         if self.parameters is not None:
-            beta, middle = self.parameters
-            return _sigmoid(beta * (np.asarray(gap, np.float64) - middle))
+            return _logistic_at(np.asarray(gap, np.float64), self.parameters)
         if self.steps is not None:
             return np.asarray(self.agreement[np.searchsorted(self.steps, gap, side="right")])
         return np.asarray(np.interp(gap, self.gap, self.agreement))
@@ -111,7 +112,6 @@ def fit_curve(
     method: Method = "isotonic",
     bins: int = BINS,
     rounds: int = 200,
-    level: float = 0.95,
     seed: int = 0,
     what: str = "this judge",
     ridge: float = RIDGE,
@@ -128,7 +128,7 @@ def fit_curve(
     parameters = _parameters(gap, agrees, ridge, what) if method == "logistic" else None
     value = _logistic_at(points, parameters) if parameters else _isotonic(binned.share, binned.n)
     draws = _draws(gap, agrees, points, used, method, rounds, seed, ridge)
-    ends = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0) if rounds else np.stack([value, value])
+    ends = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0) if rounds else np.stack([value, value])
     return Curve(
         method,
         points,
@@ -168,12 +168,12 @@ def _draws(
         if method == "logistic":
             draws[index] = _logistic_at(points, _logistic(gap[rows], agrees[rows], ridge)[0])
             continue
-        found = _binned(gap[rows], agrees[rows], bins)
-        level = _isotonic(found.share, found.n)
+        binned = _binned(gap[rows], agrees[rows], bins)
+        level = _isotonic(binned.share, binned.n)
         if method == "piecewise":
-            draws[index] = level[np.searchsorted(found.edges, points, side="right")]
+            draws[index] = level[np.searchsorted(binned.edges, points, side="right")]
         else:
-            draws[index] = np.interp(points, found.gap, level)
+            draws[index] = np.interp(points, binned.gap, level)
     return draws
 
 
@@ -205,13 +205,13 @@ def _isotonic(share: FloatArray, counts: FloatArray) -> FloatArray:
 
 def _parameters(gap: FloatArray, agrees: FloatArray, ridge: float, what: str) -> tuple[float, float]:
     """The fit that is stored; without a ridge there may be none."""
-    found, settled = _logistic(gap, agrees, ridge)
+    parameters, settled = _logistic(gap, agrees, ridge)
     if not settled:
         raise UserError(
             f"The logistic curve of {what} has no finite fit: its gaps separate the pairs that agree from the others.",
             hint="Give a --ridge above 0, such as 0.25, or use --method isotonic.",
         )
-    return found
+    return parameters
 
 
 def _logistic(gap: FloatArray, agrees: FloatArray, ridge: float) -> tuple[tuple[float, float], bool]:
@@ -221,24 +221,24 @@ def _logistic(gap: FloatArray, agrees: FloatArray, ridge: float) -> tuple[tuple[
     """
     scale = float(gap.std()) or 1.0
     design = np.column_stack([np.ones(gap.size), gap / scale])
-    found = np.zeros(2)
+    coefficients = np.zeros(2)
     settled = False
     for _ in range(LIMIT):
-        chance = _sigmoid(design @ found)
-        slope = design.T @ (agrees - chance) - ridge * found
+        chance = _sigmoid(design @ coefficients)
+        slope = design.T @ (agrees - chance) - ridge * coefficients
         curve = (design * (chance * (1 - chance))[:, None]).T @ design + ridge * np.eye(2)
         if not np.linalg.det(curve) > 0:  # every pair is predicted with certainty: the likelihood has no maximum
             break
         move = np.clip(np.linalg.solve(curve, slope), -2, 2)
-        found = found + move
+        coefficients = coefficients + move
         settled = bool(np.abs(move).max() < 1e-10)
         if settled:
             break
-    beta = float(found[1]) / scale
-    if found[1] < FLAT:
+    beta = float(coefficients[1]) / scale
+    if coefficients[1] < FLAT:
         rate = (float(agrees.sum()) + 2 * ridge) / (gap.size + 4 * ridge)
         return (FLAT, float(np.log(1 / np.clip(rate, FLAT, 1 - FLAT) - 1)) / FLAT), 0 < rate < 1
-    return (beta, -float(found[0]) / beta), settled
+    return (beta, -float(coefficients[0]) / beta), settled
 
 
 def _logistic_at(gap: FloatArray, parameters: tuple[float, float]) -> FloatArray:
@@ -257,7 +257,8 @@ class GapRow:
     high: float | None
     n: int
     agreement: float | None
-    fraction: float
+    fraction: float | None
+    """Of all pairs; None for pairs that are in no band."""
 
 
 def agreement_table(gap: FloatArray, agrees: FloatArray, edges: Sequence[float] = TABLE_EDGES) -> tuple[GapRow, ...]:
@@ -267,13 +268,6 @@ def agreement_table(gap: FloatArray, agrees: FloatArray, edges: Sequence[float] 
     for low, high in pairwise(ends):
         inside = (gap >= low) & (gap < high)
         n = int(inside.sum())
-        rows.append(
-            GapRow(
-                low,
-                None if np.isinf(high) else float(high),
-                n,
-                float(agrees[inside].mean()) if n else None,
-                n / max(gap.size, 1),
-            )
-        )
+        agreement = float(agrees[inside].mean()) if n else None
+        rows.append(GapRow(low, None if np.isinf(high) else float(high), n, agreement, n / max(gap.size, 1)))
     return tuple(rows)

@@ -1,5 +1,6 @@
 """What a campaign is: its settings, as they are kept in the campaign's record."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -7,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from imarena.core.records import Campaign, JsonDict
 
 Kind = Literal["preference", "rating", "yes_no", "check"]
+ParticipationOutcome = Literal["completed", "screened_out", "quota_full", "partial"]
+"""How a rater's participation ended, as crowd platforms tell them apart."""
 RATERS_PER_UNIT: dict[str, int] = {"preference": 1, "rating": 3, "yes_no": 2, "check": 1}
 
 
@@ -60,6 +63,15 @@ class CampaignPlan(BaseModel):
     consent: str = ""
     guidelines: str = ""
     completion_url: str | None = None
+    """Where a crowd platform wants its people sent back to; `{code}` in it stands for the completion code."""
+    completion_codes: Mapping[ParticipationOutcome, str] = Field(default_factory=dict)
+    complete_after: int = 1
+    """Answers from which on somebody for whom no tasks are left has completed; with fewer, in part."""
+    min_seconds: float = 0.0
+    """Answers that come sooner after the task was handed out are not accepted yet."""
+    adjudication: Literal["off", "rater", "lead"] = "off"
+    """Who gets units on which raters disagree: one more rater, or the lead."""
+    adjudication_answers: Literal["hidden", "shown"] = "hidden"
     seed: int = 0
     paused: bool = False
     """No tasks are given out for now; unlike in a closed campaign, its items stay hidden."""

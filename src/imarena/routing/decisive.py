@@ -24,10 +24,10 @@ def chance_of_decision(
     rows = np.arange(item.size)
     design[rows, 3 + pool.left[pair]] = 1.0
     design[rows, 3 + pool.right[pair]] = 1.0
-    found = _ridge(design, decided)
-    eta = found[0] + found[1] * higher
-    eta += found[2] * lower
-    eta += found[3 + pool.left] + found[3 + pool.right]
+    coefficients = _ridge(design, decided)
+    eta = coefficients[0] + coefficients[1] * higher
+    eta += coefficients[2] * lower
+    eta += coefficients[3 + pool.left] + coefficients[3 + pool.right]
     return np.asarray(0.5 + 0.5 * np.tanh(0.5 * eta))
 
 
@@ -35,13 +35,13 @@ def _ridge(design: FloatArray, decided: FloatArray) -> FloatArray:
     size = design.shape[1]
     pull = np.full(size, PULL[1])
     pull[0] = PULL[0]
-    found = np.zeros(size)
+    coefficients = np.zeros(size)
     for _ in range(20):
-        chance = 0.5 + 0.5 * np.tanh(0.5 * (design @ found))
-        slope = design.T @ (decided - chance) - pull * found
+        chance = 0.5 + 0.5 * np.tanh(0.5 * (design @ coefficients))
+        slope = design.T @ (decided - chance) - pull * coefficients
         curve = (design * (chance * (1 - chance))[:, None]).T @ design + np.diag(pull)
         move = np.clip(np.linalg.solve(curve, slope), -1.5, 1.5)
-        found = found + move
+        coefficients = coefficients + move
         if np.abs(move).max() < 1e-4:
             break
-    return found
+    return coefficients

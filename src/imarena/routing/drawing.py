@@ -48,9 +48,9 @@ def sample_battles(
     ticks = rng.random() + np.arange(round(float(ends[-1])))
     chosen = np.minimum(np.searchsorted(ends, ticks, side="right"), usable.size - 1)
     chosen = np.unique(chosen)
-    place = usable[chosen]
+    cells = usable[chosen]
     pairs = pool.left.size
-    return Batch(order[place // pairs].astype(np.int64), inner.ravel()[place].astype(np.int64), chance[chosen])
+    return Batch(order[cells // pairs].astype(np.int64), inner.ravel()[cells].astype(np.int64), chance[chosen])
 
 
 def _by_task(weights: FloatArray, task: IntArray) -> FloatArray:

@@ -46,14 +46,17 @@ class Gates:
         )
 
 
-def gates_for(
-    lower: FloatArray, gap: FloatArray, *, deferral: float = DEFERRAL, quality: bool = True, ambiguity: bool = True
-) -> Gates:
+def explicit_gates(tau: float | None, delta: float | None) -> Gates | None:
+    """The gates that a user names; None where no threshold is given, so that they are chosen from the scores."""
+    return None if tau is None and delta is None else Gates(tau, delta)
+
+
+def gates_for(lower: FloatArray, gap: FloatArray, *, deferral: float = DEFERRAL) -> Gates:
     """Thresholds whose deferral rate comes nearest to `deferral`.
 
-    With both gates many pairs of thresholds do: among those within half a point of the best on a grid of quantiles, the
-    one whose gates let through the most equal shares is taken. One threshold is then moved off the grid, whose steps
-    are 2.5 points wide, to the score gap (or the score) that comes nearest.
+    Many pairs of thresholds do: among those within half a point of the best on a grid of quantiles, the one whose gates
+    let through the most equal shares is taken. Delta is then moved off the grid, whose steps are 2.5 points wide, to
+    the score gap that comes nearest.
     """
     if not 0 < deferral <= 1:
         raise UserError(f"A deferral rate of {deferral:g} routes nothing.", hint="Give a share above 0, up to 1.")
@@ -61,21 +64,16 @@ def gates_for(
     if not known.any():
         raise UserError("No pair has two scores.", hint="Judge the outputs first: imarena judge.")
     low, wide = lower[known], _plain(gap[known])
-    taus = _steps(low) if quality else np.array([-np.inf])
-    deltas = np.append(_steps(wide)[1:], np.inf) if ambiguity else np.array([np.inf])
+    taus, deltas = _steps(low), np.append(_steps(wide)[1:], np.inf)
     table, quality_share, ambiguity_share = _shares(low, wide, taus, deltas)
     miss = np.abs(table - deferral)
     unbalanced = np.abs(quality_share[:, None] - ambiguity_share[None, :])
     near = miss <= miss.min() + 0.005
-    place = np.unravel_index(int(np.argmin(np.where(near & (table > 0), unbalanced, np.inf))), table.shape)
-    tau, delta = float(taus[place[0]]), float(deltas[place[1]])
-    if ambiguity:
-        delta = _nearest(wide[low >= tau], deferral * low.size)
-        if np.isfinite(delta):
-            delta = float(gap[known][wide == delta].min())  # as it is, not rounded
-    elif quality:
-        tau = _nearest(low, (1 - deferral) * low.size)
-    gates = Gates(tau if quality else None, delta if np.isfinite(delta) else None)
+    best = np.unravel_index(int(np.argmin(np.where(near & (table > 0), unbalanced, np.inf))), table.shape)
+    tau = float(taus[best[0]])
+    delta = _nearest(wide[low >= tau], deferral * low.size)
+    # as it is, not rounded
+    gates = Gates(tau, float(gap[known][wide == delta].min()) if np.isfinite(delta) else None)
     if not gates.passes(low, wide).any():
         raise UserError("No thresholds let any pair through.", hint="The scores may all be equal: check the judge.")
     return gates
@@ -115,10 +113,12 @@ def _shares(
 def check_routed(through: Mask, gates: Gates) -> None:
     """Refuse gates that let nothing through."""
     if not through.any():
-        told = ", ".join(
+        thresholds = ", ".join(
             f"{name} {value:g}" for name, value in (("tau", gates.tau), ("delta", gates.delta)) if value is not None
         )
-        raise UserError(f"The gates let nothing through ({told}).", hint="Lower --tau, raise --delta, or give neither.")
+        raise UserError(
+            f"The gates let nothing through ({thresholds}).", hint="Lower --tau, raise --delta, or give neither."
+        )
 
 
 def information(q: FloatArray, p: FloatArray, scale: FloatArray | float = 1.0) -> FloatArray:

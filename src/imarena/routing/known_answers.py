@@ -38,7 +38,7 @@ def agreed_answer(kind: str, answers: Sequence[Any], least_votes: int, least_sha
         return None
     if kind == "rating":
         middle = [round(median(values)) for values in zip(*answers, strict=True)]
-        near = [all(abs(a - b) <= 1 for a, b in zip(one, middle, strict=True)) for one in answers]
+        near = [all(abs(a - b) <= 1 for a, b in zip(ratings, middle, strict=True)) for ratings in answers]
         names = [question.name for question in forms().criteria]
         return {"ratings": dict(zip(names, middle, strict=True))} if sum(near) >= least_share * len(answers) else None
     answer, count = Counter(answers).most_common(1)[0]

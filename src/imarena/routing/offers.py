@@ -14,9 +14,10 @@ from imarena.core.records import Assignment, now
 from imarena.routing.campaign_plan import CampaignPlan, KnownTask
 
 Stage = Literal[
-    "consent", "practice", "qualification", "open", "not_qualified", "quota", "paused", "on_hold", "done", "closed",
-    "not_invited",
+    "consent", "practice", "qualification", "open", "not_qualified", "quota", "paused", "on_hold", "waiting", "done",
+    "closed", "not_invited",
 ]  # fmt: skip
+"""waiting: nothing for this rater now, but tasks that others hold may come back. done: nothing can come back."""
 PersonalPurpose = Literal["practice", "qualification", "gold", "repeat"]
 TRAINING = ("practice", "qualification")
 """Purposes and stages of tasks that are no real work."""
@@ -26,6 +27,8 @@ WITH_WORK = (*ANSWERING, "quota", "consent")
 """Stages at which work waits: now, next week, or once the rater agrees."""
 WITHOUT_UNDO = ("closed", "on_hold", "paused")
 """A closed campaign's items can be looked up: who changed a vote then might know the models."""
+DECIDING_ACCESS = ("qualification",)
+"""Purposes of tasks whose answers decide who takes part: if they could be taken back, a failed test could be passed."""
 QUOTA_PERIOD = timedelta(days=7)
 REPEAT_GAP = 5
 """A repeat is of a task that lies at least this many answers back."""
@@ -231,13 +234,13 @@ class TasksGiven:
 
 
 def tasks_to_come(
-    plan: CampaignPlan, campaign_id: str, rater_id: str, done: int, given: TasksGiven, free: int, most: int
+    plan: CampaignPlan, campaign_id: str, rater_id: str, done: int, so_far: TasksGiven, free: int, most: int
 ) -> int:
     """How many tasks will come, as `due_purposes` will choose: gold, a repeat, or one of `free`, until none is left.
 
     `done`: answers when the first of them comes. Counts up to one more than `most`.
     """
-    gold, votes, repeats, count = len(plan.gold) - given.gold, given.votes, given.repeats, 0
+    gold, votes, repeats, count = len(plan.gold) - so_far.gold, so_far.votes, so_far.repeats, 0
     while count <= most:
         if gold > 0 and gold_due(plan, campaign_id, rater_id, done + count):
             gold -= 1

@@ -73,8 +73,8 @@ class Pool:
         """(N, P) people can be asked: both pictures are there, and they are not the same one."""
         if self.picture is None:
             return self.open
-        one, other = self.picture[:, self.left], self.picture[:, self.right]
-        return np.asarray(self.open & (one >= 0) & (other >= 0) & (one != other))
+        left, right = self.picture[:, self.left], self.picture[:, self.right]
+        return np.asarray(self.open & (left >= 0) & (right >= 0) & (left != right))
 
 
 @dataclass(frozen=True)

@@ -101,12 +101,12 @@ def forecast(belief: Belief, *, per_log: float, level: float = 0.95, own: float 
     m = draws.shape[1]
     left, right = np.triu_indices(m, 1)
     boards = np.concatenate([_guessed(belief, WORLDS // 2), draws[:: len(draws) // (WORLDS // 2)][: WORLDS // 2]])
-    told = _mean_slope(boards[:, left] - boards[:, right], own) / belief.dispersion / left.size
+    information = _mean_slope(boards[:, left] - boards[:, right], own) / belief.dispersion / left.size
     # in m - 1 dimensions, without the one in which only the mean of all moves; scaled so that what is known now is 1
     basis = np.linalg.qr(np.column_stack([np.ones(m), np.eye(m)[:, 1:]]))[0][:, 1:]
     root = basis @ np.linalg.cholesky(basis.T @ np.cov(draws.T) @ basis + 1e-12 * np.eye(m - 1))
     steps = root[left] - root[right]
-    fall, turn = np.linalg.eigh(np.einsum("wp,pi,pj->wij", told, steps, steps, optimize=True))
+    fall, turn = np.linalg.eigh(np.einsum("wp,pi,pj->wij", information, steps, steps, optimize=True))
     z = float(ndtri((1 + level) / 2)) * per_log
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
     return Forecast((z * (root @ turn)) ** 2, np.maximum(fall, 0.0), per_log * (high - low) / 2)

@@ -34,8 +34,8 @@ def require_gates(gates: Gates) -> Strategy:
     """CV-Arena's gates: only what passes."""
 
     def factor(pool: Pool, _: Belief) -> FloatArray:
-        one, other = pool.scores[:, pool.left], pool.scores[:, pool.right]  # picked once for both gates
-        through = gates.passes(np.minimum(one, other), np.abs(one - other))
+        left, right = pool.scores[:, pool.left], pool.scores[:, pool.right]  # picked once for both gates
+        through = gates.passes(np.minimum(left, right), np.abs(left - right))
         check_routed(through & pool.askable, gates)
         return through.astype(np.float64)
 
@@ -75,9 +75,7 @@ def restrict_to_models(models: Sequence[int]) -> Strategy:
     return factor
 
 
-def ranking_information(
-    standard: StandardScores | None = None, *, look_ahead: float = LOOK_AHEAD, floor: float = FLOOR, top: int = 0
-) -> Strategy:
+def ranking_information(standard: StandardScores | None = None, *, top: int = 0) -> Strategy:
     """Ask where a vote is expected to improve the order of the board most, and on items that tell most.
 
     The worth of a pair is the expected gain in the order of all models (the knowledge gradient of the posterior
@@ -87,7 +85,7 @@ def ranking_information(
 
     def factor(pool: Pool, belief: Belief) -> FloatArray:
         scaled = standard or standardise(pool.scores)
-        worth = pair_worth(pool, belief, look_ahead, top)
+        worth = pair_worth(pool, belief, top)
         worth = worth / max(float(worth.sum()), 1e-300)
         lead = belief.theta[pool.left] - belief.theta[pool.right]
         own = scaled.filled[:, pool.left] - scaled.filled[:, pool.right]
@@ -103,13 +101,13 @@ def ranking_information(
         total = chance.sum(axis=0, keepdims=True)
         chance /= np.maximum(total, 1e-300)
         even = 1.0 / max(int(askable.sum()), 1)
-        return np.asarray((1 - floor) * worth * chance + floor * even)
+        return np.asarray((1 - FLOOR) * worth * chance + FLOOR * even)
 
     return factor
 
 
-def pair_worth(pool: Pool, belief: Belief, look_ahead: float = LOOK_AHEAD, top: int = 0) -> FloatArray:
-    """(P,) expected gain in the order of the board, or of its `top`, from `look_ahead` votes on a pair."""
+def pair_worth(pool: Pool, belief: Belief, top: int = 0) -> FloatArray:
+    """(P,) expected gain in the order of the board, or of its `top`, from `LOOK_AHEAD` votes on a pair."""
     turn = np.zeros((pool.left.size, pool.n_models))
     turn[np.arange(pool.left.size), pool.left] = 1.0
     turn[np.arange(pool.left.size), pool.right] = -1.0
@@ -120,8 +118,8 @@ def pair_worth(pool: Pool, belief: Belief, look_ahead: float = LOOK_AHEAD, top: 
         askable = pool.askable
         decisive = (belief.decisive * askable).sum(axis=0) / np.maximum(askable.sum(axis=0), 1)
     chance = 0.5 + 0.5 * np.tanh(0.5 * lead)
-    told = look_ahead * chance * (1 - chance) / belief.dispersion * decisive / max(float(decisive.mean()), 1e-9)
-    fall = shared**2 * (told / (1 + told * np.diag(shared)))[:, None]
+    information = LOOK_AHEAD * chance * (1 - chance) / belief.dispersion * decisive / max(float(decisive.mean()), 1e-9)
+    fall = shared**2 * (information / (1 + information * np.diag(shared)))[:, None]
     best = np.argsort(-belief.theta)[: top or None]
     wanted = np.isin(pool.left, best) | np.isin(pool.right, best)
     return np.asarray((_gain(lead[None, :], fall) * (decisive * wanted)[None, :]).sum(axis=1))

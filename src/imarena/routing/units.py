@@ -119,7 +119,7 @@ def sides_by_chance(
 
 def unit_assignments(plan: CampaignPlan, campaign_id: str, units: Sequence[Unit]) -> Iterator[tuple[Assignment, int]]:
     """Each unit as often as people are wanted for it, with its position in the order of offering."""
-    for place, unit in enumerate(units):
+    for index, unit in enumerate(units):
         for slot in range(plan.raters):
             left, right = sides_by_chance(unit.left_id, unit.right_id, plan.seed, unit.name, slot)
             assignment = Assignment(
@@ -133,7 +133,7 @@ def unit_assignments(plan: CampaignPlan, campaign_id: str, units: Sequence[Unit]
                 slot=slot,
                 probability=None,
             )
-            yield assignment, place * plan.raters + slot
+            yield assignment, index * plan.raters + slot
 
 
 def another_assignment(first: Assignment, slot: int, seed: int) -> Assignment:
@@ -157,11 +157,11 @@ class SlotChanges:
 def slot_changes(tasks: Mapping[str, Sequence[str]], wanted: int) -> SlotChanges:
     """By a unit's tasks, by state. Too many: free tasks are withdrawn; those that somebody holds or has answered stay.
 
-    Too few: withdrawn ones come back first, then new ones are made.
+    Too few: withdrawn ones come back first, then new ones are made. Those of excluded raters are not counted.
     """
     free, withdrawn = tasks.get("free", ()), tasks.get("withdrawn", ())
     total = sum(map(len, tasks.values()))
-    spare = total - len(withdrawn) - wanted
+    spare = total - len(withdrawn) - len(tasks.get("excluded", ())) - wanted
     if spare >= 0:
         return SlotChanges(withdraw=tuple(free[len(free) - min(spare, len(free)) :]))
     return SlotChanges(revive=tuple(withdrawn[:-spare]), new_slots=range(total, total - spare - len(withdrawn)))

@@ -6,7 +6,8 @@ from .bootstrap import paired_bootstrap as paired_bootstrap
 from .bootstrap import percentile_interval as percentile_interval
 from .bootstrap import resampled_correlations as resampled_correlations
 from .bootstrap import resampled_counts as resampled_counts
-from .bootstrap import resampled_places as resampled_places
+from .bootstrap import resampled_rows as resampled_rows
+from .comparison import PLAIN_ELO as PLAIN_ELO
 from .comparison import ComparisonVerdict as ComparisonVerdict
 from .comparison import compare_points as compare_points
 from .corrections import benjamini_hochberg as benjamini_hochberg
@@ -22,7 +23,6 @@ from .correlation import pearson as pearson
 from .correlation import spearman as spearman
 from .diagnostics import RaterReport as RaterReport
 from .diagnostics import rater_reports as rater_reports
-from .effects import cliff_delta as cliff_delta
 from .effects import cohen_d as cohen_d
 from .effects import cohen_d_paired as cohen_d_paired
 from .effects import odds_ratio as odds_ratio
@@ -33,6 +33,12 @@ from .figure import undefined_figure as undefined_figure
 from .folds import Folds as Folds
 from .folds import human_folds as human_folds
 from .folds import judge_folds as judge_folds
+from .gate import COMPARISON_RULES as COMPARISON_RULES
+from .gate import ComparisonRule as ComparisonRule
+from .gate import GateOutcome as GateOutcome
+from .gate import GateReport as GateReport
+from .gate import GateResult as GateResult
+from .gate import gate_comparison as gate_comparison
 from .kappa import RaterPair as RaterPair
 from .kappa import cohen_kappa as cohen_kappa
 from .kappa import fleiss_kappa as fleiss_kappa
@@ -42,6 +48,7 @@ from .kappa import rater_pairs as rater_pairs
 from .pair_votes import PAIR_CODES as PAIR_CODES
 from .pairs import GapBand as GapBand
 from .pairs import ScorePairs as ScorePairs
+from .pairs import TieCalibration as TieCalibration
 from .pairs import agreement_by_gap as agreement_by_gap
 from .pairs import calibrate_ties as calibrate_ties
 from .pairs import decisive_accuracy as decisive_accuracy
@@ -49,6 +56,8 @@ from .pairs import pair_accuracy as pair_accuracy
 from .pairs import pairs_within as pairs_within
 from .power import battles_needed as battles_needed
 from .power import detectable_elo as detectable_elo
+from .power import detection_power as detection_power
+from .power import items_needed as items_needed
 from .proportion import WILSON as WILSON
 from .proportion import proportion_figure as proportion_figure
 from .proportion import wilson as wilson
@@ -57,10 +66,15 @@ from .ratings import Scale as Scale
 from .ratings import from_columns as from_columns
 from .ratings import from_matrix as from_matrix
 from .ratings import round_values as round_values
+from .samples import ModelSamples as ModelSamples
+from .samples import SampleFigures as SampleFigures
+from .samples import sample_figures as sample_figures
+from .samples import sample_sizes as sample_sizes
 from .score_range import PAPER_RANGE as PAPER_RANGE
 from .score_range import ScoreRange as ScoreRange
 from .score_range import observed_range as observed_range
 from .score_range import score_range_from as score_range_from
+from .share_interval import elo_of as elo_of
 from .significance import mcnemar as mcnemar
 from .significance import paired_t as paired_t
 from .significance import permutation as permutation
@@ -70,5 +84,6 @@ from .verdicts import EQUAL as EQUAL
 from .verdicts import MIRROR as MIRROR
 from .verdicts import OUTCOMES as OUTCOMES
 from .verdicts import Missing as Missing
+from .verdicts import VerdictFigures as VerdictFigures
 from .verdicts import verdict_figures as verdict_figures
 from .verdicts import verdict_matches as verdict_matches

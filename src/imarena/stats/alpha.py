@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from imarena.stats.bootstrap import Interval, percentile_interval, resampled_counts
+from imarena.stats.bootstrap import with_unit_interval
 from imarena.stats.figure import Figure, undefined_figure
 from imarena.stats.kappa import NO_ORDER, NO_VARIATION
 from imarena.stats.pair_votes import pair_alpha
@@ -45,15 +45,8 @@ def krippendorff_alpha(
     value = float(measure(counts[None, :])[0])
     if not np.isfinite(value):
         return undefined_figure(name, "the expected disagreement is 0", n=pairable.n_units, method=method)
-    found = Interval(None, None, "", "")
-    if rounds:
-        blocks = resampled_counts(pairable.n_units, rounds, seed, shares=counts / pairable.n_units)
-        draws = np.concatenate([measure(block) for block in blocks])
-        found = percentile_interval(draws, confidence, what=f"units, {rounds} rounds, seed {seed}")
-    return Figure(
-        name, value, pairable.n_units, method,
-        low=found.low, high=found.high, interval=found.method, interval_reason=found.reason,
-    )  # fmt: skip
+    figure = Figure(name, value, pairable.n_units, method)
+    return with_unit_interval(figure, measure, counts, rounds=rounds, seed=seed, confidence=confidence)
 
 
 def _misfit(pairable: Ratings, level: Level) -> str:
@@ -79,11 +72,11 @@ def _patterns(pairable: Ratings) -> tuple[Ratings, FloatArray]:
     sizes = pairable.sizes()
     if pairable.n_units * int(sizes.max()) > PATTERN_CELLS:
         return pairable, np.ones(pairable.n_units)
-    _, places = pairable.categories()
-    order = np.lexsort((places, pairable.unit))
+    _, category = pairable.categories()
+    order = np.lexsort((category, pairable.unit))
     column = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     table = np.full((pairable.n_units, int(sizes.max())), -1, dtype=np.int64)
-    table[pairable.unit[order], column] = places[order]
+    table[pairable.unit[order], column] = category[order]
     _, first, counts = np.unique(table, axis=0, return_index=True, return_counts=True)
     code = np.full(pairable.n_units, -1, dtype=np.int64)
     code[first] = np.arange(len(first))
@@ -97,13 +90,13 @@ def _patterns(pairable: Ratings) -> tuple[Ratings, FloatArray]:
 def _measure(pairable: Ratings, level: Level) -> Callable[[FloatArray], FloatArray]:
     """A function from unit weights (rounds, n_units) to alpha (rounds,); NaN where no disagreement is expected."""
     order = np.argsort(pairable.unit, kind="stable")
-    values, places = pairable.categories()
-    units, places = pairable.unit[order], places[order]
+    values, category = pairable.categories()
+    units, category = pairable.unit[order], category[order]
     sizes = np.bincount(units).astype(np.float64)
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     tallies = pairable.tallies()
     nominal = (sizes**2 - tallies.by_unit(tallies.count**2)) / (sizes - 1)
-    ratio = _ratio_observed(values, places, starts) if level == "ratio" else nominal
+    ratio = _ratio_observed(values, category, starts) if level == "ratio" else nominal
 
     def alpha(weights: FloatArray) -> FloatArray:
         totals = tallies.by_value(weights)
@@ -115,7 +108,7 @@ def _measure(pairable: Ratings, level: Level) -> Callable[[FloatArray], FloatArr
         else:
             # The ordinal difference of two values is the difference of their mid-positions among all ratings.
             positions = np.cumsum(totals, axis=1) - totals / 2 if level == "ordinal" else values[None, :]
-            observed = _squares_observed(positions, places, starts, sizes, weights)
+            observed = _squares_observed(positions, category, starts, sizes, weights)
             expected = _squares_expected(totals, positions)
         n = totals.sum(axis=1)
         floor = 1e-12 * np.maximum(n, 1.0) ** 2
@@ -130,10 +123,10 @@ def _unit_of(values: FloatArray, level: Level) -> float:
 
 
 def _squares_observed(
-    positions: FloatArray, places: IntArray, starts: IntArray, sizes: FloatArray, weights: FloatArray
+    positions: FloatArray, category: IntArray, starts: IntArray, sizes: FloatArray, weights: FloatArray
 ) -> FloatArray:
     """Sum of squared differences within units: 2 (m sum x^2 - (sum x)^2) / (m - 1), about the unit's first rating."""
-    at = np.broadcast_to(positions, (len(weights), positions.shape[1]))[:, places]
+    at = np.broadcast_to(positions, (len(weights), positions.shape[1]))[:, category]
     at = at - np.repeat(at[:, starts], sizes.astype(np.int64), axis=1)
     squares, sums = np.add.reduceat(at**2, starts, axis=1), np.add.reduceat(at, starts, axis=1)
     return np.asarray((weights * (2 * (sizes * squares - sums**2) / (sizes - 1))).sum(axis=1))
@@ -150,8 +143,8 @@ def _ratio(left: FloatArray, right: FloatArray) -> FloatArray:
     return np.asarray(((left[:, None] - right[None, :]) / np.where(total == 0, 1.0, total)) ** 2)
 
 
-def _ratio_observed(values: FloatArray, places: IntArray, starts: IntArray) -> FloatArray:
-    parts = np.split(values[places], starts[1:])
+def _ratio_observed(values: FloatArray, category: IntArray, starts: IntArray) -> FloatArray:
+    parts = np.split(values[category], starts[1:])
     return np.array([_ratio(part, part).sum() / (len(part) - 1) for part in parts])
 
 

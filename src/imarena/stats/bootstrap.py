@@ -1,14 +1,14 @@
 """Seeded resampling: over units, over clusters, and paired."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from imarena.core import SEED
 from imarena.stats.figure import Figure, undefined_figure
-from imarena.stats.ratings import FloatArray, IntArray
+from imarena.stats.ratings import FloatArray, IntArray, check_columns
 
 CELLS = 4_000_000
 """Numbers held at once while resampling."""
@@ -44,7 +44,7 @@ def resampled_counts(n: int, rounds: int, seed: int, *, shares: FloatArray | Non
             yield random.multinomial(n, shares, size=size).astype(np.float64)
 
 
-def resampled_places(groups: IntArray, rounds: int, seed: int) -> Iterator[IntArray]:
+def resampled_rows(groups: IntArray, rounds: int, seed: int) -> Iterator[IntArray]:
     """Row numbers of `rounds` cluster samples: whole groups are drawn with replacement. `groups`: (n,) codes from 0."""
     random = np.random.default_rng(seed)
     order = np.argsort(groups, kind="stable").astype(np.int64)
@@ -76,11 +76,11 @@ def resampled_correlations(
 def _weighted(columns: Sequence[tuple[FloatArray, IntArray]], weights: FloatArray, ranked: bool) -> float:
     centred = []
     total = weights.sum()
-    for values, places in columns:
-        at = values[places]
+    for values, category in columns:
+        at = values[category]
         if ranked:
-            counts = np.bincount(places, weights=weights, minlength=len(values))
-            at = (np.cumsum(counts) - counts / 2)[places]  # mid-ranks, less one half
+            counts = np.bincount(category, weights=weights, minlength=len(values))
+            at = (np.cumsum(counts) - counts / 2)[category]  # mid-ranks, less one half
         centred.append(at - (weights * at).sum() / total)
     first, second = centred
     spread = (weights * first**2).sum() * (weights * second**2).sum()
@@ -98,8 +98,34 @@ def percentile_interval(draws: FloatArray, confidence: float, *, what: str) -> I
     low, high = np.quantile(kept, [(1 - confidence) / 2, (1 + confidence) / 2])
     if high - low <= FLAT * max(abs(low), abs(high)):
         return Interval(None, None, "", SAME)
-    told = f", {lost} undefined rounds left out" if lost else ""
-    return Interval(float(low), float(high), f"percentile bootstrap over {what}, {confidence:.0%}{told}", "")
+    note = f", {lost} undefined rounds left out" if lost else ""
+    return Interval(float(low), float(high), f"percentile bootstrap over {what}, {confidence:.0%}{note}", "")
+
+
+def with_interval(figure: Figure, draws: FloatArray, confidence: float, *, what: str) -> Figure:
+    """The figure with the percentile interval of its bootstrap draws, or with the reason why it has none."""
+    made = percentile_interval(draws, confidence, what=what)
+    return replace(figure, low=made.low, high=made.high, interval=made.method, interval_reason=made.reason)
+
+
+def with_unit_interval(
+    figure: Figure,
+    measure: Callable[[FloatArray], FloatArray],
+    weights: FloatArray,
+    *,
+    rounds: int,
+    seed: int,
+    confidence: float,
+) -> Figure:
+    """The figure with a bootstrap interval over its `n` units; without one where `rounds` is 0.
+
+    `weights`: (k,) how many units are of each kind; `measure` maps such numbers (rounds, k) to the figure (rounds,).
+    """
+    if not rounds:
+        return figure
+    blocks = resampled_counts(figure.n, rounds, seed, shares=weights / figure.n)
+    draws = np.concatenate([measure(block) for block in blocks])
+    return with_interval(figure, draws, confidence, what=f"units, {rounds} rounds, seed {seed}")
 
 
 def paired_bootstrap(
@@ -116,8 +142,7 @@ def paired_bootstrap(
     The mean of each side by default; `statistic` maps (n,) to a number for any other.
     """
     first, second = np.asarray(left, np.float64), np.asarray(right, np.float64)
-    if first.shape != second.shape or first.ndim != 1:
-        raise ValueError(f"two columns of one length are needed, got {first.shape} and {second.shape}")
+    check_columns(first, second)
     name, n = "difference", len(first)
     method = "paired difference of means" if statistic is None else "paired difference of a statistic"
     if n < 2:
@@ -127,8 +152,7 @@ def paired_bootstrap(
         draws = np.concatenate([block @ (first - second) / n for block in resampled_counts(n, rounds, seed)])
     else:
         value = statistic(first) - statistic(second)
-        places = resampled_places(np.arange(n), rounds, seed)
-        draws = np.array([statistic(first[rows]) - statistic(second[rows]) for rows in places])
-    found = percentile_interval(draws, confidence, what=f"pairs, {rounds} rounds, seed {seed}")
-    return Figure(name, value, n, method, low=found.low, high=found.high,
-                  interval=found.method, interval_reason=found.reason)  # fmt: skip
+        samples = resampled_rows(np.arange(n), rounds, seed)
+        draws = np.array([statistic(first[rows]) - statistic(second[rows]) for rows in samples])
+    what = f"pairs, {rounds} rounds, seed {seed}"
+    return with_interval(Figure(name, value, n, method), draws, confidence, what=what)

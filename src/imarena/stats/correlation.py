@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from imarena.stats.figure import Figure, undefined_figure
-from imarena.stats.ratings import FloatArray, round_values
+from imarena.stats.ratings import FloatArray, finite_pairs, round_values
 
 Recipe = Literal["fisher", "plain", "paper-compat"]
 RECIPES: tuple[Recipe, ...] = get_args(Recipe)
@@ -53,7 +53,7 @@ def footrule(left: ArrayLike, right: ArrayLike) -> Figure:
 
     The largest sum is floor(n^2 / 2), reached by the reversed order.
     """
-    first, second = _complete(left, right)
+    first, second = finite_pairs(round_values(left), round_values(right))
     method = "Spearman's footrule over floor(n^2 / 2), mid-ranks"
     n = len(first)
     if n < 2:
@@ -64,8 +64,8 @@ def footrule(left: ArrayLike, right: ArrayLike) -> Figure:
 
 def midranks(values: ArrayLike) -> FloatArray:
     """Ranks of a column from 1, ties at their mean, after rounding to nine decimals. `values`: (n,)."""
-    _, places, counts = np.unique(round_values(values), return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[places], dtype=np.float64)
+    _, category, counts = np.unique(round_values(values), return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[category], dtype=np.float64)
 
 
 def average(correlations: Sequence[float | None], *, recipe: Recipe = "fisher", name: str = "average") -> Figure:
@@ -93,18 +93,10 @@ def average(correlations: Sequence[float | None], *, recipe: Recipe = "fisher", 
     return Figure(name, float(value), len(kept), method)
 
 
-def _complete(left: ArrayLike, right: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    first, second = round_values(left), round_values(right)
-    if first.shape != second.shape or first.ndim != 1:
-        raise ValueError(f"two columns of one length are needed, got {first.shape} and {second.shape}")
-    both = np.isfinite(first) & np.isfinite(second)
-    return first[both], second[both]
-
-
 def _correlation(
     name: str, method: str, left: ArrayLike, right: ArrayLike, measure: Callable[[FloatArray, FloatArray], float]
 ) -> Figure:
-    first, second = _complete(left, right)
+    first, second = finite_pairs(round_values(left), round_values(right))
     reason = ""
     if len(first) < 2:
         reason = "fewer than two pairs of values"

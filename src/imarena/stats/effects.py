@@ -31,17 +31,6 @@ def cohen_d_paired(left: ArrayLike, right: ArrayLike) -> Figure:
     return Figure("cohen_d_paired", float(difference.mean() / difference.std(ddof=1)), len(difference), method)
 
 
-def cliff_delta(left: ArrayLike, right: ArrayLike) -> Figure:
-    """Cliff's delta: P(left > right) - P(left < right) over all pairs of values."""
-    first, second = np.sort(round_values(left)), np.sort(round_values(right))
-    n, method = len(first) + len(second), "Cliff's delta"
-    if len(first) == 0 or len(second) == 0:
-        return undefined_figure("cliff_delta", "a sample is empty", n=n, method=method)
-    below = np.searchsorted(second, first, side="left").sum()
-    above = (len(second) - np.searchsorted(second, first, side="right")).sum()
-    return Figure("cliff_delta", float((below - above) / (len(first) * len(second))), n, method)
-
-
 def rank_biserial(left: ArrayLike, right: ArrayLike) -> Figure:
     """Matched-pairs rank-biserial correlation: the share of the signed-rank sum for left minus that for right."""
     difference = round_values(np.asarray(left, np.float64) - np.asarray(right, np.float64))
@@ -62,5 +51,5 @@ def odds_ratio(only_left: int, only_right: int) -> Figure:
 
 
 def win_rate(elo_difference: float) -> float:
-    """The win probability that a rating difference stands for on the base-10, 400-point scale."""
+    """The share of points, with ties as half points, that a rating difference means on the base-10, 400-point scale."""
     return float(1 / (1 + 10 ** (-elo_difference / 400)))

@@ -49,10 +49,10 @@ def human_folds(ratings: Ratings, *, recipe: Recipe = "fisher") -> Folds:
 
 def judge_folds(scores: ArrayLike, ratings: Ratings, *, recipe: Recipe = "fisher") -> Folds:
     """A judge against the mean of all raters but one; `scores`: (n_units,), NaN where the judge gave none."""
-    given = round_values(scores)
-    if given.shape != (ratings.n_units,):
-        raise ValueError(f"expected {ratings.n_units} scores, one a unit, got shape {given.shape}")
-    pairs = [(given, ratings.means_without(rater)) for rater in range(ratings.n_raters)]
+    rounded = round_values(scores)
+    if rounded.shape != (ratings.n_units,):
+        raise ValueError(f"expected {ratings.n_units} scores, one a unit, got shape {rounded.shape}")
+    pairs = [(rounded, ratings.means_without(rater)) for rater in range(ratings.n_raters)]
     return _folds(pairs, recipe, "the judge against the mean of all raters but one")
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from imarena.stats.figure import Figure, undefined_figure
 from imarena.stats.pair_votes import pair_cohen_kappa, pair_fleiss_kappa
-from imarena.stats.ratings import NO_PAIR, FloatArray, Ratings, round_values
+from imarena.stats.ratings import NO_PAIR, FloatArray, Ratings, check_columns, round_values
 
 Weights = Literal["none", "linear", "quadratic"]
 
@@ -70,17 +70,16 @@ def cohen_kappa(left: ArrayLike, right: ArrayLike, *, weights: Weights = "none")
     if weights not in ("none", "linear", "quadratic"):
         raise ValueError(f"unknown weights '{weights}': none, linear or quadratic")
     first, second = round_values(left), round_values(right)
-    if first.shape != second.shape or first.ndim != 1:
-        raise ValueError(f"two columns of one length are needed, got {first.shape} and {second.shape}")
+    check_columns(first, second)
     both = ~(np.isnan(first) | np.isnan(second))
     first, second = first[both], second[both]
     name = "cohen_kappa" if weights == "none" else f"cohen_kappa_{weights}"
     method = "Cohen's kappa" + ("" if weights == "none" else f", {weights} weights")
     if len(first) == 0:
         return undefined_figure(name, "the two raters share no unit", n=0, method=method)
-    values, places = np.unique(np.concatenate([first, second]), return_inverse=True)
+    values, category = np.unique(np.concatenate([first, second]), return_inverse=True)
     table = np.zeros((len(values), len(values)))
-    np.add.at(table, (places[: len(first)], places[len(first) :]), 1 / len(first))
+    np.add.at(table, (category[: len(first)], category[len(first) :]), 1 / len(first))
     step = np.abs(np.subtract.outer(np.arange(len(values)), np.arange(len(values)))).astype(np.float64)
     cost = {"none": (step > 0).astype(np.float64), "linear": step, "quadratic": step**2}[weights]
     expected = float((cost * np.outer(table.sum(axis=1), table.sum(axis=0))).sum())
@@ -105,7 +104,7 @@ class RaterPair:
 def rater_pairs(ratings: Ratings) -> list[RaterPair]:
     """Every pair of raters that shares a unit."""
     table = ratings.matrix()
-    found = []
+    pairs = []
     for left in range(ratings.n_raters):
         for right in range(left + 1, ratings.n_raters):
             first, second = table[:, left], table[:, right]
@@ -113,8 +112,8 @@ def rater_pairs(ratings: Ratings) -> list[RaterPair]:
             if not shared:
                 continue
             agreement = Figure("agreement", float((first == second).sum() / shared), shared, "equal ratings")
-            found.append(RaterPair(left, right, shared, agreement, *_kappas(first, second, ratings)))
-    return found
+            pairs.append(RaterPair(left, right, shared, agreement, *_kappas(first, second, ratings)))
+    return pairs
 
 
 def _kappas(first: FloatArray, second: FloatArray, ratings: Ratings) -> tuple[Figure, Figure, Figure]:

@@ -8,9 +8,11 @@ pairs are expected to disagree half of the time. The observed disagreement does 
 Votes are `Ratings` of the scale ``pair`` with the values below, all votes on a pair with its sides in one order.
 """
 
+from functools import partial
+
 import numpy as np
 
-from imarena.stats.bootstrap import Interval, percentile_interval, resampled_counts
+from imarena.stats.bootstrap import with_unit_interval
 from imarena.stats.figure import Figure, undefined_figure
 from imarena.stats.ratings import NO_PAIR, FloatArray, Ratings
 
@@ -50,15 +52,9 @@ def pair_alpha(ratings: Ratings, *, rounds: int = 0, seed: int = 0, confidence: 
     if not np.isfinite(value):
         reason = ONE_UNIT if patterns[:, :2].any() else ALL_TIES
         return undefined_figure(name, reason, n=pairable.n_units, method=method)
-    found = Interval(None, None, "", "")
-    if rounds:
-        blocks = resampled_counts(pairable.n_units, rounds, seed, shares=weights / pairable.n_units)
-        draws = np.concatenate([_alpha(patterns, block) for block in blocks])
-        found = percentile_interval(draws, confidence, what=f"units, {rounds} rounds, seed {seed}")
-    return Figure(
-        name, value, pairable.n_units, method,
-        low=found.low, high=found.high, interval=found.method, interval_reason=found.reason,
-    )  # fmt: skip
+    figure = Figure(name, value, pairable.n_units, method)
+    measure = partial(_alpha, patterns)
+    return with_unit_interval(figure, measure, weights, rounds=rounds, seed=seed, confidence=confidence)
 
 
 def _alpha(patterns: FloatArray, weights: FloatArray) -> FloatArray:

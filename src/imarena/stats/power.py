@@ -1,9 +1,22 @@
-"""How much data a question needs: battles or votes that separate two models by a given number of Elo points."""
+"""How much data a question needs: battles or votes that separate two models by a given number of Elo points.
+
+Elo points are those of the share of points (`share_interval`): a difference is the same number here, on a board and in
+a comparison. Ties pull the share of points towards one half, so that many ties leave no room for a large difference.
+"""
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from imarena.stats.effects import win_rate
+from imarena.stats.share_interval import clear_wins, elo_of, normal_quantile
+
+EXACT_DECIDED = 300
+"""Up to this many decided items the power is counted over every record; above it the normal approximation holds."""
+NO_NUMBER = "no number of battles separates two equal models: give a difference other than 0"
 
 
 @dataclass(frozen=True)
@@ -17,6 +30,7 @@ class SampleSize:
     """Votes in all, where each battle is voted on `votes_per_battle` times."""
     elo: float
     win_probability: float
+    """Of the better model, in a battle that ends with a winner."""
     method: str
 
 
@@ -32,19 +46,18 @@ def battles_needed(
     """Battles between two models after which a difference of `elo` points is found with probability `power`.
 
     Two-sided test of a share against one half, normal approximation: n = ((z_a / 2 + z_p sqrt(p q)) / (p - 1/2))^2
-    decided battles, with p the win probability of the difference. Ties carry nothing about who is better and add to
-    the count. Several votes on one battle agree more than by chance: m votes with correlation r among them are worth
-    m / (1 + (m - 1) r).
+    decided battles, with p the probability to win a decided battle. `elo` is the difference by the share of points,
+    with ties as half points: at a share t of ties p = 1/2 + (share - 1/2) / (1 - t). Several votes on one battle agree
+    more than by chance: m votes with correlation r among them are worth m / (1 + (m - 1) r).
     """
     if elo == 0 or not math.isfinite(elo):
-        raise ValueError("no number of battles separates two equal models: give a difference other than 0")
+        raise ValueError(NO_NUMBER)
     if not 0 < power < 1 or not 0 < significance < 1:
         raise ValueError("power and significance lie between 0 and 1")
     if not 0 <= tie_rate < 1 or not 0 <= within_battle_correlation <= 1 or votes_per_battle < 1:
         raise ValueError("tie rate is from 0 up to 1, the correlation from 0 to 1, votes per battle 1 or more")
-    p = win_rate(abs(elo))
-    spread = math.sqrt(p * (1 - p))
-    exact = ((_quantile(1 - significance / 2) * 0.5 + _quantile(power) * spread) / (p - 0.5)) ** 2
+    p = _decided_win_rate(win_rate(abs(elo)), tie_rate)
+    exact = _decided_needed(p, power, significance)
     worth = votes_per_battle / (1 + (votes_per_battle - 1) * within_battle_correlation)
     battles = math.ceil(exact / (1 - tie_rate) / worth)
     method = (
@@ -54,21 +67,92 @@ def battles_needed(
     return SampleSize(battles, math.ceil(exact), battles * votes_per_battle, abs(elo), p, method)
 
 
+def _decided_needed(p: float, power: float, significance: float) -> float:
+    spread = math.sqrt(p * (1 - p))
+    return ((normal_quantile(1 - significance / 2) * 0.5 + normal_quantile(power) * spread) / (p - 0.5)) ** 2
+
+
+def _decided_win_rate(share: float, tie_rate: float) -> float:
+    """The probability to win a decided battle that gives this share of points (above 1/2) at this share of ties."""
+    p = 0.5 + (share - 0.5) / (1 - tie_rate)
+    if p > 1 + 1e-9:
+        least = elo_of(1 - tie_rate / 2)
+        raise ValueError(f"with a tie rate of {tie_rate:g} no difference is larger than {least:.4g} Elo points")
+    return min(p, 1.0)
+
+
+def items_needed(share: float, *, tie_rate: float, power: float = 0.8, level: float = 0.95) -> int:
+    """Items after which `win_interval` calls this share of points (above 1/2) clear with probability `power`."""
+    if not 0.5 < share <= 1:
+        raise ValueError(NO_NUMBER)
+    decided = _decided_needed(_decided_win_rate(share, tie_rate), power, 1 - level)
+    n = math.ceil(decided / (1 - tie_rate))
+    while detection_power(n, share, tie_rate, level=level) < power:
+        n += max(1, n // 100)
+    return n
+
+
 def detectable_elo(battles: int, *, power: float = 0.8, significance: float = 0.05, tie_rate: float = 0.0) -> float:
-    """The smallest difference in Elo points that `battles` battles find with probability `power`."""
+    """The smallest difference in Elo points that `battles` battles find with probability `power`.
+
+    By the rule of `win_interval`. Raises `ValueError` where ties or too few battles leave none.
+    """
     if battles < 1:
         raise ValueError("at least one battle is needed")
-    low, high = 0.0, 4000.0
-    if battles_needed(high, power=power, significance=significance, tie_rate=tie_rate).battles > battles:
-        raise ValueError(f"{battles} battles separate nothing at this power")
-    while high - low > 1e-6:
+    if not 0 <= tie_rate < 1:
+        raise ValueError("tie rate is from 0 up to 1")
+    level, low, high = 1 - significance, 0.5, 1 - tie_rate / 2
+    if detection_power(battles, high, tie_rate, level=level) < power:
+        raise ValueError(f"{battles} battles separate nothing at this power and share of ties")
+    while high - low > 1e-7:
         middle = (low + high) / 2
-        enough = battles_needed(middle, power=power, significance=significance, tie_rate=tie_rate).battles <= battles
+        enough = detection_power(battles, middle, tie_rate, level=level) >= power
         low, high = (low, middle) if enough else (middle, high)
-    return high
+    return elo_of(high) or math.inf
 
 
-def _quantile(share: float) -> float:
+def detection_power(n: int, share: float, tie_rate: float, *, level: float = 0.95) -> float:
+    """The probability that `n` items show a model with this share of points (above 1/2) as clearly better.
+
+    Counted over all records of wins, losses and ties with the rule of `win_interval`, where at most `EXACT_DECIDED`
+    items are decided; for more, by the normal approximation.
+    """
+    p = _decided_win_rate(share, tie_rate)
+    most = _most_decided(n, tie_rate)
+    if most > EXACT_DECIDED:
+        decided = n * (1 - tie_rate)
+        # The last term is the correction for continuity: whole wins are half a win apart from the limit on average.
+        distance = (p - 0.5) * math.sqrt(decided) - 0.5 * normal_quantile((1 + level) / 2) - 0.5 / math.sqrt(decided)
+        spread = math.sqrt(p * (1 - p))
+        return _normal(distance / spread) if spread > 0 else float(distance > 0)
+    from scipy.special import xlogy
+
+    clear, ways = _clear_records(n, most, level)
+    won, lost = np.nonzero(clear)
+    win, loss = (1 - tie_rate) * p, (1 - tie_rate) * (1 - p)
+    logs = ways[clear] + xlogy(won, win) + xlogy(lost, loss) + xlogy(n - won - lost, tie_rate)
+    return float(np.exp(logs).sum())
+
+
+def _most_decided(n: int, tie_rate: float) -> int:
+    """No more decided items than this occur but once in a billion."""
+    mean = n * (1 - tie_rate)
+    return min(n, math.ceil(mean + 6 * math.sqrt(mean * tie_rate) + 6))
+
+
+@lru_cache(maxsize=64)
+def _clear_records(n: int, most: int, level: float) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """(most + 1, most + 1) by wins and losses: which records are clear wins, and the logarithm of their number."""
+    from scipy.special import gammaln
+
+    count = np.arange(most + 1.0)
+    won, lost = np.meshgrid(count, count, indexing="ij")
+    ties = np.maximum(n - won - lost, 0.0)
+    ways = gammaln(n + 1.0) - gammaln(won + 1) - gammaln(lost + 1) - gammaln(ties + 1)
+    return clear_wins(n, most, level), np.asarray(ways)
+
+
+def _normal(value: float) -> float:
     from statistics import NormalDist
 
-    return NormalDist().inv_cdf(share)
+    return NormalDist().cdf(value)

@@ -23,12 +23,26 @@ def round_values(values: ArrayLike) -> FloatArray:
     return np.asarray(np.round(np.asarray(values, dtype=np.float64), DECIMALS) + 0.0, dtype=np.float64)
 
 
+def check_columns(first: NDArray[Any], second: NDArray[Any]) -> None:
+    """Raise unless both are one column, of the same length."""
+    if first.shape != second.shape or first.ndim != 1:
+        raise ValueError(f"two columns of one length are needed, got {first.shape} and {second.shape}")
+
+
+def finite_pairs(left: ArrayLike, right: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Two columns (n,) without the rows in which a value is missing or infinite."""
+    first, second = np.asarray(left, np.float64), np.asarray(right, np.float64)
+    check_columns(first, second)
+    both = np.isfinite(first) & np.isfinite(second)
+    return first[both], second[both]
+
+
 @dataclass(frozen=True)
 class Tallies:
-    """Counts of raters by unit and value, kept sparse: `unit`, `place`, `count` are (cells,)."""
+    """Counts of raters by unit and value, kept sparse: `unit`, `category`, `count` are (cells,)."""
 
     unit: IntArray
-    place: IntArray
+    category: IntArray
     count: FloatArray
     n_units: int
     n_values: int
@@ -40,7 +54,10 @@ class Tallies:
     def by_value(self, weights: FloatArray) -> FloatArray:
         """Ratings of each value where unit u counts weights[r, u] times: (rounds, n_units) to (rounds, n_values)."""
         return np.array(
-            [np.bincount(self.place, weights=row[self.unit] * self.count, minlength=self.n_values) for row in weights]
+            [
+                np.bincount(self.category, weights=row[self.unit] * self.count, minlength=self.n_values)
+                for row in weights
+            ]
         )
 
 
@@ -70,20 +87,20 @@ class Ratings:
 
     def categories(self) -> tuple[FloatArray, IntArray]:
         """The different values in order (k,), rounded, and the place of each rating among them (N,)."""
-        values, places = np.unique(round_values(self.value), return_inverse=True)
-        return values, places.astype(np.int64)
+        values, category = np.unique(round_values(self.value), return_inverse=True)
+        return values, category.astype(np.int64)
 
     def tallies(self) -> Tallies:
         """How many raters gave a unit a value, one row for each unit and value that occur together."""
-        values, places = self.categories()
-        cells, counts = np.unique(self.unit * max(len(values), 1) + places, return_counts=True)
-        unit, place = np.divmod(cells, max(len(values), 1))
-        return Tallies(unit, place, counts.astype(np.float64), self.n_units, len(values))
+        values, category = self.categories()
+        cells, counts = np.unique(self.unit * max(len(values), 1) + category, return_counts=True)
+        unit, kind = np.divmod(cells, max(len(values), 1))
+        return Tallies(unit, kind, counts.astype(np.float64), self.n_units, len(values))
 
     def others_equal(self) -> IntArray:
         """For each rating, how many other ratings of its unit are equal to it: (N,)."""
-        values, places = self.categories()
-        cells = self.unit * max(len(values), 1) + places
+        values, category = self.categories()
+        cells = self.unit * max(len(values), 1) + category
         _, where, counts = np.unique(cells, return_inverse=True, return_counts=True)
         return np.asarray(counts[where] - 1, dtype=np.int64)
 
@@ -101,7 +118,7 @@ class Ratings:
         return round_values(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
 
     def rows_by_rater(self) -> list[IntArray]:
-        """The places of each rater's ratings, in the order of the raters' codes."""
+        """The row numbers of each rater's ratings, in the order of the raters' codes."""
         order = np.argsort(self.rater, kind="stable").astype(np.int64)
         ends = np.cumsum(np.bincount(self.rater, minlength=self.n_raters))
         return np.split(order, ends[:-1]) if self.n_raters else []
@@ -146,9 +163,9 @@ def from_columns(
     unit = np.array([unit_code[name] for name in units], dtype=np.int64)
     rater = np.array([rater_code[name] for name in raters], dtype=np.int64)
     value = np.asarray(values, dtype=np.float64)
-    given = ~np.isnan(value)
-    cells = unit[given] * len(rater_names) + rater[given]
+    known = ~np.isnan(value)
+    cells = unit[known] * len(rater_names) + rater[known]
     if len(np.unique(cells)) < len(cells):
         raise ValueError("a rater rated one unit twice")
-    ratings = Ratings(unit[given], rater[given], value[given], len(unit_names), len(rater_names), scale)
+    ratings = Ratings(unit[known], rater[known], value[known], len(unit_names), len(rater_names), scale)
     return ratings, unit_names, rater_names

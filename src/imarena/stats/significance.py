@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from imarena.stats.effects import cohen_d, cohen_d_paired, odds_ratio, rank_biserial
 from imarena.stats.figure import Figure
-from imarena.stats.ratings import FloatArray, round_values
+from imarena.stats.ratings import FloatArray, check_columns, finite_pairs, round_values
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SignificanceTest:
 
 def paired_t(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
     """Student's t of paired differences; `left`, `right`: (n,) on the same units."""
-    first, second = _paired(left, right)
+    first, second = finite_pairs(left, right)
     difference = round_values(first - second)
     effect, method = cohen_d_paired(first, second), "paired t-test, two-sided"
     if len(difference) < 2 or np.ptp(difference) == 0:
@@ -46,8 +46,8 @@ def paired_t(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
         return SignificanceTest("paired_t", None, None, len(difference), effect, method, reason)
     from scipy.stats import ttest_1samp
 
-    found = ttest_1samp(difference, 0.0)
-    return SignificanceTest("paired_t", float(found.statistic), float(found.pvalue), len(difference), effect, method)
+    test = ttest_1samp(difference, 0.0)
+    return SignificanceTest("paired_t", float(test.statistic), float(test.pvalue), len(difference), effect, method)
 
 
 def welch_t(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
@@ -61,13 +61,13 @@ def welch_t(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
         return SignificanceTest("welch_t", None, None, n, effect, method, reason)
     from scipy.stats import ttest_ind
 
-    found = ttest_ind(first, second, equal_var=False)
-    return SignificanceTest("welch_t", float(found.statistic), float(found.pvalue), n, effect, method)
+    test = ttest_ind(first, second, equal_var=False)
+    return SignificanceTest("welch_t", float(test.statistic), float(test.pvalue), n, effect, method)
 
 
 def wilcoxon(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
     """Wilcoxon's signed-rank test; pairs without a difference are left out, as Wilcoxon did."""
-    first, second = _paired(left, right)
+    first, second = finite_pairs(left, right)
     difference = round_values(first - second)
     moved = difference[difference != 0]
     effect = rank_biserial(first, second)
@@ -78,8 +78,8 @@ def wilcoxon(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
 
     # The exact distribution holds without tied sizes only; scipy would use it for ties too where n is small.
     tied = len(np.unique(np.abs(moved))) < len(moved)
-    found = signed_rank(moved, method="exact" if len(moved) <= 50 and not tied else "approx")
-    return SignificanceTest("wilcoxon", float(found.statistic), float(found.pvalue), len(moved), effect, method)
+    test = signed_rank(moved, method="exact" if len(moved) <= 50 and not tied else "approx")
+    return SignificanceTest("wilcoxon", float(test.statistic), float(test.pvalue), len(moved), effect, method)
 
 
 def mcnemar(left_right: ArrayLike, right_right: ArrayLike) -> SignificanceTest:
@@ -88,8 +88,7 @@ def mcnemar(left_right: ArrayLike, right_right: ArrayLike) -> SignificanceTest:
     Only units on which exactly one is right count.
     """
     first, second = np.asarray(left_right, bool), np.asarray(right_right, bool)
-    if first.shape != second.shape or first.ndim != 1:
-        raise ValueError(f"two columns of one length are needed, got {first.shape} and {second.shape}")
+    check_columns(first, second)
     only_left, only_right = int((first & ~second).sum()), int((~first & second).sum())
     effect, method = odds_ratio(only_left, only_right), "McNemar's test, exact binomial, two-sided"
     if only_left + only_right == 0:
@@ -108,7 +107,7 @@ def permutation(
     The p-value counts the observed labelling too, so that it is never 0.
     """
     if paired:
-        first, second = _paired(left, right)
+        first, second = finite_pairs(left, right)
         effect = cohen_d_paired(first, second)
     else:
         first, second = _finite(left), _finite(right)
@@ -136,20 +135,12 @@ def _relabelled(
         ) / len(difference)
     pool = np.concatenate([first, second])
     draws = np.empty(rounds)
-    for place in range(rounds):
+    for index in range(rounds):
         mixed = random.permutation(pool)
-        draws[place] = mixed[: len(first)].mean() - mixed[len(first) :].mean()
+        draws[index] = mixed[: len(first)].mean() - mixed[len(first) :].mean()
     return draws
 
 
 def _finite(values: ArrayLike) -> FloatArray:
     array = np.asarray(values, np.float64)
     return np.asarray(array[np.isfinite(array)])
-
-
-def _paired(left: ArrayLike, right: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    first, second = np.asarray(left, np.float64), np.asarray(right, np.float64)
-    if first.shape != second.shape or first.ndim != 1:
-        raise ValueError(f"two columns of one length are needed, got {first.shape} and {second.shape}")
-    both = np.isfinite(first) & np.isfinite(second)
-    return first[both], second[both]

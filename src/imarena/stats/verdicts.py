@@ -43,15 +43,15 @@ def verdict_figures(
         raise ValueError(f"{len(human)} human verdicts and {len(judge)} of the judge")
     pairs = list(zip(human, judge, strict=True))
     lost = sum(verdict is None for _, verdict in pairs)
-    told = f"; {lost} without a verdict " + ("left out" if missing == "exclude" else "counted as wrong")
+    note = f"; {lost} without a verdict " + ("left out" if missing == "exclude" else "counted as wrong")
     used = [(people, machine) for people, machine in pairs if machine is not None or missing == "wrong"]
     decided = [(people, machine) for people, machine in used if people not in TIES]
     both = [(people, machine) for people, machine in decided if machine is not None and machine not in TIES]
     f1 = {outcome: f1_score(used, outcome) for outcome in OUTCOMES}
     return VerdictFigures(
-        _share("four_way_accuracy", used, "same of left, right, tie, both_bad" + told),
-        _share("three_way_accuracy", [_merged(pair) for pair in used], "same of left, right, any tie" + told),
-        _share("decisive_accuracy", decided, "same side where people decide; a judge's tie is a miss" + told),
+        _share("four_way_accuracy", used, "same of left, right, tie, both_bad" + note),
+        _share("three_way_accuracy", [_merged(pair) for pair in used], "same of left, right, any tie" + note),
+        _share("decisive_accuracy", decided, "same side where people decide; a judge's tie is a miss" + note),
         _share("both_decisive_accuracy", both, "same side where people and judge decide"),
         _macro(f1),
         f1,
@@ -74,11 +74,11 @@ def f1_score(pairs: Sequence[tuple[str, str | None]], outcome: str) -> Figure:
     """F1 of one outcome: 2 TP / (2 TP + FP + FN)."""
     method = f"F1 of '{outcome}'"
     right = sum(people == outcome and verdict_matches(people, machine) for people, machine in pairs)
-    said = sum(_said(people, machine) == outcome for people, machine in pairs)
+    predicted = sum(_outcome(people, machine) == outcome for people, machine in pairs)
     meant = sum(people == outcome for people, _ in pairs)
-    if said + meant == 0:
+    if predicted + meant == 0:
         return undefined_figure("f1", f"neither people nor the judge say '{outcome}'", n=len(pairs), method=method)
-    return Figure("f1", 2 * right / (said + meant), len(pairs), method)
+    return Figure("f1", 2 * right / (predicted + meant), len(pairs), method)
 
 
 def _macro(f1: dict[str, Figure]) -> Figure:
@@ -90,7 +90,7 @@ def _macro(f1: dict[str, Figure]) -> Figure:
     return Figure("macro_f1", sum(known) / len(known), n, method)
 
 
-def _said(people: str, machine: str | None) -> str | None:
+def _outcome(people: str, machine: str | None) -> str | None:
     """The outcome that the judge's word stands for; a tie of unsaid kind stands for the kind people chose, else tie."""
     if machine != EQUAL:
         return machine
@@ -99,7 +99,7 @@ def _said(people: str, machine: str | None) -> str | None:
 
 def verdict_matches(people: str, machine: str | None) -> bool:
     """Is the judge's word people's outcome, of four?"""
-    return machine is not None and _said(people, machine) == people
+    return machine is not None and _outcome(people, machine) == people
 
 
 def _merged(pair: tuple[str, str | None]) -> tuple[str, str | None]:

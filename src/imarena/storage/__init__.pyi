@@ -1,5 +1,6 @@
 from . import access as access
 from . import leases as leases
+from . import membership as membership
 from . import migrate as migrate
 from . import schema as schema
 from .access import StoredInvitation as StoredInvitation
@@ -17,10 +18,17 @@ from .column_cache import ColumnCache as ColumnCache
 from .database import POOL as POOL
 from .database import reading as reading
 from .database import writing as writing
+from .exclusions import add_exclusion as add_exclusion
+from .exclusions import lift_exclusions as lift_exclusions
+from .exclusions import read_exclusions as read_exclusions
 from .forms import Form as Form
 from .forms import form_of_row as form_of_row
 from .migrate import newest_version as newest_version
 from .prepared import PreparedStatement as PreparedStatement
+from .scratch import copy_workspace as copy_workspace
+from .scratch import scratch_copy as scratch_copy
+from .served_pictures import add_served_pictures as add_served_pictures
+from .served_pictures import read_served_pictures as read_served_pictures
 from .store import Conflict as Conflict
 from .turns import WriteQueue as WriteQueue
 from .upkeep import collect_garbage as collect_garbage

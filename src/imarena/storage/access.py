@@ -1,5 +1,6 @@
 """Access control: invitations, sessions and tokens. Secrets are 256 random bits and are stored as SHA-256 only."""
 
+import json
 import re
 import secrets
 from collections.abc import Iterable, Sequence
@@ -12,13 +13,16 @@ from sqlalchemy import Connection, Engine, RowMapping, Select, func, insert, sel
 from imarena.core import moment_text, sha256_hex
 from imarena.core.records import Rater, now
 from imarena.storage.database import reading, writing
-from imarena.storage.leases import insert_new, join_campaign
+from imarena.storage.leases import insert_new
+from imarena.storage.membership import join_campaign
 from imarena.storage.schema import guests, invitations, sessions, tokens
 
 _USED_DAYS = 5 / 1440
 """A token's last use is noted this exactly: a machine that asks every second writes nothing most of the time."""
 _BOUND = "bound"
 """Stands for a guest where an invitation is for a rater who has an id already, before and after they come."""
+ONE_USE = ("lead",)
+"""Roles whose links open once: who finds one of them later must not become a lead."""
 _MADE_HERE = re.compile(r"rater_[0-9a-f]{16}")
 T = TypeVar("T", "StoredInvitation", "StoredToken", "StoredSession")
 
@@ -50,6 +54,16 @@ class StoredInvitation:
     people: int
     rater_id: str | None
 
+    @property
+    def one_use(self) -> bool:
+        """Does the link open once only?"""
+        return self.role in ONE_USE
+
+    @property
+    def used(self) -> bool:
+        """Has a link that opens once been opened?"""
+        return self.one_use and self.people > 0
+
 
 @dataclass(frozen=True)
 class StoredToken:
@@ -67,7 +81,7 @@ class StoredToken:
 
 @dataclass(frozen=True)
 class StoredSession:
-    """A session that is open. `place` is where it stands in the list."""
+    """A session that is open. `cursor` is its position in the list."""
 
     session_id: str
     role: str
@@ -75,7 +89,7 @@ class StoredSession:
     campaign_id: str | None
     created_at: str
     expires_at: str
-    place: str
+    cursor: str
 
 
 def hash_secret(secret: str) -> str:
@@ -151,11 +165,33 @@ def revoke_invitation(engine: Engine, identity: str) -> bool:
     """End an invitation and every session that came from it."""
     moment = _later(0)
     with writing(engine) as connection:
-        found = connection.execute(
-            update(invitations).where(invitations.c.id == identity).values(revoked_at=moment)
-        ).rowcount
-        connection.execute(update(sessions).where(sessions.c.invitation_id == identity).values(revoked_at=moment))
-    return bool(found)
+        known = connection.execute(select(invitations.c.revoked_at).where(invitations.c.id == identity)).first()
+        if known is None or known[0] is not None:  # a second revocation would hide which sessions the first one ended
+            return known is not None
+        connection.execute(update(invitations).where(invitations.c.id == identity).values(revoked_at=moment))
+        live = (sessions.c.invitation_id == identity, sessions.c.revoked_at.is_(None))
+        connection.execute(update(sessions).where(*live).values(revoked_at=moment))
+    return True
+
+
+def restore_invitation(engine: Engine, identity: str) -> bool:
+    """Undo a revocation, with the sessions that it ended; False where nothing is revoked."""
+    query = select(invitations.c.revoked_at).where(invitations.c.id == identity)
+    with writing(engine) as connection:
+        moment = connection.execute(query.with_for_update()).scalar_one_or_none()
+        if moment is None:
+            return False
+        connection.execute(update(invitations).where(invitations.c.id == identity).values(revoked_at=None))
+        ended = (sessions.c.invitation_id == identity, sessions.c.revoked_at == moment)
+        connection.execute(update(sessions).where(*ended).values(revoked_at=None))
+    return True
+
+
+def is_live_name(connection: Connection, campaign_id: str, name: str) -> bool:
+    """Has a campaign a link of this name that can still be opened?"""
+    mine = (invitations.c.campaign_id == campaign_id, invitations.c.name == name, invitations.c.revoked_at.is_(None))
+    query = select(invitations.c.seq).where(*mine, invitations.c.expires_at >= _later(0))
+    return connection.execute(query.limit(1)).first() is not None
 
 
 def accept_invitation(engine: Engine, secret: str, params: dict[str, str], days: float) -> str | None:
@@ -165,7 +201,7 @@ def accept_invitation(engine: Engine, secret: str, params: dict[str, str], days:
         row = connection.execute(query.with_for_update()).mappings().first()
         if row is None or row["revoked_at"] or row["expires_at"] < _later(0):
             return None
-        rater_id = _guest(connection, row, params)
+        rater_id = None if _is_used(connection, row) else _guest(connection, row, params)
         if rater_id is None:
             return None
         if row["campaign_id"] is not None:
@@ -177,18 +213,35 @@ def accept_invitation(engine: Engine, secret: str, params: dict[str, str], days:
 
 
 def invitation_refusal(engine: Engine, secret: str, params: dict[str, str]) -> str:
-    """Why an invitation was not taken, for whoever has its secret: unknown, revoked, expired, no_person or full."""
+    """Why an invitation was not taken, for whoever has its secret: unknown, revoked, expired, used, no_person, full."""
     query = select(invitations).where(invitations.c.secret_hash == hash_secret(secret))
     with reading(engine) as connection:
         row = connection.execute(query).mappings().first()
+        used = row is not None and _is_used(connection, row)
     if row is None:
         return "unknown"
     if row["revoked_at"]:
         return "revoked"
     if row["expires_at"] < _later(0):
         return "expired"
+    if used:
+        return "used"
     shared = row["max_people"] > 1 and row["person_param"]
     return "no_person" if shared and not params.get(row["person_param"]) else "full"
+
+
+def came_by_invitation(engine: Engine, session: str, secret: str) -> bool:
+    """Did the person with this session (its key) come by the link with this secret?"""
+    link = select(invitations.c.id).where(invitations.c.secret_hash == hash_secret(secret)).scalar_subquery()
+    query = select(sessions.c.id).where(sessions.c.id == session, sessions.c.invitation_id == link)
+    with reading(engine) as connection:
+        return connection.execute(query).first() is not None
+
+
+def _is_used(connection: Connection, row: Any) -> bool:
+    """Was a link that opens once opened?"""
+    came = (guests.c.invitation_id == row["id"], guests.c.person != _BOUND)
+    return row["role"] in ONE_USE and connection.execute(select(guests.c.person).where(*came)).first() is not None
 
 
 def _guest(connection: Connection, row: Any, params: dict[str, str]) -> str | None:
@@ -196,10 +249,10 @@ def _guest(connection: Connection, row: Any, params: dict[str, str]) -> str | No
     if row["max_people"] == 1:
         person = "the guest"
     elif row["person_param"]:
-        told = params.get(row["person_param"], "")
-        if not told:
+        person_id = params.get(row["person_param"], "")
+        if not person_id:
             return None
-        person = hash_secret(f"{row['id']}:{told}")
+        person = hash_secret(f"{row['id']}:{person_id}")
     else:
         person = secrets.token_hex(16)
     query = select(guests.c.rater_id).where(guests.c.invitation_id == row["id"], guests.c.person == person)
@@ -260,11 +313,18 @@ def session_visitor(engine: Engine, secret: str) -> Visitor | None:
 
 
 def visitors(engine: Engine, keys: Iterable[str]) -> dict[str, Visitor]:
-    """Whose sessions these are, by their keys (`hash_secret`), without those that have ended."""
-    columns = (sessions.c.id, sessions.c.role, sessions.c.name, sessions.c.rater_id, sessions.c.campaign_id)
-    lasting = (sessions.c.revoked_at.is_(None), sessions.c.expires_at >= _later(0))
+    """Whose sessions these are, by their keys (`hash_secret`), without those that have ended.
+
+    One parameter for all keys: a text for each number of keys would push the statements of a vote out of those that
+    PostgreSQL has prepared.
+    """
+    postgresql = engine.dialect.name == "postgresql"
+    listed = "= ANY(%s)" if postgresql else "IN (SELECT value FROM json_each(?))"
+    query = f"""SELECT id, role, name, rater_id, campaign_id FROM sessions
+        WHERE id {listed} AND revoked_at IS NULL AND expires_at >= {"%s" if postgresql else "?"}"""  # noqa: S608
+    wanted = list(keys) if postgresql else json.dumps(list(keys))
     with reading(engine) as connection:
-        rows = connection.execute(select(*columns).where(sessions.c.id.in_(list(keys)), *lasting)).all()
+        rows = connection.exec_driver_sql(query, (wanted, _later(0))).all()
     return {row[0]: Visitor(*row) for row in rows}
 
 
@@ -276,15 +336,15 @@ def close_session(engine: Engine, key: str) -> None:
 
 def session_rows(engine: Engine, *, before: str | None, limit: int) -> list[StoredSession]:
     """Sessions that are open, newest first. `before` is the `created_at` and `id` of the last one seen, joined."""
-    place = sessions.c.created_at + " " + sessions.c.id
+    cursor = sessions.c.created_at + " " + sessions.c.id
     query = (
-        select(sessions, place.label("place"))
+        select(sessions, cursor.label("cursor"))
         .where(sessions.c.revoked_at.is_(None), sessions.c.expires_at >= _later(0))
-        .order_by(place.desc())
+        .order_by(cursor.desc())
         .limit(limit)
     )
     if before is not None:
-        query = query.where(place < before)
+        query = query.where(cursor < before)
     with reading(engine) as connection:
         return [_stored(StoredSession, "session_id", row) for row in connection.execute(query).mappings()]
 
@@ -335,5 +395,5 @@ def token_rows(
 def revoke_token(engine: Engine, identity: str) -> bool:
     """End a token."""
     with writing(engine) as connection:
-        found = connection.execute(update(tokens).where(tokens.c.id == identity).values(revoked_at=_later(0)))
-    return bool(found.rowcount)
+        result = connection.execute(update(tokens).where(tokens.c.id == identity).values(revoked_at=_later(0)))
+    return bool(result.rowcount)

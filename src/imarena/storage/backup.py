@@ -41,7 +41,7 @@ def backup(workspace: Workspace, target: Path, *, progress: Progress | None = No
     stamp = now().strftime("%Y%m%dT%H%M%S.%fZ")
     part = target / f".{stamp}.part"
     part.mkdir(parents=True)
-    counts = _dump(workspace.store.engine, part / "arena.db")
+    counts = dump_database(workspace.store.engine, part / "arena.db")
     shutil.copyfile(workspace.root / FILE_NAME, part / FILE_NAME)
     store = Blobs(target / "blobs")
     rows = [row for row in workspace.store.images() if not row["withdrawn_at"]]
@@ -69,7 +69,7 @@ def backup(workspace: Workspace, target: Path, *, progress: Progress | None = No
     return Snapshot(final, counts, len(rows) - len(missing), tuple(missing))
 
 
-def _with_url(settings: str, url: str) -> str:
+def settings_with_url(settings: str, url: str) -> str:
     """Settings that name another database; everything else, remarks included, stays as it is."""
     entry = f"url = {json.dumps(url, ensure_ascii=False)}"
     lines: list[str] = []
@@ -97,10 +97,10 @@ def snapshots(target: Path) -> list[Path]:
 
 def restore(source: Path, root: Path, *, url: str = "", progress: Progress | None = None) -> Snapshot:
     """Make a workspace from a snapshot (or from the newest one in a backup folder)."""
-    found = [source] if (source / _MANIFEST).is_file() else snapshots(source)
-    if not found:
+    candidates = [source] if (source / _MANIFEST).is_file() else snapshots(source)
+    if not candidates:
         raise UserError(f"There is no backup in {source}.", hint="Name the folder that 'imarena backup' wrote to.")
-    snapshot = found[-1]
+    snapshot = candidates[-1]
     if is_workspace(root):
         raise UserError(f"{root} holds a workspace already.", hint="Restore into a new folder.")
     manifest = json.loads((snapshot / _MANIFEST).read_text(encoding="utf-8"))
@@ -112,9 +112,9 @@ def restore(source: Path, root: Path, *, url: str = "", progress: Progress | Non
         shutil.copyfile(snapshot / "arena.db", root / "arena.db")
     else:
         _load(snapshot / "arena.db", url or database_url(root, settings))
-    told = (snapshot / FILE_NAME).read_text(encoding="utf-8")
+    settings_text = (snapshot / FILE_NAME).read_text(encoding="utf-8")
     part = root / f"{FILE_NAME}.part"  # last: with it the folder is a workspace, and until then this can be run again
-    part.write_text(_with_url(told, url) if url else told, encoding="utf-8")
+    part.write_text(settings_with_url(settings_text, url) if url else settings_text, encoding="utf-8")
     part.replace(root / FILE_NAME)
     return Snapshot(snapshot, manifest["records"], rows - len(missing), tuple(missing))
 
@@ -149,7 +149,7 @@ def _copy_blob(source: Blobs, target: Blobs, sha256: str) -> bool:
     return True
 
 
-def _dump(engine: Engine, path: Path) -> dict[str, int]:
+def dump_database(engine: Engine, path: Path) -> dict[str, int]:
     """Copy every table into a new SQLite file, all from one moment."""
     target = connect(sqlite_url(path))
     migrate.upgrade(target, migrate.current_version(engine) or "head")
@@ -190,13 +190,13 @@ def _copy(source: Connection, sink: Connection, counts: dict[str, int]) -> None:
     The source may be of an older schema than this software. Where a migration was stopped halfway it has columns that
     its schema does not have yet; the next upgrade fills them again.
     """
-    given, taken = inspect(source), inspect(sink)
-    present = set(given.get_table_names()) & set(taken.get_table_names())
+    source_schema, sink_schema = inspect(source), inspect(sink)
+    present = set(source_schema.get_table_names()) & set(sink_schema.get_table_names())
     for table in schema.metadata.sorted_tables:
         if table.name not in present:
             continue
         names = set.intersection(
-            *({column["name"] for column in end.get_columns(table.name)} for end in (given, taken))
+            *({column["name"] for column in end.get_columns(table.name)} for end in (source_schema, sink_schema))
         )
         columns = [column for column in table.c if column.name in names]
         order = [table.c.seq] if "seq" in table.c else list(table.primary_key.columns)

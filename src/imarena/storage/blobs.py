@@ -91,12 +91,12 @@ class Blobs:
             path.rename(aside)
         except FileNotFoundError:
             return None
-        found = aside.stat()
-        if found.st_mtime > moment:
+        status = aside.stat()
+        if status.st_mtime > moment:
             aside.replace(path)
             return None
         aside.unlink()
-        return found.st_size
+        return status.st_size
 
     def bar(self, sha256: str) -> None:
         """Delete the bytes and never take them again."""

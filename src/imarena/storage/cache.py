@@ -77,6 +77,6 @@ class Cache:
         """When each file was used last, and its bytes. Another process may take one away at any moment."""
         for path in self.root.rglob("*"):
             with suppress(FileNotFoundError):
-                found = path.stat()
-                if S_ISREG(found.st_mode):
-                    yield found.st_mtime, found.st_size, path
+                status = path.stat()
+                if S_ISREG(status.st_mode):
+                    yield status.st_mtime, status.st_size, path

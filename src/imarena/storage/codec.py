@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Table
 
@@ -32,6 +32,8 @@ from imarena.core.records import (
 )
 from imarena.storage import schema
 from imarena.storage.forms import form_of
+
+R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +167,7 @@ def to_row(record: Record) -> dict[str, Any]:
     return row
 
 
-def from_row(record: type[Record], row: Any) -> Record:
+def from_row(record: type[R], row: Any) -> R:
     """The record of a row (a mapping from column name to value)."""
     kind = record_kind(record)
     fields: dict[str, Any] = json.loads(row["body"])

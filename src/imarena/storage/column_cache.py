@@ -47,14 +47,14 @@ class ColumnCache:
         except OSError:
             return None
         try:
-            found = _parsed(data)
+            columns = _parsed(data)
         except (ValueError, KeyError, TypeError, AttributeError):
             with suppress(OSError):
                 path.unlink()  # it is written again
             return None
         with suppress(OSError):
             os.utime(path)  # what was used longest ago is deleted first
-        return found
+        return columns
 
     def about(self, name: str) -> dict[str, Any] | None:
         """What the columns of this name were made from, without reading them."""

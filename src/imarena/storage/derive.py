@@ -9,7 +9,20 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, bindparam, func, inspect, select, update
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    ForeignKey,
+    MetaData,
+    Table,
+    Text,
+    bindparam,
+    func,
+    inspect,
+    select,
+    update,
+)
 from sqlalchemy.schema import CreateColumn
 
 from imarena.core import Progress, StoreError
@@ -28,7 +41,22 @@ _ADDED = {
     schema.votes: ("dimension", "left_seq", "right_seq", "created_us", "superseded"),
     schema.rankings: ("content_key",),
 }
-_TABLES = (schema.judge_forms, schema.exclusions)
+_AS_OF_0005 = MetaData()
+Table("raters", _AS_OF_0005, Column("id", Text, primary_key=True))
+_TABLES = (
+    schema.judge_forms,
+    Table(
+        "exclusions",
+        _AS_OF_0005,
+        Column("seq", schema.exclusions.c.seq.type, primary_key=True, autoincrement=True),
+        Column("rater_id", Text, ForeignKey("raters.id"), nullable=False, index=True),
+        Column("since", Text),
+        Column("reason", Text, nullable=False),
+        Column("created_at", Text, nullable=False),
+        Column("lifted_at", Text),
+    ),
+)
+"""The tables that 0005 brought; exclusions as they were then, since later migrations add columns to them."""
 
 
 def derive_columns(engine: Engine, progress: Progress | None = None) -> None:
@@ -50,11 +78,11 @@ def derive_columns(engine: Engine, progress: Progress | None = None) -> None:
 
 
 def _add(connection: Connection) -> None:
-    found = inspect(connection)
+    inspector = inspect(connection)
     for table in _TABLES:
         table.create(connection, checkfirst=True)
     for table, names in _ADDED.items():
-        there = {column["name"] for column in found.get_columns(table.name)}
+        there = {column["name"] for column in inspector.get_columns(table.name)}
         for name in names:
             if name not in there:
                 spelt = CreateColumn(table.c[name]).compile(dialect=connection.dialect)
@@ -75,11 +103,11 @@ def _fill(engine: Engine, table: Table, empty: Any, derive: Derive, tell: Progre
             rows = list(connection.execute(query).mappings())
             if not rows:
                 return
-            found = _derived(connection, table, rows, derive)
-            if found:
-                names = [name for name in found[0] if name != "at"]
+            values = _derived(connection, table, rows, derive)
+            if values:
+                names = [name for name in values[0] if name != "at"]
                 change = update(table).where(table.c.seq == bindparam("at"))
-                connection.execute(change.values({name: bindparam(f"new_{name}") for name in names}), _named(found))
+                connection.execute(change.values({name: bindparam(f"new_{name}") for name in names}), _named(values))
         done, last = done + len(rows), rows[-1]["seq"]
         tell(f"upgrading {table.name}", done, max(total, done))
 
@@ -104,8 +132,8 @@ def _named(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _judgments(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:
-    forms, found = {}, []
-    places = _seqs(connection, rows)
+    forms, values = {}, []
+    seqs = _seqs(connection, rows)
     for row in rows:
         body = json.loads(row["body"])
         form = form_from(
@@ -121,18 +149,18 @@ def _judgments(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:
         )
         forms[form.form_id] = form
         unstated = row["preference"] == "tie" and tie_is_unstated(body.get("reasons", {}))
-        found.append({"at": row["seq"], "form_id": form.form_id, "tie_unstated": int(unstated), **_sides(row, places)})
+        values.append({"at": row["seq"], "form_id": form.form_id, "tie_unstated": int(unstated), **_sides(row, seqs)})
     known = set(connection.execute(select(schema.judge_forms.c.id)).scalars())
     fresh = [form.row() for identity, form in forms.items() if identity not in known]
     if fresh:
         connection.execute(schema.judge_forms.insert(), fresh)
-    return found
+    return values
 
 
 def _votes(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:
-    places = _seqs(connection, rows)
+    seqs = _seqs(connection, rows)
     return [
-        {"at": row["seq"], "dimension": json.loads(row["body"]).get("dimension", "overall"), **_sides(row, places)}
+        {"at": row["seq"], "dimension": json.loads(row["body"]).get("dimension", "overall"), **_sides(row, seqs)}
         for row in rows
     ]
 
@@ -146,9 +174,9 @@ def _outputs(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:  
     return [{"at": seq, "driven_by": judge} for seq, judge in named if isinstance(judge, str)]
 
 
-def _sides(row: Any, places: dict[str, int]) -> dict[str, Any]:
+def _sides(row: Any, seqs: dict[str, int]) -> dict[str, Any]:
     created = microseconds(datetime.fromisoformat(row["created_at"]))
-    return {"left_seq": places.get(row["left_id"]), "right_seq": places.get(row["right_id"]), "created_us": created}
+    return {"left_seq": seqs.get(row["left_id"]), "right_seq": seqs.get(row["right_id"]), "created_us": created}
 
 
 def _seqs(connection: Connection, rows: list[Any]) -> dict[str, int]:

@@ -33,20 +33,20 @@ def translate_database_errors(engine: Engine) -> None:
     if engine.dialect.name == "sqlite":
         where = engine.url.database or where
 
-    def told(context: Any) -> None:
+    def explain(context: Any) -> None:
         if context.is_pre_ping and context.is_disconnect:
             return  # an idle connection that died is opened anew; only where that fails is there something to tell
-        words = _words(context.sqlalchemy_exception, context.original_exception)
-        if words is not None:
-            message, hint = words
+        explanation = _explanation(context.sqlalchemy_exception, context.original_exception)
+        if explanation is not None:
+            message, hint = explanation
             reason = " ".join(str(context.original_exception).split())
-            kind = DiskFull if words is _FULL else DatabaseFailed
+            kind = DiskFull if explanation is _FULL else DatabaseFailed
             raise kind(f"{message.format(where=where)}: {reason}.", hint=hint)
 
-    event.listen(engine, "handle_error", told)
+    event.listen(engine, "handle_error", explain)
 
 
-def _words(error: DBAPIError | None, original: BaseException) -> tuple[str, str] | None:
+def _explanation(error: DBAPIError | None, original: BaseException) -> tuple[str, str] | None:
     code = getattr(original, "sqlite_errorcode", None)
     if code is not None:
         return _SQLITE.get(code & 0xFF)

@@ -38,8 +38,8 @@ class Form:
     @cached_property
     def form_id(self) -> int:
         """A positive 63-bit number from the content."""
-        told = canonical_json(list(asdict(self).values())).encode("utf-8", "surrogatepass")
-        return int(sha256_hex(told)[:16], 16) >> 1
+        content = canonical_json(list(asdict(self).values())).encode("utf-8", "surrogatepass")
+        return int(sha256_hex(content)[:16], 16) >> 1
 
     def row(self) -> dict[str, Any]:
         """The row of the table ``judge_forms``."""
@@ -67,9 +67,9 @@ def form_of(judgment: Judgment) -> Form:
 @lru_cache(4096)
 def _form(params: str, higher: bool, judge: str, dimension: str, pairwise: bool, imported: bool, *rest: str) -> Form:
     names = ("judge_version", "prompt_id", "prompt_version", "parser_version")
-    given: dict[str, Any] = json.loads(params) if params else {HIGHER: higher}
+    parsed_params: dict[str, Any] = json.loads(params) if params else {HIGHER: higher}
     known = dict(zip(names, rest, strict=True))
-    return form_from(given, judge=judge, dimension=dimension, pairwise=pairwise, imported=imported, **known)
+    return form_from(parsed_params, judge=judge, dimension=dimension, pairwise=pairwise, imported=imported, **known)
 
 
 def form_from(params: Mapping[str, Any], *, imported: bool, **known: Any) -> Form:

@@ -6,18 +6,22 @@ one who takes it gets a new address, and the old address then opens nothing.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Connection, Text, and_, bindparam, func, insert, or_, select, true, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Text, and_, bindparam, case, func, insert, or_, select, true, update
 
 from imarena.core.records import Assignment, Record
 from imarena.storage.codec import from_row, record_kind, to_row
+from imarena.storage.exclusions import RATER_IS_EXCLUDED
 from imarena.storage.prepared import PreparedStatement
 from imarena.storage.schema import assignments, campaigns, events, leases, outputs, participants, units_seen, votes
 from imarena.storage.store import mark_superseded
 
 HOLDING = ("held", "parked")
+SHARED = ("vote", "adjudication")
+"""Purposes of tasks that are for whoever comes."""
+ADJUDICATING = ("adjudication", "lead")
+"""Purposes of leases of units on which raters disagree: for one more rater, or for the lead."""
 WAITING = "waiting"
 """Kept ready for a rater who is still answering another task: theirs to get next, not yet shown."""
 
@@ -37,6 +41,8 @@ class Lease:
     address: str | None
     vote_id: str | None
     done_at: str | None
+    handed_at: str | None = None
+    """When the holder got it to answer; None: it waits, or it was taken by a version that did not note it."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ class RaterState:
     """A campaign as it is now, a rater's place in it (None where they do not take part), and what they hold of it."""
 
     is_open: bool
-    place: Membership | None
+    membership: Membership | None
     tally: RaterTally
     holds: tuple[Lease, ...]
     """The task in hand, those put aside by an undo (the newest first), one that waits, in this order."""
@@ -116,11 +122,12 @@ def _free(assignment: Assignment, position: int) -> dict[str, Any]:
 
 
 def offer_to(
-    connection: Connection, assignment: Assignment, rater_id: str, until: str, address: str, state: str = "held"
+    connection: Connection, assignment: Assignment, rater_id: str, until: str, address: str, handed_at: str | None
 ) -> None:
-    """Give a task that was made for one rater to that rater."""
+    """Give a task that was made for one rater to that rater; without `handed_at` it waits for them."""
+    state = WAITING if handed_at is None else "held"
     row = {**_free(assignment, 0), "state": state, "rater_id": rater_id, "until": until, "address": address}
-    connection.execute(insert(leases).values(row))
+    connection.execute(insert(leases).values({**row, "handed_at": handed_at}))
 
 
 _WIDTH = len(leases.columns)
@@ -149,7 +156,9 @@ until the tables are analysed.
 """
 _TASKS = select(leases, assignments).join(assignments, assignments.c.id == leases.c.assignment_id)
 _FREE = PreparedStatement(
-    _TASKS.where(leases.c.campaign_id == bindparam("campaign"), leases.c.state == "free", _UNSEEN)
+    _TASKS.where(
+        leases.c.campaign_id == bindparam("campaign"), leases.c.state == "free", leases.c.purpose != "lead", _UNSEEN
+    )
     .order_by(leases.c.position)
     .limit(1)
     .with_for_update(skip_locked=True, of=leases)
@@ -159,7 +168,7 @@ _LATE = PreparedStatement(
         leases.c.campaign_id == bindparam("campaign"),
         _IN_HANDS,
         leases.c.until < bindparam("now"),
-        leases.c.purpose == "vote",
+        or_(*(leases.c.purpose == purpose for purpose in SHARED)),
         assignments.c.rater_id.is_(None),  # a task that was made for one rater stays theirs, however late they are
         _UNSEEN,
     )
@@ -193,6 +202,7 @@ _TAKE = PreparedStatement(
         ),
     )
     .values(
+        handed_at=bindparam("now"),
         rater_id=bindparam("rater"),
         until=bindparam("ends"),
         state="held",
@@ -210,7 +220,7 @@ def free_task(connection: Connection, campaign_id: str, rater_id: str, now: str)
     if row is None:
         return None
     named = dict(zip(assignments.columns.keys(), row[_WIDTH:], strict=True))
-    return Lease(*row[:_WIDTH]), cast(Assignment, from_row(Assignment, named))
+    return Lease(*row[:_WIDTH]), from_row(Assignment, named)
 
 
 def named_task(connection: Connection, campaign_id: str, rater_id: str) -> str | None:
@@ -322,8 +332,10 @@ _COUNTS = (
 _PLACE = and_(participants.c.campaign_id == campaigns.c.id, participants.c.rater_id == bindparam("rater"))
 _HOLDS = and_(leases.c.rater_id == bindparam("rater"), _IN_HANDS)
 """In any campaign: asked for one, PostgreSQL may go through what everybody holds in it."""
+_ACTIVE = case((and_(participants.c.active == 1, RATER_IS_EXCLUDED), 0), else_=participants.c.active)
+"""Who is excluded is paused too: nobody works on tasks whose answers do not count."""
 _STANDS = PreparedStatement(
-    select(campaigns.c.open, participants.c.consented_at, participants.c.active, _COUNTS, leases)
+    select(campaigns.c.open, participants.c.consented_at, _ACTIVE, _COUNTS, leases)
     .select_from(campaigns.join(_COUNTS, true()).outerjoin(participants, _PLACE).outerjoin(leases, _HOLDS))
     .where(campaigns.c.id == bindparam("campaign"))
     .order_by(leases.c.state, leases.c.until.desc())
@@ -354,10 +366,13 @@ def rater_state(connection: Connection, campaign_id: str, rater_id: str, since: 
     if not rows:
         return None
     is_open, consented_at, active, *counts = rows[0][:-_WIDTH]
-    place = None if active is None else Membership(consented_at, bool(active))
+    membership = None if active is None else Membership(consented_at, bool(active))
     holds = (Lease(*row[-_WIDTH:]) for row in rows)
     return RaterState(
-        bool(is_open), place, RaterTally(*counts), tuple(one for one in holds if one.campaign_id == campaign_id)
+        bool(is_open),
+        membership,
+        RaterTally(*counts),
+        tuple(lease for lease in holds if lease.campaign_id == campaign_id),
     )
 
 
@@ -365,25 +380,3 @@ def is_open(connection: Connection, campaign_id: str) -> bool | None:
     """Is a campaign open now? None where there is no such campaign."""
     row: Any = _OPEN(connection, campaign=campaign_id).first()
     return None if row is None else bool(row[0])
-
-
-def join_campaign(connection: Connection, campaign_id: str, rater_id: str, now: str) -> None:
-    """Give a rater a place in a campaign."""
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    row = {"campaign_id": campaign_id, "rater_id": rater_id, "joined_at": now, "active": 1}
-    connection.execute(dialect.insert(participants).on_conflict_do_nothing(), row)
-
-
-def memberships(connection: Connection, rater_id: str, after: int, limit: int) -> tuple[list[tuple[int, str]], int]:
-    """The campaigns that a rater joined after a place, each with its place, and how many the rater joined in all."""
-    mine = participants.c.rater_id == rater_id
-    query = select(participants.c.seq, participants.c.campaign_id).where(mine, participants.c.seq > after)
-    rows = connection.execute(query.order_by(participants.c.seq).limit(limit))
-    total = connection.execute(select(func.count()).select_from(participants).where(mine)).scalar_one()
-    return [(row[0], row[1]) for row in rows], total
-
-
-def change_membership(connection: Connection, campaign_id: str, rater_id: str, **values: Any) -> bool:
-    """Note consent, or pause a rater."""
-    mine = (participants.c.campaign_id == campaign_id, participants.c.rater_id == rater_id)
-    return connection.execute(update(participants).where(*mine).values(**values)).rowcount == 1

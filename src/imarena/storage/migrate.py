@@ -43,18 +43,19 @@ def is_known_version(revision: str) -> bool:
 
 def check_schema(engine: Engine) -> None:
     """Raise `UserError` where the database's version is not ours, with what to do."""
-    found = current_version(engine)
-    if found == newest_version():
+    version = current_version(engine)
+    if version == newest_version():
         return
-    if found is None:
+    if version is None:
         raise UserError("The database is empty.", hint="Make a workspace with 'imarena init'.")
-    if not is_known_version(found):
+    if not is_known_version(version):
         raise UserError(
-            f"This workspace was written by a newer imarena (schema {found}; this one knows up to {newest_version()}).",
+            f"This workspace was written by a newer imarena (schema {version}; "
+            f"this one knows up to {newest_version()}).",
             hint="Update imarena: pip install -U imarena",
         )
     raise UserError(
-        f"This workspace has schema {found}; this imarena needs {newest_version()}.",
+        f"This workspace has schema {version}; this imarena needs {newest_version()}.",
         hint="Run 'imarena upgrade': it makes a backup first.",
     )
 

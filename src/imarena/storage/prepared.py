@@ -27,12 +27,12 @@ class PreparedStatement:
         return connection.exec_driver_sql(text, named)
 
     def _spelling(self, dialect: Dialect) -> tuple[str, dict[str, Any], tuple[str, ...] | None]:
-        found = self._spelt.get(dialect.name)
-        if found is None:
+        spelling = self._spelt.get(dialect.name)
+        if spelling is None:
             compiled: Any = self._statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
             order = tuple(compiled.positiontup) if compiled.positiontup is not None else None
-            found = self._spelt[dialect.name] = (str(compiled), dict(compiled.params), order)
-        return found
+            spelling = self._spelt[dialect.name] = (str(compiled), dict(compiled.params), order)
+        return spelling
 
 
 def _spelt_out(part: Any, **_: Any) -> ColumnElement[Any] | None:

@@ -204,6 +204,7 @@ leases = Table(
     Column("address", Text),
     Column("vote_id", Text),
     Column("done_at", Text),
+    Column("handed_at", Text),
     Index("free_leases", "campaign_id", "state", "until"),
     Index("next_leases", "campaign_id", "state", "position"),
     Index("work_of_rater", "rater_id", "state", "campaign_id", "purpose", "done_at"),
@@ -216,7 +217,19 @@ leases = Table(
 
 `state`: free, held, parked (held, but put aside by an undo), waiting (kept ready for its rater, not yet shown), done,
 skipped or withdrawn (nobody is asked any more). `address`: the id of the event that says
-who leased it, random; `vote_id`: the newest vote or retraction of the holder; `position`: the order of offering.
+who leased it, random; `vote_id`: the newest vote or retraction of the holder; `position`: the order of offering;
+`handed_at`: when the holder got the task to answer it (a task that waits has not been handed out yet).
+"""
+
+pictures_served = Table(
+    "pictures_served",
+    metadata,
+    Column("address", Text, primary_key=True),
+    Column("slot", Text, primary_key=True),
+    Column("at", Text, nullable=False),
+)
+"""Which pictures of a task its holder was sent first when, by the task's address. No foreign key: these rows are
+written in batches beside the work of raters, and the address is checked before a picture is sent.
 """
 
 units_seen = Table(
@@ -338,6 +351,9 @@ exclusions = Table(
     Column("reason", Text, nullable=False),
     Column("created_at", Text, nullable=False),
     Column("lifted_at", Text),
+    Column("created_by", Text),
+    Column("lifted_by", Text),
+    Column("lifted_reason", Text),
 )
 """Raters whose votes do not count: all of them, or those from the moment `since` on. `lifted_at` ends an exclusion."""
 

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Select, Table, func, insert, select, update
 
@@ -35,21 +35,14 @@ class Conflict:
     reason: str
 
 
-@dataclass
+@dataclass(frozen=True)
 class Added:
     """What came of adding records."""
 
     new: int = 0
     same: int = 0
-    conflicts: list[Conflict] = field(default_factory=list)
+    conflicts: tuple[Conflict, ...] = ()
     new_by_kind: Counter[str] = field(default_factory=Counter)
-
-    def merge(self, other: "Added") -> None:
-        """Add another outcome to this one."""
-        self.new += other.new
-        self.same += other.same
-        self.conflicts += other.conflicts
-        self.new_by_kind.update(other.new_by_kind)
 
 
 class Store:
@@ -71,18 +64,22 @@ class Store:
         groups: dict[type[Record], dict[str, Pair]] = {}
         for pair in pairs:
             groups.setdefault(type(pair[0]), {}).setdefault(pair[1]["id"], pair)
-        outcome = Added(same=len(pairs) - sum(map(len, groups.values())))
+        repeated = len(pairs) - sum(map(len, groups.values()))
         if not groups:
-            return outcome
+            return Added(same=repeated)
         met: dict[str, int] = {}
+        by_kind: dict[str, Added] = {}
         with writing(self.engine, durable=durable) as connection:
             for kind in KINDS:
                 if kind.record in groups:
-                    added = self._append(connection, kind, groups[kind.record], met)
-                    added.new_by_kind[kind.record.__name__] = added.new
-                    outcome.merge(added)
+                    by_kind[kind.record.__name__] = self._append(connection, kind, groups[kind.record], met)
         self._remember(met)
-        return outcome
+        return Added(
+            sum(added.new for added in by_kind.values()),
+            repeated + sum(added.same for added in by_kind.values()),
+            tuple(conflict for added in by_kind.values() for conflict in added.conflicts),
+            Counter({name: added.new for name, added in by_kind.items()}),
+        )
 
     def put(self, record: Record) -> None:
         """Write one of the few records that may change: a run, a rater, a campaign."""
@@ -91,8 +88,8 @@ class Store:
             raise StoreError(f"A {kind.record.__name__} is a fact: add a new one that names the old.")
         row = to_row(record)
         with writing(self.engine) as connection:
-            found = connection.execute(update(kind.table).where(kind.table.c.id == row["id"]).values(row))
-            if found.rowcount == 0:
+            result = connection.execute(update(kind.table).where(kind.table.c.id == row["id"]).values(row))
+            if result.rowcount == 0:
                 connection.execute(insert(kind.table).values(row))
 
     def keep_image(self, image: ImageRef) -> None:
@@ -115,26 +112,24 @@ class Store:
 
     def _append(self, connection: Connection, kind: RecordKind, by_id: dict[str, Pair], met: dict[str, int]) -> Added:
         known = existing_values(connection, kind.table.c.id, by_id)
-        outcome = Added(same=len(known))
         fresh = {key: pair for key, pair in by_id.items() if key not in known} if known else by_id
-        for key, reason in self._broken_links(connection, kind, fresh, met).items():
-            outcome.conflicts.append(Conflict(fresh.pop(key)[0], reason))
+        broken = self._broken_links(connection, kind, fresh, met)
+        conflicts = [Conflict(fresh.pop(key)[0], reason) for key, reason in broken.items()]
         if not fresh:
-            return outcome
+            return Added(0, len(known), tuple(conflicts))
         if kind.record is Judgment:
             by_form = {row["form_id"]: record for record, row in fresh.values()}
             self._insert_missing(connection, schema.judge_forms, _forms(by_form.values()))
         count = self._insert_missing(connection, kind.table, [row for _, row in fresh.values()])
         if "superseded" in kind.table.c:
             mark_superseded(connection, kind.table, [row["supersedes"] for _, row in fresh.values()])
-        outcome.new = count
         if count != len(fresh):
             stored = existing_values(connection, kind.table.c.id, fresh)
             for key, (record, _) in fresh.items():
                 if key not in stored:
-                    outcome.conflicts.append(Conflict(record, _TAKEN.get(kind.table.name, "its place is taken")))
-            outcome.new = len(stored)
-        return outcome
+                    conflicts.append(Conflict(record, _TAKEN.get(kind.table.name, "its place is taken")))
+            count = len(stored)
+        return Added(count, len(known), tuple(conflicts))
 
     def _insert_missing(self, connection: Connection, table: Table, rows: list[dict[str, Any]]) -> int:
         """Insert rows (all with the same keys), without those that a unique index refuses; returns how many went in.
@@ -184,9 +179,9 @@ class Store:
             return existing_values(connection, column, wanted)
         known = self._there
         there = {key: known[key] for key in wanted if key in known} if known else {}
-        found = existing_values(connection, column, wanted - there.keys() if there else wanted)
-        met.update(found)
-        return {**there, **found} if there else found
+        new = existing_values(connection, column, wanted - there.keys() if there else wanted)
+        met.update(new)
+        return {**there, **new} if there else new
 
     # ------------------------------------------------------------------ reading
 
@@ -195,7 +190,7 @@ class Store:
         table = record_kind(record).table
         with reading(self.engine) as connection:
             row = connection.execute(select(table).where(table.c.id == identity)).mappings().first()
-        return None if row is None else cast(R, from_row(record, row))
+        return None if row is None else from_row(record, row)
 
     def records(self, record: type[R], **where: Any) -> Iterator[R]:
         """Records in the order in which they came, a page at a time, filtered by column values.
@@ -203,7 +198,7 @@ class Store:
         A value may be a list (any of them) or None.
         """
         for row in self.rows(record, **where):
-            yield cast(R, from_row(record, row))
+            yield from_row(record, row)
 
     def rows(self, record: type[Record], *, after: int = 0, limit: int | None = None, **where: Any) -> Iterator[Any]:
         """Raw rows (mappings), for callers that need only columns."""
@@ -306,5 +301,5 @@ def mark_superseded(connection: Connection, table: Table, replaced: Iterable[str
 
 
 def _forms(records: Iterable[Record]) -> list[dict[str, Any]]:
-    found = {form_of(record) for record in records if isinstance(record, Judgment)}
-    return [form.row() for form in found]
+    forms = {form_of(record) for record in records if isinstance(record, Judgment)}
+    return [form.row() for form in forms]

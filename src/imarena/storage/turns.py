@@ -39,7 +39,7 @@ class WriteConflict(UserError):
 class _Job:
     work: Work[Any]
     durable: bool
-    told: "Future[Any]" = field(default_factory=Future)
+    done: "Future[Any]" = field(default_factory=Future)
     result: Any = None
     error: BaseException | None = None
 
@@ -61,7 +61,7 @@ class WriteQueue:
         job = _Job(work, durable)
         lines = self._lines or self._start()
         lines[hash(person) % len(lines)].put(job)
-        return job.told
+        return job.done
 
     def close(self) -> None:
         """Finish what is in line, then stop."""
@@ -110,9 +110,9 @@ class WriteQueue:
             batch[0].error = error
         for job in batch:
             if job.error is not None:
-                job.told.set_exception(job.error)
+                job.done.set_exception(job.error)
             else:
-                job.told.set_result(job.result)
+                job.done.set_result(job.result)
 
     def _alone(self, job: _Job) -> None:
         def attempt() -> None:
@@ -153,7 +153,7 @@ def _waiting(line: "queue.SimpleQueue[_Job | None]") -> tuple[list[_Job], bool]:
             break
         if job is None:
             return batch, False
-        if job.told.set_running_or_notify_cancel():
+        if job.done.set_running_or_notify_cancel():
             batch.append(job)
     return batch, True
 

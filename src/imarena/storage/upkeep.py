@@ -33,9 +33,9 @@ def collect_garbage(workspace: Workspace, *, remove: bool, grace_s: float = GRAC
     limit = time.time() - grace_s
     used = _used(workspace)
     unused = {
-        sha256: found.st_size
+        sha256: status.st_size
         for sha256 in workspace.blobs
-        if sha256 not in used and (found := workspace.blobs.path(sha256).stat()).st_mtime <= limit
+        if sha256 not in used and (status := workspace.blobs.path(sha256).stat()).st_mtime <= limit
     }
     old = [path for path in workspace.blobs.leftovers() if path.stat().st_mtime <= limit]
     size = sum(path.stat().st_size for path in old)
@@ -74,8 +74,8 @@ def withdraw_image(workspace: Workspace, sha256: str, reason: str) -> Tombstone:
     """Remove a picture's bytes, and what was read from it, for good. Records that name it stay; a tombstone tells."""
     table, read = schema.blobs, schema.evidence
     with writing(workspace.store.engine) as connection:
-        found = connection.execute(select(table.c.sha256).where(table.c.sha256.startswith(sha256, autoescape=True)))
-        matches = list(found.scalars())
+        result = connection.execute(select(table.c.sha256).where(table.c.sha256.startswith(sha256, autoescape=True)))
+        matches = list(result.scalars())
         if len(sha256) < 8 or not matches:
             raise UserError(f"No image '{sha256}' is stored.", hint="Give its SHA-256 (or its first 8 digits or more).")
         if len(matches) > 1:

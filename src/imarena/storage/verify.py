@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 from sqlalchemy import Connection, func, select, update
 
-from imarena.core import Progress
+from imarena.core import Progress, first_line
 from imarena.core.records import ImageRef, Item, now
 from imarena.storage import schema
 from imarena.storage.codec import KINDS, RecordKind, from_row, to_row
@@ -125,10 +125,10 @@ def _derived_links(workspace: Workspace) -> Iterator[Finding]:
 
 def item_images(item: Item) -> list[ImageRef]:
     """Every picture that an item names."""
-    found = [*item.sources, *item.references, *item.masks]
+    images = [*item.sources, *item.references, *item.masks]
     for turn in item.turns:
-        found += [*turn.references, *turn.masks]
-    return found
+        images += [*turn.references, *turn.masks]
+    return images
 
 
 def _item_images(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
@@ -140,12 +140,11 @@ def _item_images(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
         try:
             item = from_row(Item, row)
         except (ValidationError, ValueError) as error:
-            yield Finding("bad_record", row["id"], f"cannot be read: {_first_line(error)}")
+            yield Finding("bad_record", row["id"], f"cannot be read: {first_line(error)}")
             continue
-        if isinstance(item, Item):
-            for image in item_images(item):
-                if image.sha256 not in known:
-                    yield Finding("unregistered_image", row["id"], f"names the image {image.sha256}, not registered")
+        for image in item_images(item):
+            if image.sha256 not in known:
+                yield Finding("unregistered_image", row["id"], f"names the image {image.sha256}, not registered")
 
 
 def _blobs(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
@@ -178,7 +177,7 @@ def _problem(kind: RecordKind, row: dict[str, object]) -> str | None:
     try:
         record = from_row(kind.record, row)
     except (ValidationError, ValueError) as error:
-        return f"cannot be read: {_first_line(error)}"
+        return f"cannot be read: {first_line(error)}"
     if getattr(record, kind.identity) != row["id"]:
         return "its content does not give its id: it was changed"
     should = to_row(record)
@@ -217,7 +216,3 @@ def _mark(connection: Connection, hashes: list[str]) -> None:
     connection.execute(
         update(schema.blobs).where(schema.blobs.c.sha256.in_(hashes)).values(hashed_at=now().isoformat())
     )
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]

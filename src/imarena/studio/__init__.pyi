@@ -10,6 +10,7 @@ from .edits import apply_edit as apply_edit
 from .effects import apply_effect as apply_effect
 from .entry import BenchmarkEntry as BenchmarkEntry
 from .generate import random_scene as random_scene
+from .object_plans import entry_plan as entry_plan
 from .oracle import true_quality as true_quality
 from .palette import COLOURS as COLOURS
 from .photos import LICENCE_ADDRESSES as LICENCE_ADDRESSES

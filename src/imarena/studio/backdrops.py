@@ -18,7 +18,7 @@ class Backdrop:
     paint: Callable[[Canvas, str], None]
     place: str
     ground: tuple[float, float]
-    words: str
+    description: str
     """What an instruction calls it: ``a sunny beach``."""
     moods: tuple[str, ...] = ("day",)
 

@@ -39,8 +39,7 @@ def align_canvas(pixels: Pixels | None, before: Scene | None, after: Scene, shap
     return np.asarray(cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
 
 
-def change_mask(before: Pixels, after: Pixels, reach: int = 2) -> npt.NDArray[np.bool_]:
-    """Where two pictures of one size differ visibly, (height, width), widened by `reach` pixels."""
+def change_mask(before: Pixels, after: Pixels) -> npt.NDArray[np.bool_]:
+    """Where two pictures of one size differ visibly, (height, width), widened by two pixels."""
     differs = np.abs(before.astype(np.int16) - after).max(axis=2) > 6
-    size = 2 * reach + 1
-    return np.asarray(cv2.dilate(differs.astype(np.uint8), np.ones((size, size), np.uint8))) > 0
+    return np.asarray(cv2.dilate(differs.astype(np.uint8), np.ones((5, 5), np.uint8))) > 0

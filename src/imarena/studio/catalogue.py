@@ -35,9 +35,9 @@ def _by_key() -> dict[str, BenchmarkEntry]:
 
 def entry_of(key: str) -> BenchmarkEntry:
     """The entry called `key`."""
-    found = _by_key().get(key)
-    if found is None:
+    entry = _by_key().get(key)
+    if entry is None:
         raise UnknownName(
             f"The studio benchmark has no entry '{key}'.", hint="List them with imarena.studio.entries()."
         )
-    return found
+    return entry

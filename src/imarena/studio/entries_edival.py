@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from imarena.core import ObjectTurn, PositionName
 from imarena.studio.backdrops import BACKDROPS, backdrop_of
 from imarena.studio.edits import SceneEdit, apply_edit
 from imarena.studio.entry import BenchmarkEntry, Step
@@ -31,7 +32,7 @@ PLACES = ("table", "meadow", "room", "street", "shelf", "beach", "studio", "fore
 WORDS = ("HELLO", "PEACE", "OPEN", "FRESH", "MUSIC", "GARDEN", "NORTH", "SUNNY", "LUCKY")
 VISIBLE_MATERIALS = ("wood", "metal", "stone", "fabric")
 
-Written = tuple[str, SceneEdit, str]
+Written = tuple[str, SceneEdit, str, ObjectTurn]
 Writer = Callable[[np.random.Generator, Scene], Written]
 
 
@@ -61,19 +62,25 @@ def _add(rng: np.random.Generator, scene: Scene) -> Written:
     kind = _fresh_kind(rng, scene, small=True)
     probe = new_thing(scene, kind, pick_colour(rng, kind, _colours(scene)))
     anchor = min(scene.things, key=lambda thing: abs(thing.x - probe.x))
-    side = "right" if probe.x >= anchor.x else "left"
-    words = f"Add {article(probe.colour)} {probe.name} to the {side} of the {anchor.name}."
+    side: PositionName = "right" if probe.x >= anchor.x else "left"
+    instruction = f"Add {article(probe.colour)} {probe.name} to the {side} of the {anchor.name}."
     return (
-        words,
+        instruction,
         SceneEdit(op="add", things=(probe,)),
         f"{article(probe.colour)} {probe.name} stands beside the {anchor.name}",
+        ObjectTurn(type="subject_add", new_object=probe.name, position=side, reference=anchor.name),
     )
 
 
 def _remove(rng: np.random.Generator, scene: Scene) -> Written:
     single = [t for t in scene.things if scene.count(t.kind) == 1] or list(scene.things)
     thing = _pick(rng, single)
-    return f"Remove the {thing.name}.", SceneEdit(op="remove", uids=(thing.uid,)), f"there is no {thing.name}"
+    return (
+        f"Remove the {thing.name}.",
+        SceneEdit(op="remove", uids=(thing.uid,)),
+        f"there is no {thing.name}",
+        ObjectTurn(type="subject_remove", object=thing.name),
+    )
 
 
 def _replace(rng: np.random.Generator, scene: Scene) -> Written:
@@ -82,11 +89,12 @@ def _replace(rng: np.random.Generator, scene: Scene) -> Written:
     kind = _fresh_kind(rng, scene)
     new = new_thing(rest, kind, pick_colour(rng, kind, _colours(scene)))
     new = new.model_copy(update={"x": thing.x, "y": thing.y if not object_kind(thing.kind).floats else new.y})
-    words = f"Replace the {thing.name} with {article(new.colour)} {new.name}."
+    instruction = f"Replace the {thing.name} with {article(new.colour)} {new.name}."
     return (
-        words,
+        instruction,
         SceneEdit(op="replace", uids=(thing.uid,), things=(new,)),
         f"{article(new.colour)} {new.name} stands there",
+        ObjectTurn(type="subject_replace", object=thing.name, new_object=new.name),
     )
 
 
@@ -94,8 +102,13 @@ def _recolour(rng: np.random.Generator, scene: Scene) -> Written:
     thing = _pick(rng, list(scene.things))
     colour = pick_colour(rng, "ball", _colours(scene))
     uids = tuple(t.uid for t in scene.things if t.name == thing.name)
-    words = f"Change the color of the {_all_of(scene, thing)} to {colour}."
-    return words, SceneEdit(op="set", uids=uids, values={"colour": colour}), f"the {thing.kind} is {colour}"
+    instruction = f"Change the color of the {_all_of(scene, thing)} to {colour}."
+    return (
+        instruction,
+        SceneEdit(op="set", uids=uids, values={"colour": colour}),
+        f"the {thing.kind} is {colour}",
+        ObjectTurn(type="color_alter", object=thing.name, color=colour),
+    )
 
 
 def _rematerial(rng: np.random.Generator, scene: Scene) -> Written:
@@ -104,38 +117,49 @@ def _rematerial(rng: np.random.Generator, scene: Scene) -> Written:
     options = [m for m in VISIBLE_MATERIALS if m != thing.material]
     material = options[int(rng.integers(len(options)))]
     uids = tuple(t.uid for t in scene.things if t.name == thing.name)
-    words = f"Change the material of the {_all_of(scene, thing)} to {material}."
+    instruction = f"Change the material of the {_all_of(scene, thing)} to {material}."
     return (
-        words,
+        instruction,
         SceneEdit(op="set", uids=uids, values={"material": material}),
         f"the {thing.kind} is made of {material}",
+        ObjectTurn(type="material_alter", object=thing.name, material=material),
     )
 
 
 def _retext(rng: np.random.Generator, scene: Scene) -> Written:
     thing = _pick(rng, [t for t in scene.things if t.text])
     text = WORDS[int(rng.integers(len(WORDS)))]
-    words = f"Replace the text '{thing.text}' on the {thing.name} with '{text}'."
-    return words, SceneEdit(op="set", uids=(thing.uid,), values={"text": text}), f"the {thing.kind} says '{text}'"
+    instruction = f"Replace the text '{thing.text}' on the {thing.name} with '{text}'."
+    return (
+        instruction,
+        SceneEdit(op="set", uids=(thing.uid,), values={"text": text}),
+        f"the {thing.kind} says '{text}'",
+        ObjectTurn(type="text_change", object=thing.name, text=text, old_text=thing.text),
+    )
 
 
 def _move(rng: np.random.Generator, scene: Scene) -> Written:
     thing = _pick(rng, [t for t in scene.things if scene.count(t.kind) == 1])
     rest = scene.with_things(tuple(t for t in scene.things if t.uid != thing.uid))
     wide = width_of(scene, thing.kind, thing.size)
-    options = []
+    options: list[tuple[float, PositionName, float, Thing]] = []
     for anchor in rest.things:
-        for side, low, high in (("right", anchor.x + wide / 2, 1.0), ("left", 0.0, anchor.x - wide / 2)):
+        sides: tuple[tuple[PositionName, float, float], ...] = (
+            ("right", anchor.x + wide / 2, 1.0),
+            ("left", 0.0, anchor.x - wide / 2),
+        )
+        for side, low, high in sides:
             x = free_x(rest, thing.kind, thing.size, low, high)
             was, now = thing.x > anchor.x, x > anchor.x
             if was != now and now == (side == "right") and abs(x - thing.x) > 0.12:
                 options.append((crowding(rest, x, wide), side, x, anchor))
     _, side, x, anchor = min(options, key=lambda option: option[0])
-    words = f"Change the position of the {thing.name} to the {side} of the {anchor.name}."
+    instruction = f"Change the position of the {thing.name} to the {side} of the {anchor.name}."
     return (
-        words,
+        instruction,
         SceneEdit(op="set", uids=(thing.uid,), values={"x": x}),
         f"the {thing.kind} is {side} of the {anchor.kind}",
+        ObjectTurn(type="position_change", object=thing.name, position=side, reference=anchor.name),
     )
 
 
@@ -150,11 +174,12 @@ def _recount(rng: np.random.Generator, scene: Scene) -> Written:
         copy = thing.model_copy(update={"uid": f"{thing.uid}-{i + 1}", "x": free_x(grown, thing.kind, thing.size)})
         copies.append(copy)
         grown = grown.with_things((*grown.things, copy))
-    words = f"Change the number of {thing.colour} {plural_noun(thing.kind)} to {count}."
+    instruction = f"Change the number of {thing.colour} {plural_noun(thing.kind)} to {count}."
     return (
-        words,
+        instruction,
         SceneEdit(op="add", things=tuple(copies)),
         f"there are {count} {thing.colour} {plural_noun(thing.kind)}",
+        ObjectTurn(type="count_change", object=thing.name, count=count),
     )
 
 
@@ -169,9 +194,10 @@ def _rebackground(rng: np.random.Generator, scene: Scene) -> Written:
     edit = SceneEdit(op="backdrop", backdrop=name, mood=backdrop_of(name).moods[0], seed=int(rng.integers(1000)))
     kept = join_words([f"the {thing.name}" for thing in scene.things[:2]])
     return (
-        f"Change the background to {backdrop_of(name).words}, and leave {kept} unchanged.",
+        f"Change the background to {backdrop_of(name).description}, and leave {kept} unchanged.",
         edit,
-        f"the scene is {backdrop_of(name).words}",
+        f"the scene is {backdrop_of(name).description}",
+        ObjectTurn(type="background_change", background=backdrop_of(name).description),
     )
 
 
@@ -191,17 +217,21 @@ def edival_entries(count: int = 18) -> Iterator[BenchmarkEntry]:
 
 def _chain(number: int, types: tuple[str, ...]) -> BenchmarkEntry:
     rng = np.random.default_rng([number, 2026])
-    place = PLACES[number % len(PLACES)]
-    start = scene = random_scene(100 + number, place, 4, with_text=True)
+    backdrop = PLACES[number % len(PLACES)]
+    start = scene = random_scene(100 + number, backdrop, 4, with_text=True)
     steps = []
     for task in types:
         used = task
         if task == "text_change" and not any(t.text for t in scene.things):
             used = "subject_add"  # as in the paper: where a type does not fit the scene, something is added
-        words, edit, expected = WRITERS[used](rng, scene)
-        steps.append(Step(instruction=words, task=used, edit=edit, expected=expected))
+        try:
+            instruction, edit, expected, turn = WRITERS[used](rng, scene)
+        except ValueError:  # nothing in the scene can be counted or moved
+            used = "subject_add"
+            instruction, edit, expected, turn = WRITERS[used](rng, scene)
+        steps.append(Step(instruction=instruction, task=used, edit=edit, expected=expected, turn=turn))
         scene = apply_edit(scene, edit)
     return BenchmarkEntry(
         key=f"edival-{number + 1:02d}", taxonomy="edival", task=steps[0].task, family=FAMILIES[steps[0].task],
-        topic=backdrop_of(place).place, track="multi_turn", scene=start, steps=tuple(steps),
+        topic=backdrop_of(backdrop).place, track="multi_turn", scene=start, steps=tuple(steps),
     )  # fmt: skip

@@ -17,7 +17,7 @@ RESTORED: tuple[tuple[str, str, str, tuple[Effect, ...]], ...] = (
          (Effect(kind="low_resolution", amount=0.6),)),
     ("rocket", "low_light_enhancement", "Remove the heavy noise from this night photo of a rocket.",
          (Effect(kind="noise", amount=1.1, seed=3),)),
-    ("astronaut", "ui_recovery", "Remove the watermark from the portrait of the astronaut.",
+    ("astronaut", "watermark_and_graphic_removal", "Remove the watermark from the portrait of the astronaut.",
          (Effect(kind="watermark", text="SAMPLE"),)),
 )  # fmt: skip
 
@@ -34,51 +34,40 @@ ADDED: tuple[tuple[str, str, str, str, str, Effect], ...] = (
          Effect(kind="golden_hour")),
 )  # fmt: skip
 
-FAMILIES = {"ui_recovery": "typography", "depth_of_field": "photography"}
+FAMILIES = {"watermark_and_graphic_removal": "typography", "depth_of_field": "photography"}
 
 
 def photo_entries() -> Iterator[BenchmarkEntry]:
     """Fourteen entries on twelve photographs."""
-    for name, task, words, effects in RESTORED:
+    for name, task, instruction, effects in RESTORED:
         scene = photo_scene(name).model_copy(update={"effects": effects})
-        yield _entry(name, "cv_arena", FAMILIES.get(task, "restoration"), task, scene, words, SceneEdit(op="effects"))
-    for name, taxonomy, family, task, words, effect in ADDED:
-        yield _entry(name, taxonomy, family, task, photo_scene(name), words, SceneEdit(op="effects", effects=(effect,)))
+        yield _entry(
+            name, "cv_arena", FAMILIES.get(task, "restoration"), task, scene, instruction, SceneEdit(op="effects")
+        )
+    for name, taxonomy, family, task, instruction, effect in ADDED:
+        yield _entry(
+            name, taxonomy, family, task, photo_scene(name), instruction, SceneEdit(op="effects", effects=(effect,))
+        )
     tilted = photo_scene("sunset").model_copy(update={"effects": (Effect(kind="tilt", amount=0.8),)})
-    yield _entry(
-        "sunset",
-        "cv_arena",
-        "geometry",
-        "viewpoint_change",
-        tilted,
-        "Level the tilted horizon of the sunset.",
-        SceneEdit(op="effects"),
-    )
+    instruction = "Level the tilted horizon of the sunset."
+    yield _entry("sunset", "cv_arena", "geometry", "viewpoint_change", tilted, instruction, SceneEdit(op="effects"))
     part = photo_scene("coffee").model_copy(update={"view": Viewport(right=0.72)})
-    words = "Extend the coffee photo to the right so that the whole saucer and the spoon can be seen."
-    yield _entry("coffee-wide", "cv_arena", "photography", "outpainting", part, words, SceneEdit(op="view"))
+    instruction = "Extend the coffee photo to the right so that the whole saucer and the spoon can be seen."
+    yield _entry("coffee-wide", "cv_arena", "photography", "outpainting", part, instruction, SceneEdit(op="view"))
     heading = Thing(
         uid="title", kind="title", x=0.5, y=0.97, size=0.13, colour="white", material="paper", text="SUMMER PALACE"
     )
-    words = "Write 'SUMMER PALACE' in white letters along the bottom of the photo."
-    yield _entry(
-        "pavilion-title",
-        "imagenworld",
-        "editing",
-        "TIE",
-        photo_scene("pavilion"),
-        words,
-        SceneEdit(op="add", things=(heading,)),
-        topic="T",
-    )
+    instruction = "Write 'SUMMER PALACE' in white letters along the bottom of the photo."
+    edit = SceneEdit(op="add", things=(heading,))
+    yield _entry("pavilion-title", "imagenworld", "editing", "TIE", photo_scene("pavilion"), instruction, edit, "T")
 
 
 def _entry(
-    key: str, taxonomy: str, family: str, task: str, scene: Scene, words: str, edit: SceneEdit, topic: str = "P"
+    key: str, taxonomy: str, family: str, task: str, scene: Scene, instruction: str, edit: SceneEdit, topic: str = "P"
 ) -> BenchmarkEntry:
     world = taxonomy == "imagenworld"
     return BenchmarkEntry(
         key=f"photo-{key}", taxonomy=taxonomy, task=task, family=family, topic=topic if world else "",
         subtopic={"P": "Photography", "T": "Posters"}[topic] if world else "", track="photographs", scene=scene,
-        steps=(Step(instruction=words, task=task, edit=edit),),
+        steps=(Step(instruction=instruction, task=task, edit=edit),),
     )  # fmt: skip

@@ -124,34 +124,31 @@ def _six(topic: TopicScenes) -> Iterator[tuple[str, Scene | None, tuple[Scene, .
     yield "TIG", None, (), _prompt(topic), SceneEdit(op="whole", scene=topic.scene)
     yield "TIE", topic.scene, (), topic.change, SceneEdit(op="set", uids=(topic.target,), values=dict(topic.values))
     alone = without.with_things((first,))
-    yield (
-        "SRIG",
-        None,
-        refs[:1],
-        f"{topic.setting} that shows only the {first.name} of image 1.",
-        SceneEdit(op="whole", scene=alone),
-    )
-    words = f"Add the {first.name} of image 2 to image 1 and leave everything else as it is."
-    yield "SRIE", topic.scene, refs[:1], words, SceneEdit(op="add", things=(first,))
+    instruction = f"{topic.setting} that shows only the {first.name} of image 1."
+    yield "SRIG", None, refs[:1], instruction, SceneEdit(op="whole", scene=alone)
+    instruction = f"Add the {first.name} of image 2 to image 1 and leave everything else as it is."
+    yield "SRIE", topic.scene, refs[:1], instruction, SceneEdit(op="add", things=(first,))
     both = alone.with_things((first, _settled(alone, second)))
-    words = f"{topic.setting} with the {first.name} of image 1 and the {second.name} of image 2, and nothing else."
-    yield "MRIG", None, refs, words, SceneEdit(op="whole", scene=both)
+    instruction = (
+        f"{topic.setting} with the {first.name} of image 1 and the {second.name} of image 2, and nothing else."
+    )
+    yield "MRIG", None, refs, instruction, SceneEdit(op="whole", scene=both)
     grown = topic.scene.with_things((*topic.scene.things, first))
     two = SceneEdit(op="add", things=(first, _settled(grown, second)))
-    words = (
+    instruction = (
         f"Add {article(first.kind)} {first.kind} like the one in image 2 and {article(second.kind)} {second.kind} "
         f"like the one in image 3 to image 1. Keep the {target.name}."
     )
-    yield "MRIE", topic.scene, refs, words, two
+    yield "MRIE", topic.scene, refs, instruction, two
 
 
 def world_entries() -> Iterator[BenchmarkEntry]:
     """Thirty-six entries: six tasks by six topics."""
     for topic in _topics():
-        for task, scene, references, words, edit in _six(topic):
+        for task, scene, references, instruction, edit in _six(topic):
             yield BenchmarkEntry(
                 key=f"world-{task.lower()}-{topic.name.lower()}", taxonomy="imagenworld", task=task,
                 family="editing" if task.endswith("E") else "generation", topic=topic.name, subtopic=topic.subtopic,
                 track="references" if references else "basic", scene=scene, references=references,
-                steps=(Step(instruction=words, task=task, edit=edit),),
+                steps=(Step(instruction=instruction, task=task, edit=edit),),
             )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from imarena.core import Noun
+from imarena.core import Noun, ObjectTurn
 from imarena.studio.edits import SceneEdit, apply_edit
 from imarena.studio.scene import Scene
 
@@ -14,6 +14,8 @@ class Step(Noun):
     task: str
     edit: SceneEdit
     expected: str = ""
+    turn: ObjectTurn | None = None
+    """What an object-centric step does to the scene's objects, without the pools; None for other steps."""
 
 
 class BenchmarkEntry(Noun):

@@ -109,10 +109,10 @@ def pick_colour(rng: np.random.Generator, kind: str, used: list[str]) -> str:
 
 def describe_thing(thing: Thing) -> str:
     """``a red mug that says 'TEA'``."""
-    words = f"{article(thing.colour)} {thing.name}"
-    return f"{words} that says '{thing.text}'" if thing.text else words
+    description = f"{article(thing.colour)} {thing.name}"
+    return f"{description} that says '{thing.text}'" if thing.text else description
 
 
-def join_words(words: list[str]) -> str:
+def join_words(phrases: list[str]) -> str:
     """``a, b and c``."""
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+    return phrases[0] if len(phrases) == 1 else ", ".join(phrases[:-1]) + " and " + phrases[-1]

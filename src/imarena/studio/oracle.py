@@ -35,10 +35,14 @@ class TrueQuality:
         return 0.6 * self.made + 0.25 * self.kept + 0.15 * self.clean
 
 
-def true_quality(key: str, image: bytes, *, turn: int = 0, complex_mode: bool = False) -> TrueQuality:
-    """The truth about the encoded `image` as an answer to one turn of an entry, or to all turns at once."""
+def true_quality(key: str, image: bytes, *, turn: int | None = None, complex_mode: bool = False) -> TrueQuality:
+    """The truth about the encoded `image` as an answer to one turn of an entry (the first, unless said).
+
+    With `complex_mode`, as an answer to all instructions at once, or to those up to `turn`.
+    """
     entry = entry_of(key)
-    first, last = (0, len(entry.steps)) if complex_mode else (turn, turn + 1)
+    at = turn or 0
+    first, last = (0, len(entry.steps) if turn is None else turn + 1) if complex_mode else (at, at + 1)
     before, after = entry.scene_after(first), entry.scene_after(last)
     if after is None:
         return TrueQuality(0.0, 0.0, 0.0)

@@ -107,19 +107,19 @@ class Pen:
         self.line(points, fill, width, body=body)
 
     def text(
-        self, centre: Point, words: str, height: float, fill: RGB, *, max_width: float = 0.9, weight: int = 1
+        self, centre: Point, text: str, height: float, fill: RGB, *, max_width: float = 0.9, weight: int = 1
     ) -> None:
         """Words centred on a point; shrunk to `max_width` (share of the width) where they are too long."""
-        if not words:
+        if not text:
             return
         size = round(height * self.height)
         room = max_width * self.width
-        length = font(size).getlength(words)
+        length = font(size).getlength(text)
         if length > room:
             size = max(6, int(size * room / length))
         stroke = weight * size // 42
         (x, y) = self._xy([centre])[0]
-        self._ink.text((x, y), words, font=font(size), fill=fill, anchor="mm", stroke_width=stroke, stroke_fill=fill)
+        self._ink.text((x, y), text, font=font(size), fill=fill, anchor="mm", stroke_width=stroke, stroke_fill=fill)
 
 
 def _smooth(points: Sequence[Point], steps: int = 8) -> list[Point]:

@@ -50,23 +50,33 @@ def recognise_request(instruction: str, sources: tuple[bytes, ...]) -> Recognise
     named = requests_from_text(instruction, sources)
     if not named:
         return _by_picture(sources[0]) if sources else None
-    return next((one for one in named if not sources or shows(one.entry, sources[0])), None)
+    return next((request for request in named if not sources or shows(request.entry, sources[0])), None)
 
 
 def requests_from_text(instruction: str, sources: tuple[bytes, ...]) -> tuple[RecognisedRequest, ...]:
     """What the words are about, whatever the picture shows; the entry that looks most like it first."""
-    words = _plain(instruction)
-    found = [(len(text), key, turn) for text, key, turn in _instructions() if text in words]
-    for key in dict.fromkeys(key for _, key, _ in found):
-        entry = entry_of(key)
-        if len(entry.steps) > 1 and all(_plain(step.instruction) in words for step in entry.steps):
-            return (RecognisedRequest(entry, 0, len(entry.steps)),)
-    longest = max((length for length, _, _ in found), default=0)
-    best = [(key, turn) for length, key, turn in found if length == longest]
+    query = _plain(instruction)
+    matches = [(len(text), key, turn) for text, key, turn in _instructions() if text in query]
+    named = {key: _first_steps(entry_of(key), query) for key in dict.fromkeys(key for _, key, _ in matches)}
+    longest_chain = max(named, key=named.__getitem__, default="")
+    if named.get(longest_chain, 0) > 1:
+        return (RecognisedRequest(entry_of(longest_chain), 0, named[longest_chain]),)
+    longest = max((length for length, _, _ in matches), default=0)
+    best = [(key, turn) for length, key, turn in matches if length == longest]
     if len(best) > 1 and sources:
         look = _thumbnail(decode_pixels(sources[0]))
         best.sort(key=lambda choice: _far(look, *choice))
     return tuple(RecognisedRequest(entry_of(key), turn, turn + 1) for key, turn in best)
+
+
+def _first_steps(entry: BenchmarkEntry, query: str) -> int:
+    """How many steps of an entry, from the first on, a query holds word for word."""
+    held = 0
+    for step in entry.steps:
+        if _plain(step.instruction) not in query:
+            break
+        held += 1
+    return held
 
 
 def shows(entry: BenchmarkEntry, source: bytes) -> bool:
@@ -80,17 +90,17 @@ def shows(entry: BenchmarkEntry, source: bytes) -> bool:
     return any(_agreement(detail, _known_detail(entry.key, turn)) >= SHOWN for turn in range(len(entry.steps) + 1))
 
 
-def detail_agreement(one: Pixels, other: Pixels) -> float:
+def detail_agreement(first: Pixels, second: Pixels) -> float:
     """Share (0..1) of the blocks of two pictures (height, width, 3) in which their fine detail agrees.
 
     Brightness, grading, noise, compression and size change it little, and a part that was repainted only its own
     blocks; pictures of different things agree by chance in a block here and there, however alike their colours are.
     """
-    return _agreement(_detail(one), _detail(other))
+    return _agreement(_detail(first), _detail(second))
 
 
-def _plain(words: str) -> str:
-    return " ".join(words.casefold().split()).rstrip(" .")
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(" .")
 
 
 @cache
@@ -104,10 +114,10 @@ def _by_picture(source: bytes) -> RecognisedRequest | None:
     """The nearest entry that the picture shows; a picture after its last turn asks for that turn once more."""
     look = _thumbnail(decode_pixels(source))
     seen = [(entry, turn) for entry in entries() if entry.scene is not None for turn in range(len(entry.steps) + 1)]
-    near = sorted((_far(look, entry.key, turn), place) for place, (entry, turn) in enumerate(seen))
+    near = sorted((_far(look, entry.key, turn), index) for index, (entry, turn) in enumerate(seen))
     tried: dict[str, bool] = {}
-    for far, place in near:
-        entry, turn = seen[place]
+    for far, index in near:
+        entry, turn = seen[index]
         if far >= FAR or len(tried) > NEAREST:
             return None
         if entry.key not in tried:
@@ -150,9 +160,9 @@ def _detail(pixels: Pixels) -> Floats:
     return fine.reshape(across, BLOCK, across, BLOCK).transpose(0, 2, 1, 3).reshape(across * across, BLOCK * BLOCK)
 
 
-def _agreement(one: Floats, other: Floats) -> float:
+def _agreement(first: Floats, second: Floats) -> float:
     floor = FLAT * BLOCK
-    left, right = np.linalg.norm(one, axis=1), np.linalg.norm(other, axis=1)
-    correlation = (one * other).sum(axis=1) / (np.maximum(left, floor) * np.maximum(right, floor))
+    left, right = np.linalg.norm(first, axis=1), np.linalg.norm(second, axis=1)
+    correlation = (first * second).sum(axis=1) / (np.maximum(left, floor) * np.maximum(right, floor))
     telling = np.maximum(left, right) > floor
-    return float(((correlation > AGREES) & telling).sum() / max(telling.sum(), len(one) / 6))
+    return float(((correlation > AGREES) & telling).sum() / max(telling.sum(), len(first) / 6))

@@ -51,7 +51,7 @@ class RenderedScene:
 
     def seen(self) -> tuple[VisibleObject, ...]:
         """The truth about every thing, from the farthest to the nearest."""
-        return tuple(self._one(depth, thing) for depth, thing in enumerate(self.order))
+        return tuple(self._visible_object(depth, thing) for depth, thing in enumerate(self.order))
 
     def mask(self, uid: str) -> Bools:
         """The visible pixels of one thing."""
@@ -63,7 +63,7 @@ class RenderedScene:
         """The visible pixels of everything that stands in the foreground."""
         return _front(self.index, self.order)
 
-    def _one(self, depth: int, thing: Thing) -> VisibleObject:
+    def _visible_object(self, depth: int, thing: Thing) -> VisibleObject:
         mask = self.index == depth
         rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
         box = (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1) if rows.size else None

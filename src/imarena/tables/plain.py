@@ -5,6 +5,7 @@ its name); number columns come back as float64. An empty cell is null. Whatever 
 rows are counted from 1 and the header is not counted.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imarena.core import UserError
+from imarena.core import NOT_COUNTED, UserError
 from imarena.tables.files import read_file
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -52,7 +53,17 @@ KINDS: dict[str, TableKind] = {
     "battles": TableKind(
         text=("left", "right"),
         labels=("winner",),
-        optional_text=("item", "rater", "source", "task", "dimension", "status_left", "status_right", "purpose"),
+        optional_text=(
+            "item",
+            "rater",
+            "source",
+            "task",
+            "dimension",
+            "status_left",
+            "status_right",
+            "purpose",
+            NOT_COUNTED,
+        ),
         optional_numbers=("weight", "score_left", "score_right"),
     ),
     "ratings": TableKind(
@@ -72,6 +83,7 @@ def read_table(
     columns: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     extra: Sequence[str] | None = None,
+    bad_values: dict[int, str] | None = None,
 ) -> pa.Table:
     """Read a table of battles, ratings or scores.
 
@@ -81,13 +93,14 @@ def read_table(
     only). `extra` names other columns to keep; None keeps them all.
 
     Known text columns come back as dictionary<int32, string>, known numbers as float64; ``value`` of ratings as
-    float64 where every cell is a number or missing, else as text (nominal labels).
+    float64 where every cell is a number or missing, else as text (nominal labels). Where most of them are numbers, a
+    word among them raises, unless `bad_values` is given: it takes the cells by row, and the table has no value there.
     """
     spec = _kind(kind)
     renames = dict(columns or {})
     text = frozenset(renames.get(name, name) for name in spec.known_text | spec.known_numbers)
     wanted = None if extra is None else text | frozenset(extra)
-    return _checked(read_file(Path(path), text=text, wanted=wanted), spec, str(path), renames, labels)
+    return _checked(read_file(Path(path), text=text, wanted=wanted), spec, str(path), renames, labels, bad_values)
 
 
 def as_table(
@@ -130,14 +143,19 @@ def _plain(values: Any) -> Any:
 
 
 def _checked(
-    table: pa.Table, spec: TableKind, name: str, columns: Mapping[str, str], labels: Mapping[str, str] | None
+    table: pa.Table,
+    spec: TableKind,
+    name: str,
+    columns: Mapping[str, str],
+    labels: Mapping[str, str] | None,
+    bad_values: dict[int, str] | None = None,
 ) -> pa.Table:
     table = _renamed(table, spec, name, columns)
     for column in table.column_names:
         if column in spec.known_numbers:
             table = _with(table, column, _numbers(table[column], name, column))
         elif column == "value":
-            table = _with(table, column, _values(table[column], name))
+            table = _with(table, column, _values(table[column], name, bad_values))
         elif column in spec.known_text:
             table = _with(table, column, _text(table[column], name, column))
     for column in spec.text:
@@ -238,23 +256,34 @@ def _first_not_a_number(values: Any) -> int:
     return low
 
 
-def _values(values: Any, name: str) -> Any:
+def _values(values: Any, name: str, bad_values: dict[int, str] | None) -> Any:
     """Ratings: numbers where all of them are, else nominal labels. One slip among numbers is told, not obeyed."""
     try:
         return _numbers(values, name, "value")
     except UserError:
         if not pa.types.is_dictionary(values.type) and not pa.types.is_string(values.type):
             raise
-        if _mostly_numbers(values):
+        if not _mostly_numbers(values):
+            return _text(values, name, "value")
+        if bad_values is None:
             raise
-        return _text(values, name, "value")
+        cells = values.cast(pa.string()).to_pylist()
+        bad = {row: cell for row, cell in enumerate(cells) if cell is not None and not _is_value(cell)}
+        bad_values.update({row + 1: _short(cell) for row, cell in bad.items()})
+        kept = [None if row in bad else cell for row, cell in enumerate(cells)]
+        return _numbers(pa.chunked_array([pa.array(kept, pa.string())]), name, "value")
+
+
+def _is_value(cell: str) -> bool:
+    """A finite number, or a word that stands for none."""
+    return cell.strip() in ("", *NOT_A_NUMBER) or (_is_number(cell) and math.isfinite(float(cell)))
 
 
 def _mostly_numbers(values: Any) -> bool:
     """More than half of the cells that hold something are numbers."""
     counts = {row["values"]: row["counts"] for row in pc.value_counts(values.cast(pa.string())).to_pylist()}
-    given = {word: number for word, number in counts.items() if word and word.strip() not in NOT_A_NUMBER}
-    return bool(2 * sum(number for word, number in given.items() if _is_number(word)) > sum(given.values()))
+    filled = {word: number for word, number in counts.items() if word and word.strip() not in NOT_A_NUMBER}
+    return bool(2 * sum(number for word, number in filled.items() if _is_number(word)) > sum(filled.values()))
 
 
 def _is_number(word: str) -> bool:
@@ -270,9 +299,9 @@ def _battles(table: pa.Table, name: str, labels: Mapping[str, str]) -> pa.Table:
         if ours not in OUTCOMES:
             raise UserError(f"Label '{theirs}' cannot mean '{ours}'.", hint=f"Outcomes are: {', '.join(OUTCOMES)}.")
     table = _with(table, "winner", _relabelled(table["winner"], labels))
-    _known_words(table, name, "winner", OUTCOMES)
+    _check_values(table, name, "winner", OUTCOMES)
     if "source" in table.column_names:
-        _known_words(table, name, "source", ("human", "judge"))
+        _check_values(table, name, "source", ("human", "judge"))
     if "weight" in table.column_names:
         low = pc.less(table["weight"], 0.0)
         _refuse(pc.fill_null(low, True), name, "column 'weight' is empty or below 0", "Give a number, 0 or more.")
@@ -282,22 +311,22 @@ def _battles(table: pa.Table, name: str, labels: Mapping[str, str]) -> pa.Table:
 def _relabelled(values: Any, labels: Mapping[str, str]) -> Any:
     if not labels or not values.num_chunks:
         return values
-    words = [labels.get(word, word) for word in values.chunk(0).dictionary.to_pylist()]
+    renamed = [labels.get(word, word) for word in values.chunk(0).dictionary.to_pylist()]
     indices = pa.chunked_array([chunk.indices for chunk in values.chunks], pa.int32())
-    return pc.take(pa.array(words, pa.string()), indices).dictionary_encode()
+    return pc.take(pa.array(renamed, pa.string()), indices).dictionary_encode()
 
 
-def _known_words(table: pa.Table, name: str, column: str, words: tuple[str, ...]) -> None:
+def _check_values(table: pa.Table, name: str, column: str, known: tuple[str, ...]) -> None:
     values = table[column]
     if not values.num_chunks:
         return
-    unknown = [word for word in values.chunk(0).dictionary.to_pylist() if word not in words]
+    unknown = [word for word in values.chunk(0).dictionary.to_pylist() if word not in known]
     for word in unknown:
         _refuse(
             pc.equal(values.cast(pa.string()), word),
             name,
             f"unknown {column} '{_short(word)}'",
-            f"Known: {', '.join(words)}."
+            f"Known: {', '.join(known)}."
             + (
                 f" Say what your word means with --labels '{word}=left' (or right, tie, both_bad)."
                 if column == "winner"

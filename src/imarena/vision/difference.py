@@ -107,17 +107,17 @@ def change_regions(colour: Floats) -> tuple[Mask, tuple[Region, ...]]:
     count, labels, stats, centres = cv2.connectedComponentsWithStats(closed)
     kept = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] > _SMALLEST * closed.size]
     mask = np.isin(labels, kept) if kept else np.zeros(closed.shape, dtype=bool)
-    found = []
+    regions = []
     for i in sorted(kept, key=lambda k: -int(stats[k, cv2.CC_STAT_AREA])):
         left, top, w, h, area = (int(v) for v in stats[i])
-        found.append(
+        regions.append(
             Region(
                 box=(left / width, top / height, (left + w) / width, (top + h) / height),
                 centre=(float(centres[i][0]) / width, float(centres[i][1]) / height),
                 area=area / closed.size,
             )
         )
-    return mask, tuple(found)
+    return mask, tuple(regions)
 
 
 def _fitted(source: Frame, output: Image.Image, long_side: int) -> tuple[Frame, float]:

@@ -35,8 +35,8 @@ class _Language:
     rules: tuple[tuple[str, frozenset[str]], ...]
 
     def kinds(self, sentence: str) -> set[str]:
-        found = {name for name, pattern in self.features.items() if pattern.search(sentence)}
-        return {kind for kind, needed in self.rules if needed <= found}
+        features = {name for name, pattern in self.features.items() if pattern.search(sentence)}
+        return {kind for kind, needed in self.rules if needed <= features}
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class _Words:
     def kinds(self, text: str) -> set[str]:
         """The tricks that a text plays: by a tell-tale phrase, or by what comes together in one of its sentences."""
         lowered = text.lower()
-        found = {kind for kind, pattern in self.patterns.items() if pattern.search(lowered)}
+        kinds = {kind for kind, pattern in self.patterns.items() if pattern.search(lowered)}
         bare = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", lowered)))
         for sentence in _SENTENCE.split(bare):
             for language in self.languages:
-                found |= language.kinds(sentence)
-        return found
+                kinds |= language.kinds(sentence)
+        return kinds
 
 
 @lru_cache(maxsize=1)
@@ -61,8 +61,8 @@ def _words() -> _Words:
     raw = yaml.safe_load((files("imarena.vision") / "injection_words.yaml").read_text(encoding="utf-8"))
     patterns = {}
     for strength in ("strong", "weak"):
-        for kind, found in raw[strength].items():
-            joined = "|".join(f"(?:{pattern})" for pattern in found).replace(" ", _GAP)
+        for kind, phrases in raw[strength].items():
+            joined = "|".join(f"(?:{pattern})" for pattern in phrases).replace(" ", _GAP)
             patterns[kind] = re.compile(rf"\b(?:{joined})\b" if strength == "weak" else joined)
     return _Words(str(raw["version"]), patterns, _languages())
 
@@ -71,15 +71,15 @@ def _languages() -> tuple[_Language, ...]:
     raw = yaml.safe_load((files("imarena.vision") / "injection_features.yaml").read_text(encoding="utf-8"))
     return tuple(
         _Language(
-            {name: _either(found, glued=code in _GLUED) for name, found in language["features"].items()},
+            {name: _either(phrases, glued=code in _GLUED) for name, phrases in language["features"].items()},
             tuple((kind, frozenset(needed)) for kind, *needed in language["rules"]),
         )
         for code, language in raw.items()
     )
 
 
-def _either(found: list[str], *, glued: bool) -> re.Pattern[str]:
-    joined = "|".join(f"(?:{pattern})" for pattern in found)
+def _either(phrases: list[str], *, glued: bool) -> re.Pattern[str]:
+    joined = "|".join(f"(?:{pattern})" for pattern in phrases)
     return re.compile(joined if glued else rf"(?<!\w)(?:{joined.replace(' ', _BETWEEN)})(?!\w)")
 
 
@@ -99,19 +99,19 @@ class FoundInjection:
 
 def find_injections(lines: Sequence[TextLine]) -> tuple[FoundInjection, ...]:
     """Lines that address a judge, each kind once. Adjoining lines are also read as one."""
-    found: dict[str, FoundInjection] = {}
+    injections: dict[str, FoundInjection] = {}
     spans = [(i, i + 1) for i in range(len(lines))]
     spans += [(i, i + size) for size in range(2, _WRAPPED + 1) for i in range(len(lines) - size + 1)]
     for start, end in spans:
         joined = " ".join(line.text for line in lines[start:end])
         for kind in sorted(_words().kinds(joined)):
-            if kind not in found:
+            if kind not in injections:
                 boxes = np.array([line.box for line in lines[start:end]])
                 low, high = boxes.min(axis=0), boxes.max(axis=0)
-                found[kind] = FoundInjection(
+                injections[kind] = FoundInjection(
                     kind, joined, (float(low[0]), float(low[1]), float(high[2]), float(high[3]))
                 )
-    return tuple(found.values())
+    return tuple(injections.values())
 
 
 def _bars(frame: Frame) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:

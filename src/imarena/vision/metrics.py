@@ -5,11 +5,15 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from imarena.core import UserError
+from imarena.vision.comparison import peak_signal_to_noise, scale_to
 from imarena.vision.difference import Difference, measure_difference
 from imarena.vision.frame import Frame, frame_of
 from imarena.vision.quality import measure_quality
+from imarena.vision.ssim import ssim
 
 Pixels = NDArray[np.uint8]
+
+HIGHEST_PSNR = 100.0
 
 
 def colour_change(pixels: Pixels, against: Pixels | None = None) -> float:
@@ -25,6 +29,23 @@ def structure_changed(pixels: Pixels, against: Pixels | None = None) -> float:
 def changed_area(pixels: Pixels, against: Pixels | None = None) -> float:
     """Share of the image inside regions that differ from the source, 0 to 1."""
     return _compared(pixels, against, "changed-area").area
+
+
+def similarity(pixels: Pixels, against: Pixels | None = None) -> float:
+    """SSIM with the source, at the source's size: 1 for a copy."""
+    return ssim(*_fitted_pair(pixels, against, "ssim"))
+
+
+def signal_to_noise(pixels: Pixels, against: Pixels | None = None) -> float:
+    """PSNR with the source in dB, at the source's size; 100 for a copy, and for what is nearer than that."""
+    return min(peak_signal_to_noise(*_fitted_pair(pixels, against, "psnr")) or HIGHEST_PSNR, HIGHEST_PSNR)
+
+
+def colour_difference(pixels: Pixels, against: Pixels | None = None) -> float:
+    """Mean CIEDE2000 to the source, at the source's size; 0 for a copy, about 1 where a difference is just visible."""
+    from imarena.vision.ciede2000 import colour_difference_map
+
+    return float(colour_difference_map(*_fitted_pair(pixels, against, "colour-difference")).mean())
 
 
 def sharpness(pixels: Pixels, against: Pixels | None = None) -> float:  # noqa: ARG001
@@ -47,6 +68,15 @@ def _frame(pixels: Pixels) -> Frame:
 
 
 def _compared(pixels: Pixels, against: Pixels | None, name: str) -> Difference:
+    return measure_difference(_frame(_source(against, name)), Image.fromarray(pixels))
+
+
+def _fitted_pair(pixels: Pixels, against: Pixels | None, name: str) -> tuple[Pixels, Pixels]:
+    source = _source(against, name)
+    return source, scale_to(pixels, source)
+
+
+def _source(against: Pixels | None, name: str) -> Pixels:
     if against is None:
         raise UserError(f"The metric '{name}' compares two images and got one.", hint="Give the source as `against`.")
-    return measure_difference(_frame(against), Image.fromarray(pixels))
+    return against

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import yaml
 
-from imarena.vision.nanodet import KINDS
+from imarena.vision.coco_kinds import KINDS
 
 _END = re.compile(
     r"\b(?:on|in|with|near|next|under|over|at|behind|beside|by|from|that|which|who|inside|to|for|instead|and|\w+ing)\b"
@@ -16,11 +16,11 @@ _END = re.compile(
 @lru_cache(maxsize=1)
 def _table() -> tuple[dict[str, frozenset[int]], frozenset[str]]:
     raw = yaml.safe_load((files("imarena.vision") / "nouns.yaml").read_text(encoding="utf-8"))
-    found: dict[str, set[int]] = {kind: {at} for at, kind in enumerate(KINDS)}
+    kinds_by_noun: dict[str, set[int]] = {kind: {at} for at, kind in enumerate(KINDS)}
     for kind, names in raw["words"].items():
         for name in names:
-            found.setdefault(name, set()).add(KINDS.index(kind))
-    return {word: frozenset(kinds) for word, kinds in found.items()}, frozenset(raw["measures"])
+            kinds_by_noun.setdefault(name, set()).add(KINDS.index(kind))
+    return {word: frozenset(kinds) for word, kinds in kinds_by_noun.items()}, frozenset(raw["measures"])
 
 
 def _singulars(noun: str) -> tuple[str, ...]:
@@ -40,3 +40,19 @@ def kinds_in_phrase(phrase: str) -> frozenset[int]:
         if not tokens or not measures.intersection(_singulars(tokens[-1])):
             break
     return frozenset()
+
+
+def related_nouns(phrase: str) -> tuple[str, ...]:
+    """Other names for the thing that a phrase names: the detector's name for its kind first, then that kind's nouns.
+
+    Empty where the phrase names none of the 80 kinds.
+    """
+    kinds = sorted(kinds_in_phrase(phrase))
+    table, _ = _table()
+    nouns = [KINDS[kind] for kind in kinds] + [noun for noun, its in table.items() if its & set(kinds)]
+    return tuple(dict.fromkeys(nouns))
+
+
+def labels_in_phrase(phrase: str) -> frozenset[str]:
+    """The detector's labels that the phrase's head noun means; empty where it means none of them."""
+    return frozenset(KINDS[kind] for kind in kinds_in_phrase(phrase))

@@ -23,7 +23,7 @@ LONG_SIDE = 768
 _SMALLEST = 384
 _SMALLEST_PART = 480
 Box = tuple[float, float, float, float]
-_Found = tuple[tuple[str, float, Any], ...]
+_ReadLines = tuple[tuple[str, float, Any], ...]
 _KEEP = 256
 
 
@@ -83,7 +83,7 @@ def _key(array: NDArray[np.uint8]) -> bytes:
 
 
 @cached(LRUCache(_KEEP), key=_key, lock=threading.Lock())
-def _found(array: NDArray[np.uint8]) -> _Found:
+def _recognise(array: NDArray[np.uint8]) -> _ReadLines:
     """What the engine finds in a picture (pixels). The same source is read for every editor: the last ones are kept."""
     read = _engine()(array)
     nothing = read is None or read.txts is None or read.boxes is None
@@ -96,7 +96,7 @@ def read_lines(image: Image.Image, box: Box | None = None) -> tuple[TextLine, ..
     array = _readable(part, _SMALLEST if box is None else _SMALLEST_PART)
     height, width = array.shape[:2]
     lines = []
-    for text, confidence, corners_ in _found(array):
+    for text, confidence, corners_ in _recognise(array):
         corners = np.asarray(corners_, dtype=np.float64) / (width, height)
         corners = corners * (taken[2] - taken[0], taken[3] - taken[1]) + (taken[0], taken[1])
         left, top = corners.min(axis=0)
@@ -111,12 +111,12 @@ def detect_text(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
     `pixels` is sRGB, shape (height, width, 3).
     """
     height, width = pixels.shape[:2]
-    found = []
+    detections = []
     for line in read_lines(Image.fromarray(pixels)):
         left, top, right, bottom = (min(1.0, max(0.0, end)) for end in line.box)
         box = (left * width, top * height, right * width, bottom * height)
-        found.append(Detection(box, line.text, line.confidence))
-    return tuple(sorted(found, key=lambda one: (-one.score, one.box)))
+        detections.append(Detection(box, line.text, line.confidence))
+    return tuple(sorted(detections, key=lambda detection: (-detection.score, detection.box)))
 
 
 def fold_text(text: str) -> str:

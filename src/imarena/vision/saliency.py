@@ -16,15 +16,15 @@ _SPREAD = np.array([0.229, 0.224, 0.225], np.float32)
 
 
 @lru_cache(maxsize=8)
-def _found(pixels: bytes) -> NDArray[np.float32]:
+def _saliency_map(pixels: bytes) -> NDArray[np.float32]:
     """The map of a small copy; the last few are kept, since one edit may ask for its picture's several times."""
     small = np.frombuffer(pixels, np.uint8).reshape(SIDE, SIDE, 3).astype(np.float32)
     ready = (small / max(float(small.max()), 1e-6) - _MEAN) / _SPREAD
     session = network("u2netp")
-    given = {session.get_inputs()[0].name: np.ascontiguousarray(ready.transpose(2, 0, 1)[None], np.float32)}
-    found = np.asarray(session.run([session.get_outputs()[0].name], given)[0][0, 0], np.float32)
-    found.setflags(write=False)
-    return found
+    inputs = {session.get_inputs()[0].name: np.ascontiguousarray(ready.transpose(2, 0, 1)[None], np.float32)}
+    saliency_map = np.asarray(session.run([session.get_outputs()[0].name], inputs)[0][0, 0], np.float32)
+    saliency_map.setflags(write=False)
+    return saliency_map
 
 
 def saliency(rgb: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -40,8 +40,10 @@ def saliency(rgb: NDArray[np.floating]) -> NDArray[np.float32]:
     shrinks = max(height, width) > SIDE
     way = cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR
     small = cv2.resize(np.asarray(rgb, np.float32), (SIDE, SIDE), interpolation=way)
-    found = _found(np.asarray(np.clip(small * 255 + 0.5, 0, 255), np.uint8).tobytes())
-    return np.asarray(np.clip(cv2.resize(found, (width, height), interpolation=cv2.INTER_LINEAR), 0, 1), np.float32)
+    saliency_map = _saliency_map(np.asarray(np.clip(small * 255 + 0.5, 0, 255), np.uint8).tobytes())
+    return np.asarray(
+        np.clip(cv2.resize(saliency_map, (width, height), interpolation=cv2.INTER_LINEAR), 0, 1), np.float32
+    )
 
 
 def segment_salient(pixels: NDArray[np.uint8]) -> tuple[SegmentMask, ...]:
@@ -49,6 +51,6 @@ def segment_salient(pixels: NDArray[np.uint8]) -> tuple[SegmentMask, ...]:
 
     `pixels` is sRGB, shape (height, width, 3). The score is the mean of the map inside the mask.
     """
-    found = saliency(np.asarray(pixels, np.float32) / np.float32(255))
-    mask = np.asarray(found >= 0.5, np.bool_)
-    return (SegmentMask(mask, "salient", float(found[mask].mean())),) if mask.any() else ()
+    saliency_map = saliency(np.asarray(pixels, np.float32) / np.float32(255))
+    mask = np.asarray(saliency_map >= 0.5, np.bool_)
+    return (SegmentMask(mask, "salient", float(saliency_map[mask].mean())),) if mask.any() else ()

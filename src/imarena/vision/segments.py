@@ -128,9 +128,9 @@ def _neighbours(labels: NDArray[np.int32]) -> dict[int, set[int]]:
     pairs = np.concatenate([across, down])
     pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
     beside: dict[int, set[int]] = {int(label): set() for label in np.unique(labels)}
-    for one, other in pairs.tolist():
-        beside[one].add(other)
-        beside[other].add(one)
+    for first, second in pairs.tolist():
+        beside[first].add(second)
+        beside[second].add(first)
     return beside
 
 
@@ -139,15 +139,15 @@ def _next_pair(
 ) -> tuple[int, int] | None:
     """The two neighbours to join next: the likest; a tiny region goes to its likest neighbour whatever the colour."""
     best: tuple[float, int, int] | None = None
-    for one, others in beside.items():
-        for other in others:
-            if other < one:
+    for first, others in beside.items():
+        for second in others:
+            if second < first:
                 continue
-            gap = float(np.linalg.norm(sums[one] / sizes[one] - sums[other] / sizes[other]))
-            if min(sizes[one], sizes[other]) < least:
+            gap = float(np.linalg.norm(sums[first] / sizes[first] - sums[second] / sizes[second]))
+            if min(sizes[first], sizes[second]) < least:
                 gap /= 100.0
-            if best is None or (gap, one, other) < best:
-                best = (gap, one, other)
+            if best is None or (gap, first, second) < best:
+                best = (gap, first, second)
     if best is None or (best[0] > _LIKE and len(beside) <= MAX_REGIONS):
         return None
     return best[1], best[2]
@@ -159,7 +159,7 @@ def _regions(labels: NDArray[np.int32], stretch_x: float, stretch_y: float, size
     def at(point: Any) -> tuple[int, int]:
         return min(size[0], round(float(point[0]) * stretch_x)), min(size[1], round(float(point[1]) * stretch_y))
 
-    found = []
+    segments = []
     for label in np.unique(labels):
         mask = (labels == label).astype(np.uint8)
         contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
@@ -169,6 +169,6 @@ def _regions(labels: NDArray[np.int32], stretch_x: float, stretch_y: float, size
         rows, columns = np.nonzero(mask)
         corner = (int(rows.min()), int(columns.min()))
         box = (*at((columns.min(), rows.min())), *at((columns.max() + 1, rows.max() + 1)))
-        found.append((corner, tuple(outlines), at((column + 0.5, row + 0.5)), box))
-    found.sort(key=lambda region: (region[0], region[3]))
-    return [Segment(number, outlines, label, box) for number, (_, outlines, label, box) in enumerate(found, 1)]
+        segments.append((corner, tuple(outlines), at((column + 0.5, row + 0.5)), box))
+    segments.sort(key=lambda region: (region[0], region[3]))
+    return [Segment(number, outlines, label, box) for number, (_, outlines, label, box) in enumerate(segments, 1)]

@@ -12,7 +12,8 @@ from imarena.core import VERSION
 from imarena.web import problems
 from imarena.web.arena import ServedWorkspace, open_arena
 from imarena.web.gate import Gate
-from imarena.web.routes import explore, exports, lead, look, monitor, people, pictures, rating, session, tokens
+from imarena.web.language_files import language_pages, read_languages
+from imarena.web.routes import explore, exports, lead, look, monitor, people, pictures, raters, rating, session, tokens
 from imarena.web.routes import prefetch as ahead
 from imarena.web.static_files import PathPrefix, read_pages, serve_pages
 from imarena.web.wire import Problem
@@ -39,9 +40,9 @@ def _name(route: APIRoute) -> str:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     arena: ServedWorkspace = app.state.arena
     to_thread.current_default_thread_limiter().total_tokens = arena.settings.threads
-    await to_thread.run_sync(warm_up, arena.workspace, arena.voting.shelves)
+    await to_thread.run_sync(warm_up, arena.workspace, arena.voting.records)
     arena.warmer.start()
-    arena.view_warmer.start()
+    await to_thread.run_sync(arena.view_warmer.start)
     yield
     arena.close()
 
@@ -51,7 +52,9 @@ def create_app(settings: ServeSettings | None = None) -> FastAPI:
     arena = open_arena(settings or settings_from_environment())
     app = bare_app()
     app.state.arena = arena
-    serve_pages(app, read_pages(), arena.settings.root_path)
+    languages = read_languages(arena.workspace.root)
+    names = {code: language.name for code, language in languages.items()}
+    serve_pages(app, read_pages() | language_pages(languages), arena.settings.root_path, names)
     app.add_middleware(Gate, arena=arena)
     app.add_middleware(PathPrefix, root=arena.settings.root_path)
     return app
@@ -71,6 +74,6 @@ def bare_app() -> FastAPI:
         responses=_REFUSALS,
     )
     problems.install_handlers(app)
-    for room in (session, rating, ahead, pictures, lead, people, tokens, look, explore, monitor, exports):
+    for room in (session, rating, ahead, pictures, lead, raters, people, tokens, look, explore, monitor, exports):
         app.include_router(room.router)
     return app

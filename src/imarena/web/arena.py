@@ -28,7 +28,7 @@ class ServedWorkspace:
     workspace: Workspace
     voting: Voting
     pictures: Previews
-    looking: Leaderboards
+    leaderboards: Leaderboards
     keys: Keys
     sessions: SessionCache
     warmer: PreviewWarmer
@@ -40,7 +40,7 @@ class ServedWorkspace:
         """Let go of the workspace."""
         self.warmer.stop()
         self.view_warmer.stop()
-        self.voting.turns.close()
+        self.voting.close()
         self.workspace.close()
 
 
@@ -51,16 +51,16 @@ def open_arena(settings: ServeSettings) -> ServedWorkspace:
     voting = Voting(workspace)
     pictures = Previews(workspace)
     traffic = Traffic()
-    looking = Leaderboards(workspace, voting.shelves)
+    leaderboards = Leaderboards(workspace)
     return ServedWorkspace(
         settings=settings,
         workspace=workspace,
         voting=voting,
         pictures=pictures,
-        warmer=PreviewWarmer(voting.shelves, pictures, traffic),
+        warmer=PreviewWarmer(voting.records, pictures, traffic),
         traffic=traffic,
-        looking=looking,
-        view_warmer=ViewWarmer(looking, traffic),
+        leaderboards=leaderboards,
+        view_warmer=ViewWarmer(leaderboards, traffic),
         keys=Keys(settings.secret_key),
         sessions=SessionCache(workspace),
     )

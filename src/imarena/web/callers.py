@@ -10,7 +10,7 @@ from imarena.storage import Visitor
 from imarena.web.problems import RequestRefused
 
 Role = Literal["admin", "lead", "rater", "viewer"]
-_INSIDE = ("admin", "lead", "viewer")
+INSIDE = ("admin", "lead", "viewer")
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class Caller:
     can_look: bool = False
     campaign_id: str | None = None
     """The campaign that the person was invited to."""
+    others: tuple[Visitor, ...] = ()
+    """Who else is signed in in the same browser, in other roles."""
 
     @property
     def leads(self) -> bool:
@@ -35,29 +37,29 @@ class Caller:
     @property
     def inside(self) -> bool:
         """Was this caller let in to look, or is it a visitor (or a rater) of a public board?"""
-        return self.role in _INSIDE
+        return self.role in INSIDE
 
 
-def as_caller(found: Visitor | None, *, machine: bool, public: bool) -> Caller:
+def as_caller(visitor: Visitor | None, *, machine: bool, public: bool) -> Caller:
     """Who holds a session or a token; nobody in particular where there is none. `public`: anybody may look."""
-    if found is None:
+    if visitor is None:
         return Caller(can_look=public)
-    role: Any = found.role
+    role: Any = visitor.role
     return Caller(
         role=role,
-        name=found.name,
-        rater_id=found.rater_id,
-        session="" if machine else found.key,
+        name=visitor.name,
+        rater_id=visitor.rater_id,
+        session="" if machine else visitor.key,
         machine=machine,
-        can_look=public or role in _INSIDE,
-        campaign_id=found.campaign_id,
+        can_look=public or role in INSIDE,
+        campaign_id=visitor.campaign_id,
     )
 
 
 async def caller_of(request: Request) -> Caller:
     """The caller, as the gate in front of all routes found it. Async: it waits for nothing and needs no thread."""
-    found = request.scope.get("imarena.caller")
-    return found if isinstance(found, Caller) else Caller()
+    caller = request.scope.get("imarena.caller")
+    return caller if isinstance(caller, Caller) else Caller()
 
 
 def _needs(allowed: Callable[[Caller], bool], who: str) -> Callable[[Request], Awaitable[Caller]]:

@@ -4,8 +4,10 @@ It is plain ASGI: one layer, no copy of bodies. It also puts the security header
 """
 
 import ipaddress
+import re
 from asyncio import Semaphore, Task, get_running_loop
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +19,7 @@ from imarena.core import DatabaseFailed
 from imarena.storage import Visitor
 from imarena.web.arena import ServedWorkspace
 from imarena.web.callers import Caller, as_caller
-from imarena.web.keys import presented_secret
+from imarena.web.keys import bearer_secret, presented_sessions
 from imarena.web.limits import ANYBODY, COSTLY, INVITED, SIGN_IN, SIGNED_IN
 from imarena.web.problems import database_error, database_unavailable, log, problem_response
 
@@ -30,6 +32,8 @@ SLOW_PATHS = (*COSTLY_PATHS, "/api/lead/")
 """What may rightly take long: a board, a campaign of many items."""
 LONGEST_S = 25.0
 """Everything else is answered within this, whatever the database does; less than a page or a proxy waits."""
+RATING_PATHS = ("/api/rating/", "/api/tasks/")
+"""Where a browser with several sessions acts as a rater first."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -138,11 +142,11 @@ class Gate:
 
     async def _in_line(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Wait for a place without a thread. It is free again when the answer begins: who reads slowly holds none."""
-        async with AsyncExitStack() as place:
-            await place.enter_async_context(self._places)
+        async with AsyncExitStack() as slot:
+            await slot.enter_async_context(self._places)
 
             async def sent(message: Message) -> None:
-                await place.aclose()
+                await slot.aclose()
                 await send(message)
 
             await self.app(scope, receive, sent)
@@ -150,33 +154,47 @@ class Gate:
     async def _refusal(self, scope: Scope) -> Any:
         """A response that says no, or None; finds out who is asking on the way."""
         headers = Headers(scope=scope)
-        if self._hosts and _host(headers.get("host", "")) not in self._hosts:
+        hosts = headers.getlist("host")
+        name = _host(hosts[0]) if len(hosts) == 1 else None
+        if name is None:
+            return problem_response(400, "host", "The request needs one Host header, with a name and perhaps a port.")
+        if self._hosts and name not in self._hosts:
             return problem_response(400, "host", "This server is not known by that name.")
-        if scope["method"] not in SAFE:
-            length = headers.get("content-length", "0")
-            if "transfer-encoding" in headers or not length.isdigit() or int(length) > MOST_BYTES:
-                return problem_response(413, "too_large", "The request is too large.")
+        unfit = _unfit_body(headers)
+        if unfit is not None:
+            return unfit
         if not self._warned and not self.arena.settings.trusted_proxies and "x-forwarded-for" in headers:
             self._warned = True
             log.warning(_PROXY, (scope.get("client") or ("?",))[0])
-        caller = await self._caller(headers)
+        caller = await self._caller(scope, headers)
         scope["imarena.caller"] = caller
         wait = self._wait_s(scope, caller)
         if wait:
-            told = problem_response(429, "slow_down", "Too many requests.", hint=f"Try again in {wait:.0f} seconds.")
-            told.headers["retry-after"] = str(max(1, round(wait)))
-            return told
+            response = problem_response(
+                429, "slow_down", "Too many requests.", hint=f"Try again in {wait:.0f} seconds."
+            )
+            response.headers["retry-after"] = str(max(1, round(wait)))
+            return response
         if scope["method"] not in SAFE and not caller.machine and not self._ours(scope, headers, caller):
             hint = "Reload the page. (A proxy in front has to pass the header Host on as it came.)"
             return problem_response(403, "csrf", "The request did not come from this arena's pages.", hint=hint)
         return None
 
-    async def _caller(self, headers: Headers) -> Caller:
-        shown, public = presented_secret(headers, self.arena.keys), self.arena.settings.public
-        if shown is None:
-            return as_caller(None, machine=False, public=public)
-        secret, machine = shown
-        return as_caller(await self._visitor(secret, machine=machine), machine=machine, public=public)
+    async def _caller(self, scope: Scope, headers: Headers) -> Caller:
+        """Who asks. A browser may have a session of several roles: rating is a rater's, all else a lead's first."""
+        public, token = self.arena.settings.public, bearer_secret(headers)
+        if token is not None:
+            return as_caller(await self._visitor(token, machine=True), machine=True, public=public)
+        presented = presented_sessions(headers, self.arena.keys)
+        if len(presented) > 1 and scope["path"].startswith(RATING_PATHS):
+            presented.sort(key=lambda session: session[0] != "rater")
+        live: list[Visitor] = []
+        for _, secret in presented:
+            visitor = await self._visitor(secret, machine=False)
+            if visitor is not None:
+                live.append(visitor)
+        caller = as_caller(live[0] if live else None, machine=False, public=public)
+        return replace(caller, others=tuple(live[1:]))
 
     async def _visitor(self, secret: str, *, machine: bool) -> Visitor | None:
         known = self.arena.sessions.remembered(secret)
@@ -210,7 +228,9 @@ class Gate:
         if caller.role is None or signing_in:
             kind = headers.get("content-type", "application/json")
             return kind.partition(";")[0].strip().lower() == "application/json"
-        return self.arena.keys.csrf_fits(caller.session, headers.get("x-csrf-token", ""))
+        token = headers.get("x-csrf-token", "")
+        sessions = (caller.session, *(visitor.key for visitor in caller.others))
+        return any(self.arena.keys.csrf_fits(session, token) for session in sessions)
 
 
 def _household(address: str) -> str:
@@ -225,8 +245,23 @@ def _household(address: str) -> str:
     return str(mapped) if mapped is not None else str(ipaddress.ip_network((known.packed[:8] + bytes(8), 64)))
 
 
-def _host(value: str) -> str:
-    """A host without its port."""
-    if value.startswith("["):
-        return value.partition("]")[0] + "]"
-    return value.partition(":")[0].lower()
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252}))(?::[0-9]{1,5})?")
+
+
+def _host(value: str) -> str | None:
+    """A host without its port; None where it is none."""
+    known = _HOST.fullmatch(value)
+    return known["name"].lower() if known is not None else None
+
+
+def _unfit_body(headers: Headers) -> Any:
+    """Refuse a body whose length is not said, or is too much, before any of it is read. Chunked bodies say none."""
+    lengths = headers.getlist("content-length")
+    if "transfer-encoding" in headers:
+        hint = "Send Content-Length; a chunked body is not accepted."
+        return problem_response(411, "length_required", "The request does not say how long its body is.", hint)
+    if len(set(lengths)) > 1 or not all(length.isascii() and length.isdecimal() for length in lengths):
+        return problem_response(400, "length", "The Content-Length of the request is not a number.")
+    if lengths and int(lengths[0]) > MOST_BYTES:
+        return problem_response(413, "too_large", "The request is too large.", f"At most {MOST_BYTES:,} bytes.")
+    return None

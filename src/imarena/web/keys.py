@@ -9,6 +9,20 @@ from starlette.requests import cookie_parser
 from starlette.responses import Response
 
 COOKIE = "imarena_session"
+"""The cookie of earlier versions: one for all roles and ports of a host. It is still read."""
+ROLES = ("admin", "lead", "viewer", "rater")
+"""In this order a session is looked for; the routes of rating look for a rater's first."""
+
+
+def cookie_name(role: str, port: int | None) -> str:
+    """The cookie of a role. Browsers share cookies among all ports of a host: the port is part of the name."""
+    return f"imarena_{role}_{port or 0}"
+
+
+def port_of(host: str) -> int | None:
+    """The port in a Host header; None where there is none, which means the port of the scheme."""
+    _, _, port = host.rpartition("]")[2].rpartition(":")
+    return int(port) if port.isdecimal() and port.isascii() and len(port) <= 5 else None
 
 
 class Keys:
@@ -38,23 +52,37 @@ class Keys:
         return bool(session) and hmac.compare_digest(self.csrf(session).encode(), token.encode("utf-8", "replace"))
 
 
-def presented_secret(headers: Headers, keys: Keys) -> tuple[str, bool] | None:
-    """The secret that a request shows, and whether it is a machine's; None where it shows none that we signed."""
+def bearer_secret(headers: Headers) -> str | None:
+    """The secret of a machine's token that a request shows."""
     scheme, _, secret = headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and secret:
-        return secret.strip(), True
-    sealed = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
-    opened = keys.unseal(sealed) if sealed else None
-    return (opened, False) if opened else None
+    return secret.strip() or None if scheme.lower() == "bearer" else None
 
 
-def set_cookie(response: Response, value: str, *, secure: bool, days: float, root: str) -> None:
+def presented_sessions(headers: Headers, keys: Keys) -> list[tuple[str, str]]:
+    """Roles and secrets of the sessions that a browser shows and that we signed, in the order of `ROLES`."""
+    cookie = headers.get("cookie")
+    if not cookie:
+        return []
+    sent, port = cookie_parser(cookie), port_of(headers.get("host", ""))
+    named = [(role, cookie_name(role, port)) for role in ROLES]
+    opened = [(role, keys.unseal(sent[name])) for role, name in (*named, ("", COOKIE)) if sent.get(name)]
+    return [(role, secret) for role, secret in opened if secret]
+
+
+def presented_secrets(headers: Headers, keys: Keys) -> list[tuple[str, bool]]:
+    """All secrets that a request shows, each with whether it is a machine's."""
+    token = bearer_secret(headers)
+    return [(token, True)] if token else [(secret, False) for _, secret in presented_sessions(headers, keys)]
+
+
+def set_cookie(response: Response, name: str, value: str, *, secure: bool, days: float, root: str) -> None:
     """Sign a browser in below a path: not readable by scripts, never sent along by other sites."""
     response.set_cookie(
-        COOKIE, value, max_age=int(days * 86_400), path=root or "/", httponly=True, samesite="strict", secure=secure
+        name, value, max_age=int(days * 86_400), path=root or "/", httponly=True, samesite="strict", secure=secure
     )
 
 
-def drop_cookie(response: Response, *, root: str) -> None:
-    """Sign a browser out."""
-    response.delete_cookie(COOKIE, path=root or "/", httponly=True, samesite="strict")
+def drop_cookies(response: Response, role: str, port: int | None, *, root: str) -> None:
+    """Sign a browser out of a role."""
+    for name in (cookie_name(role, port), COOKIE):
+        response.delete_cookie(name, path=root or "/", httponly=True, samesite="strict")

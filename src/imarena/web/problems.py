@@ -1,6 +1,8 @@
 """How a request is refused: one shape for all, and no word about the inside of the server."""
 
 import logging
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -33,10 +35,16 @@ class RequestRefused(ImarenaError):
         self.problem = Problem(code=code, message=message, hint=hint)
 
 
-def problem_response(status: int, code: str, message: str, hint: str = "") -> JSONResponse:
+def problem_response(
+    status: int, code: str, message: str, hint: str = "", fields: Sequence[str] = (), wait_s: float | None = None
+) -> JSONResponse:
     """The one shape of a refusal."""
-    body = Problem(code=code, message=message, hint=hint).model_dump()
-    return JSONResponse(body, status_code=status)
+    first = fields[0] if fields else ""
+    problem = Problem(code=code, message=message, hint=hint, field=first, fields=list(fields), wait_s=wait_s)
+    response = JSONResponse(problem.model_dump(), status_code=status)
+    if wait_s is not None:
+        response.headers["retry-after"] = str(max(1, math.ceil(wait_s)))
+    return response
 
 
 def _refused(_: Request, error: Exception) -> JSONResponse:
@@ -49,9 +57,11 @@ def _user_error(_: Request, error: Exception) -> JSONResponse:
     message = error.args[0] if error.args else "The request cannot be done."
     hint = error.hint if isinstance(error, UserError) else ""
     if isinstance(error, Refusal):
-        return problem_response(_STATUS.get(error.code, 409), error.code, str(message), hint)
+        status = _STATUS.get(error.code, 409)
+        return problem_response(status, error.code, str(message), hint, error.fields, error.wait_s)
+    if isinstance(error, InvalidBallot):
+        return problem_response(422, "ballot", str(message), hint, [error.field] if error.field else [])
     for kind, status, code in (
-        (InvalidBallot, 422, "ballot"),
         (HiddenRecord, 403, "in_campaign"),
         (RecordNotFound, 404, "not_found"),
     ):
@@ -62,23 +72,23 @@ def _user_error(_: Request, error: Exception) -> JSONResponse:
 
 def database_unavailable() -> JSONResponse:
     """The database cannot be asked now. Nothing is known to be stored: the same request may be sent again."""
-    told = problem_response(
+    response = problem_response(
         503, "database", "The arena's database cannot be reached just now.", "Try again in a moment."
     )
-    told.headers["retry-after"] = str(RETRY_AFTER_S)
-    return told
+    response.headers["retry-after"] = str(RETRY_AFTER_S)
+    return response
 
 
 def disk_full() -> JSONResponse:
     """There is no room for what was to be stored. The same request may be sent again once there is."""
-    told = problem_response(
+    response = problem_response(
         507,
         "disk_full",
         "The arena's disk is full: nothing more can be stored just now.",
         "Nothing that was stored before is lost. Please tell the lead of the arena: room has to be made on the server.",
     )
-    told.headers["retry-after"] = str(RETRY_FULL_S)
-    return told
+    response.headers["retry-after"] = str(RETRY_FULL_S)
+    return response
 
 
 def database_error(error: Exception) -> JSONResponse:
@@ -105,31 +115,38 @@ _SHORT = {
 }
 
 
-def _told(found: Any) -> str:
+def _field(error: Any) -> str:
+    """The part of a request that an error is about; empty for all of it. What is no JSON has positions, not parts."""
+    if error["type"] == "json_invalid":
+        return ""
+    return ".".join(str(part) for part in error["loc"][1:5] if isinstance(part, (str, int)))[:80]
+
+
+def _part_error(error: Any) -> str:
     """What is wrong with one part of a request, in words; never what was sent, so that nothing hostile comes back."""
-    where = ".".join(str(part) for part in found["loc"][1:4] if isinstance(part, (str, int))) or "it"
-    short = _SHORT.get(found["type"])
-    said = str(found["msg"]).removeprefix("Value error, ")
-    rest = said[said.find(" should ") + 1 :] if " should " in said else said[:1].lower() + said[1:]
-    return f"{where[:80]} {short or rest}"
+    where = _field(error) or ("the body" if error["loc"][:1] == ("body",) else "it")
+    short = _SHORT.get(error["type"])
+    message = str(error["msg"]).removeprefix("Value error, ")
+    rest = message[message.find(" should ") + 1 :] if " should " in message else message[:1].lower() + message[1:]
+    return f"{where} {short or rest}"
 
 
 def _invalid(_: Request, error: Exception) -> JSONResponse:
     """Where the request is wrong, and how it should be."""
     wrong = error.errors()[:5] if isinstance(error, RequestValidationError) else []
-    places = {str(found["loc"][0]) if found["loc"] else "" for found in wrong}
-    if "path" in places:
+    locations = {str(invalid["loc"][0]) if invalid["loc"] else "" for invalid in wrong}
+    if "path" in locations:
         return problem_response(404, "not_found", "There is nothing at this address.")
-    hint = "Correct the address, or clear the filters." if places == {"query"} else ""
-    return problem_response(
-        422, "invalid", "The request is not valid: " + ("; ".join(map(_told, wrong)) or "unreadable") + ".", hint
-    )
+    hint = "Correct the address, or clear the filters." if locations == {"query"} else ""
+    text = "; ".join(map(_part_error, wrong)) or "unreadable"
+    fields = [field for field in map(_field, wrong) if field]
+    return problem_response(422, "invalid", f"The request is not valid: {text}.", hint, fields)
 
 
 def _http(_: Request, error: Exception) -> JSONResponse:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    told = {404: ("not_found", "There is nothing here."), 405: ("method", "This address has no such method.")}
-    code, message = told.get(status, ("refused", "The request was refused."))
+    known = {404: ("not_found", "There is nothing here."), 405: ("method", "This address has no such method.")}
+    code, message = known.get(status, ("refused", "The request was refused."))
     headers = error.headers if isinstance(error, HTTPException) else None
     response = problem_response(status, code, message)
     response.headers.update(headers or {})

@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 
 from imarena.web.callers import Caller
 from imarena.web.wire import NO_NUL, Wire
-from imarena.workflows.serving import leaderboards
+from imarena.workflows.serving import BattleFilters
 
 Word = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]
 Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
@@ -71,6 +71,12 @@ class DuelQuery(BoardFilters):
     right: Annotated[str, Query(max_length=200, pattern=NO_NUL)]
 
 
+class ModelQuery(BoardParams):
+    """One model's results."""
+
+    model: Annotated[str, Query(max_length=200, pattern=NO_NUL)]
+
+
 class HeatQuery(FilterParams):
     """Issues, of one editor or of all."""
 
@@ -108,14 +114,14 @@ class ItemsPageQuery(ItemQuery):
     limit: Limit = 50
 
 
-def filters_of(query: FilterParams, caller: Caller) -> leaderboards.BattleFilters:
+def filters_of(query: FilterParams, caller: Caller) -> BattleFilters:
     """The filters of a request; who leads no campaign sees only votes of campaigns that are closed."""
     named = {name: getattr(query, name) for name in FilterParams.model_fields}
-    return leaderboards.BattleFilters(**named, released=not caller.leads)
+    return BattleFilters(**named, released=not caller.leads)
 
 
-def page_of(found: Sized, cursor: str | None, limit: int) -> tuple[slice, str | None]:
+def page_of(listed: Sized, cursor: str | None, limit: int) -> tuple[slice, str | None]:
     """Where a page of a list begins and ends, and the cursor of the next one."""
     start = int(cursor) if cursor else 0
-    more = str(start + limit) if start + limit < len(found) else None
+    more = str(start + limit) if start + limit < len(listed) else None
     return slice(start, start + limit), more

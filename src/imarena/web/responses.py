@@ -1,20 +1,44 @@
 """From what workflows give to what goes over the wire."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import cast
 
 from starlette.concurrency import run_in_threadpool
 
-from imarena.core.notices import sentence, sentences
-from imarena.core.records import ImageRef, Issue, Item, Output
+from imarena.core import moment_text
+from imarena.core.notices import Notice, sentence, sentences
+from imarena.core.records import Assignment, ImageRef, Issue, Item, Output, now
 from imarena.core.records import Ranking as RankingRecord
 from imarena.reports import rank_tables
-from imarena.routing import TRAINING, Answer, FormQuestion, forms
+from imarena.routing import (
+    TRAINING,
+    Answer,
+    FormQuestion,
+    RaterStanding,
+    completion_address,
+    completion_code,
+    forms,
+    participation_outcome,
+)
 from imarena.web.arena import ServedWorkspace
 from imarena.web.callers import Caller
-from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Next, Picture, RaterCampaign, TaskOut
-from imarena.web.wire_look import BattleOut, BoardOut, Cell, IssueOut, ItemLine, NoticeOut, StandingOut, VoteOut
-from imarena.workflows.boards import DuelCounts
-from imarena.workflows.rating import HeldTask
+from imarena.web.wire import (
+    Anchor,
+    Ballot,
+    Criterion,
+    IssueIn,
+    Me,
+    Next,
+    NoticeOut,
+    OtherAnswer,
+    Picture,
+    Purpose,
+    RaterCampaign,
+    TaskOut,
+)
+from imarena.web.wire_lead import RaterOut
+from imarena.web.wire_look import BattleOut, BoardOut, Cell, ItemLine, StandingOut, VoteOut
+from imarena.workflows.rating import HeldTask, RaterWork, other_answers, seconds_to_wait
 from imarena.workflows.serving import (
     TILE,
     BattleView,
@@ -27,8 +51,8 @@ from imarena.workflows.serving import (
 from imarena.workflows.views import instruction_of
 
 
-def me(arena: ServedWorkspace, caller: Caller) -> Me:
-    """Who is asking."""
+def me_out(arena: ServedWorkspace, caller: Caller, rating_as: str | None = None) -> Me:
+    """Who is asking; `rating_as`: the rater whose session the browser has too."""
     from imarena.core import VERSION
 
     return Me(
@@ -39,6 +63,7 @@ def me(arena: ServedWorkspace, caller: Caller) -> Me:
         arena=arena.workspace.settings.name,
         can_look=caller.can_look,
         version=VERSION,
+        rating_as=rating_as,
     )
 
 
@@ -60,14 +85,14 @@ def picture_out(arena: ServedWorkspace, image: ImageRef | None, url: str) -> Pic
     )
 
 
-def task(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
+def task_out(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
     """A blinded task."""
-    assignment, shelves = held.assignment, arena.voting.shelves
+    assignment, records = held.assignment, arena.voting.records
     base = f"/api/tasks/{held.address}"
-    plan = shelves.last_plan(assignment.campaign_id)
+    plan = records.last_plan(assignment.campaign_id)
     kind = plan.kind
     rated = kind == "rating"
-    sources, references = shelves.sources(assignment), shelves.references(assignment)
+    sources, references = records.sources(assignment), records.references(assignment)
 
     def shown(slot: str, image: ImageRef | None) -> Picture | None:
         return picture_out(arena, image, f"{base}/pictures/{slot}")
@@ -76,43 +101,56 @@ def task(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
         address=held.address,
         campaign_id=assignment.campaign_id,
         kind=kind,
-        purpose=assignment.purpose if assignment.purpose in TRAINING else "vote",
-        instruction=instruction_of_task(shelves, assignment),
+        purpose=_purpose(assignment),
+        instruction=instruction_of_task(records, assignment),
         dimension=plan.dimension,
         question=forms().questions[kind],
         sources=[p for n, image in enumerate(sources) if (p := shown(f"source-{n}", image))],
         references=[p for n, image in enumerate(references) if (p := shown(f"reference-{n}", image))],
-        left=shown("left", shelves.picture(assignment, "left")),
-        right=shown("right", shelves.picture(assignment, "right")),
+        left=shown("left", records.picture(assignment, "left")),
+        right=shown("right", records.picture(assignment, "right")),
         criteria=[_criterion(question) for question in forms().criteria] if rated else [],
         checks=[_criterion(question) for question in forms().checks] if kind == "check" else [],
-        stands_under=classes_of(shelves.item(assignment.item_id)) if kind == "check" else "",
-        expected_objects=objects_of_task(arena.workspace, shelves, assignment) if rated else [],
+        stands_under=classes_of(records.item(assignment.item_id)) if kind == "check" else "",
+        expected_objects=objects_of_task(arena.workspace, records, assignment) if rated else [],
         segments_url=f"{base}/segments" if rated else None,
         held_until=held.until,
         done=held.standing.done,
         quota_left=held.standing.quota_left,
         previous=_ballot(held.previous),
+        min_seconds=plan.min_seconds,
+        wait_s=seconds_to_wait(held.handed_at, plan.min_seconds, moment_text(now())),
+        can_undo=held.can_undo,
+        other_answers=[_other(answer) for answer in other_answers(arena.workspace, assignment)],
     )
 
 
-async def task_soon(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
-    """`task` on the spot where all that it shows is at hand, else on another thread."""
-    if arena.voting.shelves.at_hand(held.assignment):
-        return task(arena, held)
-    return await run_in_threadpool(task, arena, held)
+def _purpose(assignment: Assignment) -> Purpose:
+    """What a rater may know of it: an adjudication that shows no answers looks like any other task."""
+    if assignment.purpose in TRAINING:
+        return cast(Purpose, assignment.purpose)
+    shown = assignment.purpose == "adjudication" and assignment.params.get("answers") == "shown"
+    return "adjudication" if shown else "vote"
+
+
+def _other(answer: Answer) -> OtherAnswer:
+    known = {name: getattr(answer, name) for name in OtherAnswer.model_fields}
+    return OtherAnswer(**known)
+
+
+async def task_out_soon(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
+    """`task_out` on the spot where all that it shows is at hand, else on another thread."""
+    if arena.voting.records.at_hand(held.assignment):
+        return task_out(arena, held)
+    return await run_in_threadpool(task_out, arena, held)
+
+
+_QUESTION = ("name", "label", "question", "low", "high")
 
 
 def _criterion(question: FormQuestion) -> Criterion:
     anchors = [Anchor(value=value, text=text) for value, text in sorted(question.anchors.items())]
-    return Criterion(
-        name=question.name,
-        label=question.label,
-        question=question.question,
-        low=question.low,
-        high=question.high,
-        anchors=anchors,
-    )
+    return Criterion(anchors=anchors, **{name: getattr(question, name) for name in _QUESTION})
 
 
 def _ballot(answer: Answer | None) -> Ballot | None:
@@ -129,47 +167,56 @@ def answer_of(ballot: Ballot) -> Answer:
     return Answer(issues=tuple(Issue(**issue.model_dump()) for issue in ballot.issues), **known)
 
 
-def nothing_left(arena: ServedWorkspace, campaign_id: str, stage: str) -> Next:
+def nothing_left(arena: ServedWorkspace, campaign_id: str, standing: RaterStanding) -> Next:
     """Why there is no task, and where to go from here."""
-    ended = stage in ("done", "quota", "not_qualified")
-    url = arena.voting.shelves.plan(campaign_id).completion_url if ended else None
-    return Next.model_validate({"stage": stage, "task": None, "completion_url": url})
+    plan = arena.voting.records.plan(campaign_id)
+    outcome = participation_outcome(plan, standing)
+    ending = {"completion_code": completion_code(plan, outcome), "completion_url": completion_address(plan, outcome)}
+    return Next.model_validate({"stage": standing.stage, "task": None, "outcome": outcome, **ending})
 
 
 def rater_campaign(arena: ServedWorkspace, campaign_id: str, rater_id: str, *, leads: bool) -> RaterCampaign | None:
     """A campaign as one of its raters sees it; leads may take part without an invitation."""
-    campaign = arena.voting.shelves.campaign(campaign_id)
-    plan = arena.voting.shelves.plan(campaign_id)
-    place, ahead = arena.voting.prospect(campaign_id, rater_id, leads=leads)
-    if place.stage == "not_invited":
+    campaign = arena.voting.records.campaign(campaign_id)
+    plan = arena.voting.records.plan(campaign_id)
+    standing, ahead = arena.voting.forecast(campaign_id, rater_id, leads=leads)
+    if standing.stage == "not_invited":
         return None
     return RaterCampaign(
         campaign_id=campaign_id,
         name=campaign.name,
         kind=plan.kind,
-        stage=place.stage,
+        stage=standing.stage,
         consent=plan.consent,
         guidelines=plan.guidelines,
-        done=place.done,
-        quota=place.quota,
-        quota_left=place.quota_left,
+        done=standing.done,
+        quota=standing.quota,
+        quota_left=standing.quota_left,
         waiting=ahead.waiting,
         more_waiting=ahead.more,
-        can_undo=place.done + place.practised + place.examined > 0,
+        can_undo=ahead.can_undo,
+        min_seconds=plan.min_seconds,
+        outcome=participation_outcome(plan, standing),
     )
 
 
 # ---------------------------------------------------------------- for people who look
 
 
-def standings(ranking: RankingRecord | None) -> list[StandingOut]:
+def notices_out(notices: Iterable[Notice]) -> list[NoticeOut]:
+    """Notices with their sentences."""
+    return [NoticeOut(code=notice.code, values=notice.values, text=sentence(notice, "page")) for notice in notices]
+
+
+def rater_out(work: RaterWork) -> RaterOut:
+    """A rater's work, with the reasons to look closer in words."""
+    known = {name: getattr(work, name) for name in RaterOut.model_fields if name != "notices"}
+    return RaterOut(**known, notices=notices_out(work.notices))
+
+
+def standings_out(ranking: RankingRecord | None) -> list[StandingOut]:
     """A ranking's rows."""
-    return [StandingOut(**standing.model_dump()) for standing in ranking.models] if ranking is not None else []
-
-
-def cell(found: DuelCounts) -> Cell:
-    """One pair of the win matrix."""
-    return Cell(**found.__dict__)
+    return [StandingOut.model_validate(standing) for standing in ranking.models] if ranking is not None else []
 
 
 def board_out(made: BoardOrReason, method: str) -> BoardOut:
@@ -179,8 +226,8 @@ def board_out(made: BoardOrReason, method: str) -> BoardOut:
         n_battles=made.n_battles,
         excluded=made.excluded,
         warnings=sentences(made.notices, "page"),
-        standings=standings(made.ranking),
-        matrix=[cell(found) for found in made.matrix],
+        standings=standings_out(made.ranking),
+        matrix=[Cell.model_validate(duel) for duel in made.matrix],
         reason=made.reason,
         source=made.source,
         judge=made.judge,
@@ -188,22 +235,23 @@ def board_out(made: BoardOrReason, method: str) -> BoardOut:
         beside=made.beside,
         by_scores=made.by_scores,
         resampled=rank_tables.resampling_text(made.ranking) if made.ranking is not None else "",
-        notices=[NoticeOut(code=one.code, values=one.values, text=sentence(one, "page")) for one in made.notices],
+        notices=notices_out(made.notices),
+        votes_withheld=made.votes_withheld,
         signature=made.signature,
     )
 
 
-def battles(arena: ServedWorkspace, pairs: Sequence[BattleView]) -> list[BattleOut]:
+def battles_out(arena: ServedWorkspace, pairs: Sequence[BattleView]) -> list[BattleOut]:
     """Battles in a list; all that they show is read in two queries."""
     sides = {side for pair in pairs for side in (pair.left_id, pair.right_id)}
-    arena.voting.shelves.read({pair.item_id for pair in pairs}, sides)
-    return [battle(arena, pair) for pair in pairs]
+    arena.voting.records.read({pair.item_id for pair in pairs}, sides)
+    return [battle_out(arena, pair) for pair in pairs]
 
 
-def battle(arena: ServedWorkspace, pair: BattleView) -> BattleOut:
+def battle_out(arena: ServedWorkspace, pair: BattleView) -> BattleOut:
     """A battle in a list."""
-    shelves = arena.voting.shelves
-    item, left, right = shelves.item(pair.item_id), shelves.output(pair.left_id), shelves.output(pair.right_id)
+    records = arena.voting.records
+    item, left, right = records.item(pair.item_id), records.output(pair.left_id), records.output(pair.right_id)
     return BattleOut(
         battle_id=pair.battle_id,
         item_id=pair.item_id,
@@ -218,19 +266,19 @@ def battle(arena: ServedWorkspace, pair: BattleView) -> BattleOut:
     )
 
 
-def vote(cast: ShownVote, number: int, *, mirrored: bool) -> VoteOut:
+def vote_out(cast: ShownVote, number: int, *, mirrored: bool) -> VoteOut:
     """A vote; who gave it is a number on this page."""
-    found = cast.vote
-    preference = found.preference
+    vote = cast.vote
+    preference = vote.preference
     if preference is not None and mirrored:
         preference = preference.mirrored()
     return VoteOut(
         rater=f"rater {number}",
-        created_at=found.created_at.isoformat(),
-        dimension=found.dimension,
+        created_at=vote.created_at.isoformat(),
+        dimension=vote.dimension,
         preference=preference.value if preference is not None else None,
-        ratings=found.ratings,
-        comment=found.comment,
+        ratings=vote.ratings,
+        comment=vote.comment,
         live=cast.live,
         counts=not cast.reason,
         reason=cast.reason.value,
@@ -254,11 +302,6 @@ def item_line(item: Item, outputs: int) -> ItemLine:
     )
 
 
-def issue(found: Issue) -> IssueOut:
-    """Something that a rater found wrong."""
-    return IssueOut(**found.model_dump())
-
-
 def output_picture(arena: ServedWorkspace, output: Output) -> Picture | None:
     """What an editor made."""
     return picture_out(arena, output.image, f"/api/outputs/{output.output_id}/picture")
@@ -266,5 +309,7 @@ def output_picture(arena: ServedWorkspace, output: Output) -> Picture | None:
 
 def item_pictures(arena: ServedWorkspace, item_id: str, kind: str, images: tuple[ImageRef, ...]) -> list[Picture]:
     """An item's own pictures."""
-    found = (picture_out(arena, image, f"/api/items/{item_id}/pictures/{kind}-{n}") for n, image in enumerate(images))
-    return [one for one in found if one is not None]
+    pictures = (
+        picture_out(arena, image, f"/api/items/{item_id}/pictures/{kind}-{n}") for n, image in enumerate(images)
+    )
+    return [picture for picture in pictures if picture is not None]

@@ -3,10 +3,12 @@
 import json
 
 from imarena.core.records import JsonDict, Output
-from imarena.web import responses as showing
 from imarena.web.arena import ServedWorkspace
+from imarena.web.responses import item_line, output_picture, picture_out
 from imarena.web.wire_look import (
+    BoardOut,
     BoardThen,
+    Cell,
     EditorIssues,
     HeatMap,
     IssueOut,
@@ -17,13 +19,16 @@ from imarena.web.wire_look import (
     RunOut,
     StepOut,
 )
+from imarena.web.wire_models import ExampleOut, GroupOut, ModelOut
 from imarena.workflows.serving import (
     GRID,
     IssueHeatMap,
     ItemView,
     JudgeBehaviour,
+    ModelResults,
     MonitoredRun,
     PastBoard,
+    ResultExample,
     ShownJudgment,
     step_image,
     without_keys,
@@ -32,13 +37,50 @@ from imarena.workflows.serving import (
 _LONGEST = 4000
 
 
-def past_board(past: PastBoard) -> BoardThen:
+def past_board_out(past: PastBoard) -> BoardThen:
     """A board as it stood at a moment."""
-    ratings = [RatingThen(model=one.model, rating=one.rating, rank=one.rank) for one in past.ranking.models]
+    ratings = [
+        RatingThen(model=standing.model, rating=standing.rating, rank=standing.rank) for standing in past.ranking.models
+    ]
     return BoardThen(moment=past.moment, n_battles=past.n_battles, ratings=ratings)
 
 
-def run_line(seen: MonitoredRun) -> RunOut:
+def model_out(arena: ServedWorkspace, board: BoardOut, results: ModelResults, *, some_hidden: bool) -> ModelOut:
+    """One model, with its place on a board."""
+    shown = (*results.best, *results.worst)
+    arena.voting.records.read({example.item_id for example in shown}, {example.output_id for example in shown})
+    standing = next((standing for standing in board.standings if standing.model == results.model), None)
+    return ModelOut(
+        model=results.model,
+        standing=standing,
+        models=len(board.standings),
+        method=board.method,
+        n_battles=board.n_battles,
+        verdicts=board.verdicts,
+        reason="" if standing is not None else board.reason,
+        total=Cell.model_validate(results.total),
+        opponents=[Cell.model_validate(duel) for duel in results.opponents],
+        groups=[GroupOut(by=one.by, value=one.value, counts=Cell.model_validate(one.counts)) for one in results.groups],
+        best=[_example(arena, example) for example in results.best],
+        worst=[_example(arena, example) for example in results.worst],
+        some_hidden=some_hidden,
+    )
+
+
+def _example(arena: ServedWorkspace, example: ResultExample) -> ExampleOut:
+    records = arena.voting.records
+    line, output = item_line(records.item(example.item_id), 0), records.output(example.output_id)
+    return ExampleOut(
+        item_id=example.item_id,
+        instruction=line.instruction,
+        task=line.task,
+        source=line.picture,
+        picture=f"/api/outputs/{example.output_id}/picture" if output.image is not None else None,
+        counts=Cell.model_validate(example.counts),
+    )
+
+
+def run_out(seen: MonitoredRun) -> RunOut:
     """A run in a list."""
     run = seen.run
     return RunOut(
@@ -52,64 +94,64 @@ def run_line(seen: MonitoredRun) -> RunOut:
     )
 
 
-def judge_health_out(found: JudgeBehaviour, *, costs: bool) -> JudgeHealthOut:
+def judge_health_out(behaviour: JudgeBehaviour, *, costs: bool) -> JudgeHealthOut:
     """How a judge behaves."""
     return JudgeHealthOut(
-        judge=found.judge,
-        dimension=found.dimension,
-        ok=found.ok,
-        failed=dict(found.failed),
-        both_orders=found.both_orders,
-        order_agreement=found.order_agreement,
-        first_share=found.first_share,
-        tie_share=found.tie_share,
-        with_people=found.people_share,
-        people_pairs=found.people_pairs,
-        cost_usd=found.cost_usd if costs else None,
+        judge=behaviour.judge,
+        dimension=behaviour.dimension,
+        ok=behaviour.ok,
+        failed=dict(behaviour.failed),
+        both_orders=behaviour.both_orders,
+        order_agreement=behaviour.order_agreement,
+        first_share=behaviour.first_share,
+        tie_share=behaviour.tie_share,
+        with_people=behaviour.people_share,
+        people_pairs=behaviour.people_pairs,
+        cost_usd=behaviour.cost_usd if costs else None,
     )
 
 
-def judgment(said: ShownJudgment, *, mirrored: bool) -> JudgmentOut:
+def judgment_out(shown: ShownJudgment, *, mirrored: bool) -> JudgmentOut:
     """A judge's verdict with its raw reply."""
-    told = said.judgment
-    preference = told.preference
+    judgment = shown.judgment
+    preference = judgment.preference
     if preference is not None and mirrored:
         preference = preference.mirrored()
     return JudgmentOut(
-        judge=told.judge,
-        dimension=told.dimension,
-        order=told.order.value if told.order is not None else None,
-        status=told.status.value,
+        judge=judgment.judge,
+        dimension=judgment.dimension,
+        order=judgment.order.value if judgment.order is not None else None,
+        status=judgment.status.value,
         preference=preference.value if preference is not None else None,
-        score=told.score,
-        scores=told.scores,
-        reply=without_keys(said.reply) if said.reply is not None else None,
-        error=without_keys(told.error),
-        created_at=told.created_at.isoformat(),
-        counts=not said.reason,
-        reason=said.reason,
+        score=judgment.score,
+        scores=judgment.scores,
+        reply=without_keys(shown.reply) if shown.reply is not None else None,
+        error=without_keys(judgment.error),
+        created_at=judgment.created_at.isoformat(),
+        counts=not shown.reason,
+        reason=shown.reason,
     )
 
 
-def heat_map(found: IssueHeatMap, editor: str | None) -> HeatMap:
+def heat_map_out(issues: IssueHeatMap, editor: str | None) -> HeatMap:
     """Where raters found something wrong, and how often what."""
     return HeatMap(
         editor=editor,
         rows=GRID,
         columns=GRID,
-        boxes=found.boxes,
-        cells=found.cells.tolist(),
-        labels=dict(found.labels.most_common(100)),
-        editors=editor_issues(found),
+        boxes=issues.boxes,
+        cells=issues.cells.tolist(),
+        labels=dict(issues.labels.most_common(100)),
+        editors=editor_issues(issues),
     )
 
 
-def editor_issues(found: IssueHeatMap) -> list[EditorIssues]:
+def editor_issues(issues: IssueHeatMap) -> list[EditorIssues]:
     """What was found wrong with each editor's outputs."""
     return [
         EditorIssues(
             editor=name,
-            ratings=found.rated[name],
+            ratings=issues.rated[name],
             objects=counts["object"],
             segments=counts["segment"],
             boxes=counts["box"],
@@ -117,14 +159,14 @@ def editor_issues(found: IssueHeatMap) -> list[EditorIssues]:
             returned_input=counts["returned_input"],
             other=counts["other"],
         )
-        for name, counts in found.by_editor.items()
+        for name, counts in issues.by_editor.items()
     ]
 
 
-def output(arena: ServedWorkspace, made: Output, shown: ItemView, *, words: bool) -> OutputOut:
-    """What an editor made; `words`: with what raters wrote."""
+def output_out(arena: ServedWorkspace, made: Output, shown: ItemView, *, with_notes: bool) -> OutputOut:
+    """What an editor made; `with_notes`: with what raters wrote."""
     votes = shown.votes.get(made.output_id, [])
-    issues = [showing.issue(issue) for vote in votes for issue in vote.issues]
+    issues = [IssueOut.model_validate(issue) for vote in votes for issue in vote.issues]
     trace = shown.traces.get(made.output_id)
     steps = trace.steps if trace is not None else ()
     return OutputOut(
@@ -134,10 +176,10 @@ def output(arena: ServedWorkspace, made: Output, shown: ItemView, *, words: bool
         mode=made.mode.value,
         sample=made.sample,
         status=made.status.value,
-        picture=showing.output_picture(arena, made),
+        picture=output_picture(arena, made),
         scores=shown.scores.get(made.output_id, {}),
         ratings=shown.ratings.get(made.output_id, {}),
-        issues=issues if words else [_wordless(issue) for issue in issues],
+        issues=issues if with_notes else [_wordless(issue) for issue in issues],
         steps=[_step(arena, made.output_id, number, step) for number, step in enumerate(steps)],
     )
 
@@ -150,7 +192,7 @@ _SHOWN = ("stage", "by", "instruction", "status", "score", "image_sha256", "from
 
 
 def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -> StepOut:
-    image = step_image(arena.looking, output_id, number)
+    image = step_image(arena.leaderboards, output_id, number)
     score, status = step.get("score"), step.get("status")
     rest = {name: value for name, value in step.items() if name not in _SHOWN and value not in (None, "", [], {})}
     return StepOut(
@@ -159,13 +201,13 @@ def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -
         text=without_keys(str(step.get("instruction", "")))[:_LONGEST],
         status=str(status) if status is not None else None,
         score=float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
-        picture=showing.picture_out(arena, image, f"/api/outputs/{output_id}/steps/{number}/picture"),
+        picture=picture_out(arena, image, f"/api/outputs/{output_id}/steps/{number}/picture"),
         details={name: _text(value) for name, value in rest.items()},
     )
 
 
 def _text(value: object) -> str:
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = " · ".join(value)
-    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return without_keys(told)[:_LONGEST]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return without_keys(text)[:_LONGEST]

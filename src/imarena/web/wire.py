@@ -6,14 +6,18 @@ hostile text (instructions, names): they are data, and a page shows them as text
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+
+from imarena.routing import ParticipationOutcome
 
 Kind = Literal["preference", "rating", "yes_no", "check"]
-Purpose = Literal["vote", "practice", "qualification"]
+Purpose = Literal["vote", "practice", "qualification", "adjudication"]
 """What a rater may know of a task's purpose. Gold and repeated tasks look like any other."""
 Stage = Literal[
-    "consent", "practice", "qualification", "open", "not_qualified", "quota", "paused", "on_hold", "done", "closed"
-]
+    "consent", "practice", "qualification", "open", "not_qualified", "quota", "paused", "on_hold", "waiting", "done",
+    "closed",
+]  # fmt: skip
+"""waiting: nothing for this rater now, but tasks that others hold may come back. done: nothing can come back."""
 Choice = Literal["left", "right", "tie", "both_bad"]
 
 NO_NUL = r"^[^\x00]*$"
@@ -27,7 +31,7 @@ Key = Annotated[str, StringConstraints(min_length=8, max_length=100, pattern=r"^
 class Wire(BaseModel):
     """Anything that is sent or received; an unknown field is refused."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, from_attributes=True)
 
 
 class Problem(Wire):
@@ -36,6 +40,20 @@ class Problem(Wire):
     code: str
     message: str
     hint: str = ""
+    field: str = ""
+    """The part of the request that is wrong, such as ``ratings.artifacts``."""
+    fields: list[str] = Field(default_factory=list)
+    """All such parts; in `pictures_not_seen`, the pictures that were not requested."""
+    wait_s: float | None = None
+    """The same request may be accepted after this many seconds."""
+
+
+class NoticeOut(Wire):
+    """One thing to know about a result: programs compare `code` and `values`, people read `text`."""
+
+    code: str
+    values: dict[str, JsonValue]
+    text: str
 
 
 # ---------------------------------------------------------------- signing in
@@ -74,6 +92,8 @@ class Me(Wire):
     can_look: bool
     """May this person open the leaderboard and the explorer?"""
     version: str
+    rating_as: str | None = None
+    """The name of the rater whose session this browser has too; the routes of rating use that one."""
 
 
 # ---------------------------------------------------------------- rating
@@ -114,6 +134,10 @@ class RaterCampaign(Wire):
     more_waiting: bool
     """There are more than that."""
     can_undo: bool
+    """Can this rater take an answer back now? Never one that decides access."""
+    min_seconds: float
+    outcome: ParticipationOutcome | None
+    """How the participation ended; None while there is more to do."""
 
 
 class RaterCampaignPage(Wire):
@@ -194,6 +218,15 @@ class Ballot(Wire):
     time_spent_s: Annotated[float, Field(ge=0, le=86_400)] | None = None
 
 
+class OtherAnswer(Wire):
+    """What another rater answered to the same question; nothing tells who it was."""
+
+    preference: Choice | None = None
+    answer: bool | None = None
+    ratings: dict[str, float] = Field(default_factory=dict)
+    comment: str = ""
+
+
 class TaskOut(Wire):
     """A blinded task. `address` names it in every later request; it is random."""
 
@@ -220,6 +253,14 @@ class TaskOut(Wire):
     quota_left: int
     previous: Ballot | None
     """What was answered before an undo."""
+    min_seconds: float
+    """Answers are accepted this long after the task was handed out; 0: at once."""
+    wait_s: float
+    """How much of that is left, by the server's clock."""
+    can_undo: bool | None
+    """After an undo: can another answer be taken back? Else None."""
+    other_answers: list[OtherAnswer]
+    """In an adjudication that shows them: what others answered, on the sides of this task."""
 
 
 class Next(Wire):
@@ -227,8 +268,11 @@ class Next(Wire):
 
     stage: Stage
     task: TaskOut | None
+    outcome: ParticipationOutcome | None = None
+    """How the participation ended; None while there is more to do."""
+    completion_code: str | None = None
     completion_url: str | None = None
-    """Where a crowd platform wants its people sent back to, once the stage is done, quota or not_qualified."""
+    """Where a crowd platform wants its people sent back to, for this outcome."""
 
 
 class Ahead(Wire):
@@ -237,8 +281,19 @@ class Ahead(Wire):
     task: TaskOut | None
 
 
+class PracticeOut(Wire):
+    """An answer to a practice task beside the expected one, for pages in another language than English."""
+
+    correct: bool | None
+    preference: Choice | None
+    answer: bool | None
+    ratings: dict[str, float]
+    tolerance: float
+    explanation: str
+
+
 class Receipt(Wire):
-    """The vote is stored. `feedback` is told in practice only."""
+    """The vote is stored. `feedback` (English) and `practice` come after a practice task only."""
 
     accepted: Literal[True] = True
     late: bool
@@ -246,6 +301,8 @@ class Receipt(Wire):
     done: int
     quota_left: int
     feedback: str | None
+    can_undo: bool
+    practice: PracticeOut | None
 
 
 class SkipIn(Wire):

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AwareDatetime, Field, StringConstraints
 
-from imarena.web.wire import NO_NUL, Kind, Line, Wire, Words
-from imarena.workflows.rating import CampaignChanges
+from imarena.routing import ParticipationOutcome
+from imarena.web.wire import NO_NUL, Kind, Line, NoticeOut, Wire, Words
+from imarena.workflows.rating import CampaignChanges, Code
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
 Role = Literal["lead", "rater", "viewer"]
@@ -81,15 +82,32 @@ class CampaignIn(Wire):
     consent: Words = ""
     guidelines: Annotated[str, StringConstraints(max_length=20_000, pattern=NO_NUL)] = ""
     completion_url: Annotated[str, StringConstraints(max_length=1000, pattern=r"^https://[^\s\"'<>]+$")] | None = None
+    """Where a crowd platform wants its people sent back to; `{code}` in it stands for the completion code."""
+    completion_codes: dict[ParticipationOutcome, Code] = Field(default_factory=dict)
+    complete_after: Annotated[int, Field(ge=1, le=100_000)] = 1
+    """Answers from which on somebody for whom no tasks are left has completed; with fewer, in part."""
+    min_seconds: Annotated[float, Field(ge=0, le=600)] = 0.0
+    """Answers that come sooner after a task was handed out are not accepted yet."""
+    adjudication: Literal["off", "rater", "lead"] = "off"
+    """Who gets units on which raters disagree: one more rater, or the lead."""
+    adjudication_answers: Literal["hidden", "shown"] = "hidden"
     seed: Annotated[int, Field(ge=0, le=2**31)] = 0
 
 
 class CampaignChanged(Wire):
-    """A change of a campaign: who, when, and the old and the new value of each setting."""
+    """A change of a campaign: who, when, and the old and the new value of each setting.
+
+    Or that a rater's votes were excluded or included again (`kind`), with the reason.
+    """
 
     at: str
     by: str
     changes: dict[str, dict[str, object]]
+    kind: Literal["settings", "excluded", "included"]
+    rater_id: str | None
+    rater: str
+    reason: str
+    since: str | None
 
 
 class CampaignOut(Wire):
@@ -114,8 +132,14 @@ class CampaignOut(Wire):
     held_until: str | None
     """When the last of the tasks in hand goes back to others."""
     settings: dict[str, object]
+    disputed: int
+    """Units on which raters disagree."""
+    adjudicated: int
+    """Of these, units that one more rater or the lead has answered."""
     history: list[CampaignChanged]
     """What was changed since it was made, the newest first."""
+    notices: list[NoticeOut]
+    """Raters who stand out; nothing is excluded because of it. Empty in lists of campaigns, as `history` is."""
 
 
 class CampaignChange(CampaignChanges):
@@ -144,6 +168,14 @@ class RaterOut(Wire):
     votes: int
     skipped: int
     median_time_s: float | None
+    """By the rater's page."""
+    median_measured_s: float | None
+    """By the server."""
+    overclaimed: int
+    """Answers whose claimed time is much more than the server measured."""
+    unseen: int
+    """Answers without the pictures of this server: on a sheet, or by a program."""
+    last_active: str | None
     hasty: int
     """Answers that came sooner than anybody can have looked. They count like any other."""
     test_right: int
@@ -158,6 +190,12 @@ class RaterOut(Wire):
     """Of the votes for a side, the share for the left one."""
     flags: list[str]
     """Why this rater stands out."""
+    notices: list[NoticeOut]
+    """The same in words, with the figures."""
+    excluded: bool
+    """The rater's votes do not count: all, or those from `excluded_since` on."""
+    excluded_since: str | None
+    excluded_reason: str
 
 
 class RaterPage(Wire):
@@ -177,6 +215,27 @@ class RaterChange(Wire):
     """Pausing a rater, or letting them go on."""
 
     active: bool
+
+
+class ExclusionIn(Wire):
+    """Excluding a rater's votes."""
+
+    reason: Annotated[str, StringConstraints(min_length=1, max_length=2000, pattern=NO_NUL)]
+    since: AwareDatetime | None = None
+    """None: all votes."""
+
+
+class ExclusionOut(Wire):
+    """What excluding or including a rater did."""
+
+    rater_id: str
+    name: str
+    excluded: bool
+    since: str | None
+    reason: str
+    by: str
+    votes: int
+    """The rater's votes that do not count any more, or count again."""
 
 
 class AgreementOut(Wire):
@@ -249,6 +308,10 @@ class InvitationOut(Wire):
     people: int
     rater_id: str | None
     """The rater that the link is bound to; None: whoever opens it becomes a new one."""
+    one_use: bool
+    """The link opens once only, as a lead's does. Others may be opened again by the person whom they are for."""
+    used: bool
+    """Such a link was opened."""
 
 
 class InvitationMade(Wire):

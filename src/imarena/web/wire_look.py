@@ -2,9 +2,7 @@
 
 from typing import Literal
 
-from pydantic import JsonValue
-
-from imarena.web.wire import Picture, Wire
+from imarena.web.wire import NoticeOut, Picture, Wire
 
 
 class Facets(Wire):
@@ -51,14 +49,6 @@ class Cell(Wire):
     both_bad: int
 
 
-class NoticeOut(Wire):
-    """One thing to know about a board: programs compare `code` and `values`, people read `text`."""
-
-    code: str
-    values: dict[str, JsonValue]
-    text: str
-
-
 class BoardOut(Wire):
     """A leaderboard made from the battles that the filters leave."""
 
@@ -83,6 +73,8 @@ class BoardOut(Wire):
     """What the intervals are made from; empty where there are none."""
     notices: list[NoticeOut]
     """The warnings as data."""
+    votes_withheld: bool
+    """Votes of campaigns that are still open are left out for everybody but leads."""
     signature: str
     """One line that holds all that changes the numbers of this board; `imarena signature` explains it."""
 
@@ -156,6 +148,8 @@ class BattlePage(Wire):
 
     battles: list[BattleOut]
     total: int
+    some_hidden: bool
+    """Battles on items that raters look at now are left out for everybody but leads."""
     next_cursor: str | None
 
 
@@ -224,6 +218,8 @@ class ItemPage(Wire):
     """Items."""
 
     items: list[ItemLine]
+    some_hidden: bool
+    """Items that raters look at now are left out for everybody but leads."""
     next_cursor: str | None
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from imarena.core import Progress
-from imarena.core.records import ImageRef, Item, Mode, Output, Status
+from imarena.core.records import ImageRef, Item, Judgment, Mode, Output, Status
 from imarena.datasets import DATASET, studio_items
 from imarena.editors import studio_editors
 from imarena.judges import JUDGES
@@ -67,8 +67,8 @@ def demo(
             progress=progress,
         )
         tau = known.tau if known is not None else {}
-        counts = {kind: sum(row.values()) for kind, row in _tally(workspace).items()}
-    return Demo(root, page, len(items), _benchmark_size(), counts["outputs"], counts["scores"], counts["battles"], tau)
+        counts = _tally(workspace)
+    return Demo(root, page, len(items), _benchmark_size(), *counts, tau)
 
 
 def next_steps(root: Path, program: str = "imarena") -> tuple[str, ...]:
@@ -103,11 +103,9 @@ def _benchmark_size() -> int:
     return len(entries())
 
 
-def _tally(workspace: Workspace) -> dict[str, dict[str, int]]:
-    from imarena.core.records import Judgment
-
-    outputs = {str(key[0]): n for key, n in workspace.store.count(Output, "status", status=Status.OK.value).items()}
-    scores = {str(key[0]): n for key, n in workspace.store.count(Judgment, "status", right_id=None).items()}
-    every = {str(key[0]): n for key, n in workspace.store.count(Judgment, "status").items()}
-    battles = {state: (n - scores.get(state, 0)) // 2 for state, n in every.items()}
-    return {"outputs": outputs, "scores": scores, "battles": battles}
+def _tally(workspace: Workspace) -> tuple[int, int, int]:
+    """Outputs, scores, and battles: one in both orders counts once."""
+    outputs = workspace.store.count(Output, status=Status.OK.value).get((), 0)
+    scores = workspace.store.count(Judgment, "status", right_id=None)
+    every = workspace.store.count(Judgment, "status")
+    return outputs, sum(scores.values()), sum((n - scores.get(state, 0)) // 2 for state, n in every.items())

@@ -11,13 +11,13 @@ from urllib.parse import quote
 
 import pytest
 
-from imarena.clients import Budget, ChatClient, ChatReply, CostLimitReached, single_question
+from imarena.clients import Budget, ChatClient, ChatReply, CostLimitReached, Endpoint, single_question
 from imarena.clients.fake_answers import ChatQuery, scripted_answers
-from imarena.clients.fake_faults import Fault, Faults
+from imarena.clients.fake_faults import Fault, Faults, TokenBucket
 from imarena.clients.fake_server import FakeServer
 from imarena.core.errors import UserError
 from imarena.core.records import JsonDict, Status
-from tests.contract.clients.asking import ask_all, endpoint, questions, seeded
+from tests.contract.clients.asking import ask_all, endpoint, expected_answer, questions, seeded
 
 SCHEMA: JsonDict = {
     "type": "object",
@@ -31,12 +31,11 @@ SCHEMA: JsonDict = {
 
 
 @pytest.mark.parametrize("as_date", [False, True])
-def test_retry_after_pauses_everyone(as_date: bool) -> None:
-    """After a 429 nothing is sent on that route until the time is up."""
-    arrivals: list[float] = []
+def test_retry_after_delays_the_request_that_got_it_and_no_other(as_date: bool) -> None:
+    arrivals: dict[str, float] = {}
 
-    def note(_query: ChatQuery) -> str:
-        arrivals.append(time.monotonic())
+    def note(query: ChatQuery) -> str:
+        arrivals[query.text] = time.monotonic()
         return "fine"
 
     async def run() -> tuple[float, list[ChatReply]]:
@@ -47,11 +46,10 @@ def test_retry_after_pauses_everyone(as_date: bool) -> None:
             FakeServer(answer=note, faults=faults) as server,
             ChatClient(endpoint(server.base_url), rng=seeded()) as client,
         ):
-            started = time.monotonic()
             first = asyncio.create_task(client.complete(single_question("one")))
             while not server.counts.faults:
                 await asyncio.sleep(0.01)
-            await asyncio.sleep(0.2)
+            started = time.monotonic()
             server.faults = Faults()
             rest = await ask_all(client, questions(5))
             return started, [await first, *rest]
@@ -59,7 +57,27 @@ def test_retry_after_pauses_everyone(as_date: bool) -> None:
     started, replies = asyncio.run(run())
     assert all(reply.status is Status.OK for reply in replies)
     assert [reply.attempts for reply in replies] == [2, 1, 1, 1, 1, 1]
-    assert min(arrivals) - started >= 0.5
+    delayed = arrivals.pop("one")
+    assert delayed - started >= 0.4
+    assert max(arrivals.values()) < delayed
+
+
+def test_a_rate_limit_is_kept_and_every_answer_is_the_servers_own() -> None:
+    """A token bucket and random faults together: nothing fails, and no fault becomes an answer."""
+
+    async def run() -> tuple[list[ChatReply], Endpoint, FakeServer]:
+        faults = Faults({Fault.RATE_LIMITED: 0.05, Fault.SERVER_ERROR: 0.05}, seed=5, retry_after="0.2")
+        async with FakeServer(faults=faults, bucket=TokenBucket(60, burst=10), reply_s=0.1) as server:
+            settings = endpoint(server.base_url, max_concurrency=32, max_attempts=20)
+            async with ChatClient(settings, rng=seeded()) as client:
+                return await ask_all(client, questions(200)), settings, server
+
+    replies, settings, server = asyncio.run(run())
+    for request, reply in zip(questions(200), replies, strict=True):
+        assert reply.status is Status.OK, reply.error
+        assert reply.text == expected_answer(request, settings)
+    assert server.counts.answered == 200  # no answer was asked for twice
+    assert server.counts.faults["rate_limited"] < 150
 
 
 def test_a_retry_after_that_is_too_long_ends_the_request() -> None:

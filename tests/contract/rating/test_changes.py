@@ -11,15 +11,16 @@ from imarena.routing.offers import RaterStanding
 from imarena.storage import Workspace
 from imarena.workflows.rating.campaigns import campaign_progress, create_campaign, offer_missing
 from imarena.workflows.rating.changes import CampaignChanges, change_campaign, history
+from imarena.workflows.rating.held_tasks import HeldTask
 from imarena.workflows.rating.prefetch import prefetch_task
-from imarena.workflows.rating.voting import HeldTask, Voting
+from imarena.workflows.rating.voting import Voting
 from tests.contract.rating.test_voting import LEFT, desk, held, key
 from tests.web.people import fill
 
 
 def change(voting: Voting, campaign: str, by: str = "lead", **wanted: object) -> None:
     change_campaign(voting.workspace, campaign, CampaignChanges.model_validate(wanted), by)
-    voting.shelves.forget_plans()
+    voting.records.forget_plans()
 
 
 def slots(voting: Voting, campaign: str) -> tuple[int, int, int]:
@@ -51,7 +52,7 @@ def test_changes_take_effect_and_are_kept_with_who_and_when(any_workspace: Works
     assert len(work(voting, campaign, one)) == 3
     assert voting.standing(campaign, one).stage == "quota"
     again = Voting(any_workspace)
-    assert again.shelves.plan(campaign).weekly_quota == 3
+    assert again.records.plan(campaign).weekly_quota == 3
 
 
 def test_more_raters_for_each_unit_make_new_tasks_and_fewer_withdraw_free_ones(any_workspace: Workspace) -> None:

@@ -10,8 +10,10 @@ from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.leases import lease_of
 from imarena.workflows.rating.campaigns import campaign_progress, plan_units
+from imarena.workflows.rating.held_tasks import HeldTask
 from imarena.workflows.rating.prefetch import prefetch_task, release_task
-from imarena.workflows.rating.voting import HeldTask, Refusal, Voting
+from imarena.workflows.rating.refusal import Refusal
+from imarena.workflows.rating.voting import Voting
 from tests.contract.rating.test_voting import LEFT, desk, expire, held, key
 from tests.web.people import fill
 
@@ -200,6 +202,7 @@ def test_a_vote_with_its_next_and_its_look_ahead_is_eleven_queries(
     any_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("imarena.workflows.rating.record_cache._PLAN_S", 3600.0)
+    monkeypatch.setattr("imarena.workflows.rating.picture_log.FLUSH_S", 3600.0)
     fill(any_workspace)
     voting, campaign, _ = desk(any_workspace)
     rater = "rater_0123456789abcdef"  # as those who come by a link are called
@@ -215,6 +218,10 @@ def test_a_vote_with_its_next_and_its_look_ahead_is_eleven_queries(
         event.listen(voting.engine, "before_cursor_execute", note)
         task = held(voting.next(campaign, rater))
         assert prefetch_task(voting, campaign, rater) is not None
-        voting.vote(task.address, rater, key(), LEFT)
+        event.remove(voting.engine, "before_cursor_execute", note)
+        for slot in voting.records.slots(task.assignment):  # as the page does; written with those of others, later
+            voting.pictures.add(task.address, slot)
+        event.listen(voting.engine, "before_cursor_execute", note)
+        voting.vote(task.address, rater, key(), LEFT, browser=True)
         event.remove(voting.engine, "before_cursor_execute", note)
     assert len(asked) == 3 + 4 + 4, asked

@@ -15,11 +15,13 @@ from imarena.routing.campaign_plan import CampaignPlan, KnownTask, unit_of
 from imarena.routing.offers import RaterStanding
 from imarena.storage import Workspace
 from imarena.storage.database import writing
-from imarena.storage.leases import change_membership
+from imarena.storage.membership import change_membership
 from imarena.storage.schema import leases
 from imarena.workflows.rating.campaigns import campaign_progress, create_campaign, offer_missing, plan_units
 from imarena.workflows.rating.changes import CampaignChanges, change_campaign
-from imarena.workflows.rating.voting import HeldTask, Refusal, Voting
+from imarena.workflows.rating.held_tasks import HeldTask
+from imarena.workflows.rating.refusal import Refusal
+from imarena.workflows.rating.voting import Voting
 from imarena.workflows.views import PREFERENCES, View
 from tests.web.people import fill
 

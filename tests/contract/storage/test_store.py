@@ -49,7 +49,7 @@ def test_adding_twice_is_adding_once(any_workspace: Workspace) -> None:
     records = [item, samples.output(item)]
     assert any_workspace.store.add(records).new == 2
     again = any_workspace.store.add(records)
-    assert (again.new, again.same, again.conflicts) == (0, 2, [])
+    assert (again.new, again.same, again.conflicts) == (0, 2, ())
     assert any_workspace.store.count(Output) == {(): 1}
 
 
@@ -74,7 +74,7 @@ def test_a_link_to_nothing_is_a_conflict_and_the_rest_goes_in(any_workspace: Wor
 def test_a_record_that_comes_twice_at_once_is_stored_once(any_workspace: Workspace) -> None:
     item = samples.item()
     outcome = any_workspace.store.add([item, item, samples.item()])
-    assert (outcome.new, outcome.same, outcome.conflicts) == (1, 2, [])
+    assert (outcome.new, outcome.same, outcome.conflicts) == (1, 2, ())
 
 
 def test_what_was_rolled_back_is_not_remembered(any_workspace: Workspace) -> None:

@@ -1,5 +1,6 @@
 """Images that every vision tool is asked about, and tools by name."""
 
+import io
 from functools import cache
 from importlib.resources import files
 from typing import TypeVar
@@ -33,11 +34,28 @@ def photograph(name: str = "astronaut") -> Pixels:
     return pixels((files("imarena.studio") / "photographs" / f"{name}.jpg").read_bytes())
 
 
+def from_file(mode: str, orientation: int = 1) -> Pixels:
+    """A photograph as it comes out of a PNG of another mode, and of one that is to be turned when it is shown."""
+    image = Image.fromarray(photograph()[60:261:2, 120:401:2]).convert(mode)
+    if mode == "LA":
+        image.putalpha(Image.linear_gradient("L").resize(image.size))
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", exif=exif)
+    return pixels(buffer.getvalue())
+
+
 IMAGES: dict[str, Pixels] = {
     "shapes": shapes(),
     "photograph": photograph()[::2, ::2].copy(),
     "black": np.zeros((48, 64, 3), np.uint8),
     "white line": np.full((1, 90, 3), 255, np.uint8),
+    "one pixel": np.array([[[200, 30, 90]]], np.uint8),
+    "odd sizes": photograph()[3:140, 5:106].copy(),
+    "grey": from_file("L"),
+    "grey with alpha": from_file("LA"),
+    "turned": from_file("RGB", orientation=6),
     "noise": np.random.default_rng(3).integers(0, 256, (70, 50, 3), dtype=np.uint8),
 }
 """Named images of several sizes and shapes, the flat and the narrow among them."""

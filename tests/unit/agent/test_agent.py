@@ -243,15 +243,26 @@ def test_the_budget_is_never_passed() -> None:
 
 
 def test_a_failed_step_is_tried_again_and_a_failed_run_says_why() -> None:
-    refused = EditResult(Status.REFUSED, error="unsafe", cost_usd=0.0)
-    result = run(agent(StepEditor([refused]), ScoreJudge(lambda _: 950.0)))
+    late = EditResult(Status.TIMEOUT, error="slow", cost_usd=0.0)
+    result = run(agent(StepEditor([late]), ScoreJudge(lambda _: 950.0)))
     assert result.status is Status.OK
-    assert [step["status"] for step in of_stage(result, "edit")] == ["refused", "ok"]
-    always = run(agent(StepEditor([refused] * 9), ScoreJudge(lambda _: 950.0)))
-    assert always.status is Status.REFUSED
+    assert [step["status"] for step in of_stage(result, "edit")] == ["timeout", "ok"]
+    always = run(agent(StepEditor([late] * 9), ScoreJudge(lambda _: 950.0)))
+    assert always.status is Status.TIMEOUT
     assert always.image is None
-    assert "unsafe" in always.error
+    assert "slow" in always.error
     assert of_stage(always, "edit")
+
+
+def test_a_refused_order_is_not_asked_twice() -> None:
+    refused = EditResult(Status.REFUSED, error="unsafe", cost_usd=0.0)
+    editor = StepEditor([refused] * 9)
+    assert run(agent(editor, ScoreJudge(lambda _: 950.0))).status is Status.REFUSED
+    assert len(editor.asked) == 1
+    several = StepEditor([refused] * 9)
+    assert run(agent(several, ScoreJudge(lambda _: 950.0), steps=6), TWO).status is Status.REFUSED
+    orders = [asked.instruction for asked in several.asked]
+    assert len(orders) == len(set(orders)) > 1
 
 
 def test_a_judge_that_cannot_answer_gives_no_score() -> None:

@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 from typer.testing import CliRunner
 
+from imarena.agreement.alignment import Alignment
 from imarena.agreement.columns import RatingColumns, ScoreColumns
-from imarena.agreement.judges import Alignment, AlignOptions, align
+from imarena.agreement.judges import AlignOptions, align
 from imarena.cli.app import app
 
 N = 120
@@ -29,21 +30,27 @@ def aligned(noises: dict[str, float], *, seed: int = 0, rounds: int = 400) -> Al
 
 def test_a_better_judge_is_found_and_corrected_for_the_number_of_tests() -> None:
     lines = aligned({"sharp": 0.3, "dull": 2.0, "dim": 2.0}).comparisons
-    assert [(line["left"], line["right"]) for line in lines] == [("dim", "dull"), ("dim", "sharp"), ("dull", "sharp")]
+    assert [(line.left, line.right) for line in lines] == [("dim", "dull"), ("dim", "sharp"), ("dull", "sharp")]
     dim_dull, dim_sharp, dull_sharp = lines
     for line in (dim_sharp, dull_sharp):
-        assert line["high"] < 0
-        assert line["p_value"] == pytest.approx(2 / 401)
-        assert line["p_holm"] == pytest.approx(6 / 401)
-    assert dim_dull["low"] < 0 < dim_dull["high"]
-    assert dim_dull["p_holm"] > 0.05
-    assert dim_dull["difference"] == pytest.approx(dim_dull["spearman_left"] - dim_dull["spearman_right"])
+        assert line.high is not None
+        assert line.high < 0
+        assert line.p_value == pytest.approx(2 / 401)
+        assert line.p_holm == pytest.approx(6 / 401)
+        assert line.p_is_bound
+    assert not dim_dull.p_is_bound
+    figures = dim_dull.to_json()
+    assert figures["low"] < 0 < figures["high"]
+    assert figures["p_holm"] > 0.05
+    assert figures["difference"] == pytest.approx(figures["spearman_left"] - figures["spearman_right"])
 
 
+@pytest.mark.slow
 def test_equal_judges_are_called_different_as_rarely_as_promised() -> None:
     """At most what 5 % allows in 200 tries (its binomial 99.9 % end is 20)."""
     p_values = [
-        aligned({"one": 1.0, "two": 1.0}, seed=seed, rounds=200).comparisons[0]["p_value"] for seed in range(200)
+        aligned({"one": 1.0, "two": 1.0}, seed=seed, rounds=200).comparisons[0].to_json()["p_value"]
+        for seed in range(200)
     ]
     assert sum(p <= 0.05 for p in p_values) <= 20
     assert np.mean(p_values) > 0.35
@@ -56,8 +63,8 @@ def test_the_same_judge_twice_has_no_difference_to_test() -> None:
     scores = ScoreColumns(units * 2, ["a"] * N + ["b"] * N, value * 2, {})
     ratings = RatingColumns(units, ["r"] * N, (np.array(value) + rng.normal(size=N)).tolist(), {})
     (line,) = align(scores, ratings, AlignOptions(compare=True, rounds=50)).comparisons
-    assert (line["difference"], line["p_value"], line["p_holm"]) == (0.0, None, None)
-    assert "same value" in line["reason"]
+    assert (line.difference, line.p_value, line.p_holm) == (0.0, None, None)
+    assert "same value" in str(line.reason)
 
 
 def test_verdicts_are_compared_by_mcnemar_whatever_side_a_model_stands_on(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_odd_raters_are_named() -> None:
     rows += [(f"u{unit}", "backwards", float(5 - unit % 5)) for unit in range(30)]
     rows += [(f"u{unit}", "constant", 3.0) for unit in range(30)]
     found = measure_agreement(columns(rows), rounds=0)
-    flags = {report["rater"]: report["flags"] for report in found.raters}
+    flags = {rater.rater: list(rater.report.flags) for rater in found.raters}
     assert flags == {"r0": [], "r1": [], "r2": [], "backwards": ["backwards"], "constant": ["constant"]}
     named = [(notice.code, notice.values["rater"], notice.values["flag"]) for notice in found.notices]
     assert sorted(named) == [("rater_stands_out", name, name) for name in ("backwards", "constant")]

@@ -15,20 +15,31 @@ def route(**settings: Any) -> Route:
     return Route("http://x/v1", None, Endpoint(base_url=("http://x/v1",), model="m", **{**defaults, **settings}))
 
 
-def test_a_429_halves_once_per_pause_and_successes_bring_it_back() -> None:
-    one = route(max_concurrency=16)
-    one.throttled(0.0, 5.0)
-    one.throttled(0.1, 5.0)  # was out together with the first
-    assert one.limit == 8
-    assert one.wait_s(0.1) == pytest.approx(5.0)
-    one.throttled(6.0, 1.0)
-    assert one.limit == 4
-    for _ in range(200):
-        one.succeeded()
-    assert one.limit == 16
-    for now in range(100, 200, 10):
-        one.throttled(float(now), 1.0)
-    assert one.limit == 1
+def test_a_429_leaves_the_route_open_and_half_of_a_window_pauses_it() -> None:
+    target = route(max_concurrency=16)
+    for _ in range(16):
+        target.take(0.0)
+    target.in_flight = 0
+    target.throttled(0.5, 30.0)
+    assert target.wait_s(0.5) == 0.0
+    for _ in range(7):
+        target.throttled(0.5, 30.0)
+    assert target.wait_s(0.5) == pytest.approx(30.0)
+
+
+def test_errors_that_overtake_the_answers_do_not_open_the_breaker() -> None:
+    target = route(max_concurrency=64)
+    for _ in range(20):
+        target.take(0.0)
+    for _ in range(9):
+        target.failed(0.01, "HTTP 500")
+        target.in_flight -= 1
+    assert not target.broken  # eleven are still out
+    target.succeeded(0.5, 0.5)
+    for _ in range(11):
+        target.failed(0.6, "HTTP 500")
+        target.in_flight -= 1
+    assert target.broken
 
 
 def test_the_breaker_opens_tries_once_and_closes() -> None:
@@ -44,9 +55,9 @@ def test_the_breaker_opens_tries_once_and_closes() -> None:
     one.in_flight -= 1
     assert one.wait_s(11.0) == 20.0  # twice as long
     one.take(31.0)
-    one.succeeded()
+    one.succeeded(31.5, 0.5)
     one.in_flight -= 1
-    assert one.wait_s(31.0) == 0.0
+    assert one.wait_s(31.5) == 0.0
     assert not one.broken
 
 

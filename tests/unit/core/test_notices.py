@@ -4,11 +4,13 @@ import ast
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 import imarena
 from imarena.core.notices import Notice, notice_fields, sentence, sentences
 from imarena.core.notices import boards as board_words
 from imarena.core.notices import ranking as ranking_words
+from imarena.core.notices import raters as rater_words
 from imarena.core.notices import studies as study_words
 
 ROOT = Path(imarena.__file__).parent
@@ -37,6 +39,10 @@ EXAMPLES = [
     Notice(code="alignment_undefined", values={"judge": "j", "group": "all units", "reason": "no variation"}),
     Notice(code="bias_undefined", values={"judge": "j", "reason": "no score meets a rating"}),
     Notice(code="outputs_missing", values={"editor": "new", "items": 8, "missing": 7, "keys": list("abcdefg")}),
+    Notice(code="people_rows_not_used", values={"file": "r.csv", "rows": 9, "causes": {"no value": 2}}),
+    Notice(code="outputs_of_other_size", values={"editor": "new", "outputs": 7, "of": 8, "keys": list("abcdefg")}),
+    Notice(code="ratings_not_numbers", values={"file": "r.csv", "rows": {"3": "good"}}),
+    Notice(code="scores_beyond_scale", values={"judge": "j", "scores": 2, "low": 0.0, "high": 1.0}),
     Notice(code="judgments_failed", values={"statuses": {"refused": 2}}),
     Notice(code="calibration_stale", values={"judge": "j", "calibrated": ["1"], "scored": []}),
     Notice(code="few_battles_left", values={"battles": 22, "wanted": 30}),
@@ -75,12 +81,45 @@ EXAMPLES = [
     Notice(code="no_intervals", values={"reason": "There is one item."}),
     Notice(code="board_not_stored", values={"reason": "The disk is full."}),
     Notice(code="group_not_ranked", values={"reason": "There is nothing to rank."}),
+    Notice(code="files_left_out", values={"files": 2}),
+    Notice(code="questions_unanswered", values={"questions": 1}),
+    Notice(code="battles_without_verdict", values={"reasons": {"missing_output": 2}}),
+    Notice(code="gate_outputs_missing", values={"model": "a", "coverage": 0.5}),
+    Notice(code="gate_nothing_compared"),
+    Notice(code="gate_not_on_board", values={"model": "a"}),
+    Notice(code="gate_no_interval", values={"model": "a", "other": "b"}),
+    Notice(code="gate_large_board", values={"models": 101, "model": "a", "other": "b"}),
+    Notice(code="gate_both_fixed", values={"model": "a", "other": "b"}),
+    Notice(code="gate_unbounded", values={"model": "a", "other": "b", "about": "a", "note": "one item"}),
     Notice(code="judge_cannot_see", values={"judge": "builtin", "limits": ["style", "identity of a person"]}),
-]
+    Notice(code="people_alone"),
+    *(
+        Notice(code=code, values={"count": 12})
+        for code in (
+            "items_filtered", "items_not_sampled", "items_without_outputs", "outputs_failed", "outputs_without_editor",
+            "outputs_other_samples", "outputs_without_pixels", "outputs_other_editors", "single_outputs", "same_images",
+            "units_known", "units_over_limit",
+        )
+    ),
+    Notice(
+        code="rater_overclaims_time",
+        values={"rater": "r", "answers": 3, "of": 9, "claimed_s": 45.0, "measured_s": 1.0},
+    ),
+    Notice(code="rater_no_time_to_look", values={"rater": "r", "answers": 4, "least_s": 2.0}),
+    Notice(code="rater_very_fast", values={"rater": "r", "median_s": 1.0, "usual_s": 9.0}),
+    Notice(code="rater_one_sided", values={"rater": "r", "left_share": 0.9, "asked": 30}),
+    Notice(code="rater_misses_gold", values={"rater": "r", "right": 1, "asked": 5}),
+    Notice(code="rater_contradicts_self", values={"rater": "r", "right": 1, "asked": 5}),
+    Notice(code="rater_not_qualified", values={"rater": "r", "right": 1, "asked": 5}),
+    Notice(code="rater_constant", values={"rater": "r"}),
+    Notice(code="rater_backwards", values={"rater": "r"}),
+    Notice(code="rater_out_of_step", values={"rater": "r"}),
+]  # fmt: skip
 
 
 def test_every_wording_has_an_example_here() -> None:
-    assert {*ranking_words.WORDS, *board_words.WORDS, *study_words.WORDS} == {notice.code for notice in EXAMPLES}
+    worded = {*ranking_words.WORDINGS, *board_words.WORDINGS, *study_words.WORDINGS, *rater_words.WORDINGS}
+    assert worded == {notice.code for notice in EXAMPLES}
 
 
 @pytest.mark.parametrize("notice", EXAMPLES, ids=lambda notice: notice.code)
@@ -119,5 +158,17 @@ def codes_in(path: Path) -> set[str]:
 def test_every_code_that_is_made_in_the_ranking_room_has_words() -> None:
     made = set().union(*(codes_in(path) for path in (ROOT / "ranking").rglob("*.py")))
     of_groups = {"unnamed_group", "group_not_ranked"}  # of boards by group, worded with the other boards
-    assert of_groups <= made & board_words.WORDS.keys()
-    assert {"few_units", *made} - of_groups == ranking_words.WORDS.keys()
+    assert of_groups <= made & board_words.WORDINGS.keys()
+    assert {"few_units", *made} - of_groups == ranking_words.WORDINGS.keys()
+
+
+@pytest.mark.parametrize("values", [{}, {"models": 3}, {"models": ["a"], "new": None}], ids=str)
+@pytest.mark.parametrize("code", sorted({notice.code for notice in EXAMPLES} | {"text", "of_a_later_version"}))
+def test_values_of_another_version_are_listed_as_they_are(code: str, values: dict[str, JsonValue]) -> None:
+    assert isinstance(sentence(Notice(code=code, values=values)), str)
+
+
+@pytest.mark.parametrize("notice", EXAMPLES, ids=lambda notice: notice.code)
+def test_the_values_of_this_version_have_words(notice: Notice) -> None:
+    listed = sentence(Notice(code="of_a_later_version", values=notice.values)).partition(": ")[2]
+    assert sentence(notice) != f"{notice.code.replace('_', ' ').capitalize()}: {listed}"

@@ -251,7 +251,7 @@ def test_a_missing_column_and_an_empty_file_are_told(tmp_path: Path) -> None:
     (tmp_path / "b.parquet").write_bytes(b"")
     (tmp_path / "c.json").write_bytes(b"")
     lines = told(import_all(editreward_bench.read, tmp_path))
-    assert "a.parquet: the column instruction, source_image" in lines[0]
+    assert "a.parquet: the columns instruction, source_image" in lines[0]
     assert lines[1].startswith("b.parquet: the file is empty")
     assert lines[2].startswith("c.json: the file is empty")
 

@@ -118,6 +118,6 @@ def test_unusual_pictures_are_kept(tmp_path: Path, name: str) -> None:
 
 def test_a_missing_column_and_unknown_options_are_told(tmp_path: Path) -> None:
     path = parquet(tmp_path / "a.parquet", [{"key": ["a", "b"]}])
-    assert "a.parquet: the column instruction" in told(import_all(editscore_bench.read, path))[0]
+    assert "a.parquet: the columns instruction" in told(import_all(editscore_bench.read, path))[0]
     with pytest.raises(UserError, match="no option"):
         import_all(editscore_bench.read, path, split="test")

@@ -148,7 +148,7 @@ def test_bad_rows_are_left_out_with_file_and_row(tmp_path: Path) -> None:
         "line 5: sementics_score is '', not a number",
         "line 6: there is no item 'color_alter/en/gone'",
         "line 7: edited_image 'b.png' is not",
-        "other.csv: the column edited_image, sementics_score, quality_score is missing",
+        "other.csv: the columns edited_image, sementics_score and quality_score are missing",
         "empty.csv: the file is empty",
         "mixed.csv, line 2: not UTF-8",
     ):
@@ -174,7 +174,7 @@ def test_nothing_and_unknown_options_raise(tmp_path: Path) -> None:
         import_all(read, tmp_path, language="en")
     table(tmp_path / "x.parquet", [{"key": "a"}])
     with pytest.raises(
-        UserError, match=r"x.parquet: the column task_type, instruction, instruction_language is missing"
+        UserError, match=r"x.parquet: the columns task_type, instruction and instruction_language are missing"
     ):
         import_all(read, tmp_path / "x.parquet")
-    assert "the column task_type" in str(import_all(read, tmp_path).skips[0])
+    assert "the columns task_type" in str(import_all(read, tmp_path).skips[0])

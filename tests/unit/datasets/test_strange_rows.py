@@ -113,6 +113,13 @@ def test_strange_names_are_a_skip_or_a_storable_record(case: str, data: st.DataO
         check(read, write(Path(root), renamed(good, place, name)))
 
 
+@pytest.mark.parametrize("name", ["\x1e", "\n", "\r\n", "a\nb", "\u2028"])
+def test_a_picture_whose_name_breaks_lines_is_skipped_with_a_reason(name: str, tmp_path: Path) -> None:
+    path = at("TIE/TIE_A_000001/metadata.json")(tmp_path, {**METADATA, "cond_images": [name]})
+    check(imagenworld.read, path)
+    assert import_all(imagenworld.read, path).skips
+
+
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_strange_scores_of_an_item_folder(data: st.DataObject) -> None:

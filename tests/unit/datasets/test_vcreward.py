@@ -118,6 +118,6 @@ def test_whole_file_problems_raise(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds nothing of VCReward-Bench"):
         import_all(read, tmp_path)
     pq.write_table(pa.table({"key": ["x"]}), tmp_path / "t.parquet")
-    with pytest.raises(UserError, match="the column instruction, source_image, edited_images, winner is missing"):
+    with pytest.raises(UserError, match="the columns instruction, source_image, edited_images and winner are missing"):
         import_all(read, tmp_path / "t.parquet")
-    assert "is missing" in str(import_all(read, tmp_path).skips[0])
+    assert "are missing" in str(import_all(read, tmp_path).skips[0])

@@ -26,7 +26,7 @@ from imarena.core.protocols import EditRequest, EditResult  # noqa: E402
 from imarena.core.records import Status  # noqa: E402
 from imarena.editors.catalog import Ports  # noqa: E402
 from imarena.editors.diffusers_pipeline import make  # noqa: E402
-from imarena.editors.qwen_processor import fill_placeholders  # noqa: E402
+from imarena.vision.pretrained.qwen_processor import fill_placeholders  # noqa: E402
 from tests.samples import png  # noqa: E402
 from tests.unit.editors import tiny_pipelines  # noqa: E402
 

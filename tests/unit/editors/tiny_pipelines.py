@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from imarena.editors.qwen_processor import plain_pictures
+from imarena.vision.pretrained.qwen_processor import qwen_image_processor
 
 LETTERS = [chr(code) for code in range(ord("a"), ord("z") + 1)]
 
@@ -120,7 +120,7 @@ def qwen_image_edit(folder: Path, *, plus: bool = False) -> Path:
         patch_size=2, in_channels=4 * latent, out_channels=latent, num_layers=1, attention_head_dim=16,
         num_attention_heads=2, joint_attention_dim=32, axes_dims_rope=(4, 6, 6),
     )  # fmt: skip
-    tokenizer = _qwen_tokenizer()
+    tokenizer = qwen_tokenizer()
     ids = {name: tokenizer.convert_tokens_to_ids(token) for name, token in _QWEN.items()}
     config = transformers.Qwen2_5_VLConfig(
         text_config={
@@ -141,7 +141,7 @@ def qwen_image_edit(folder: Path, *, plus: bool = False) -> Path:
         processor=None,
     )  # fmt: skip
     pipe.save_pretrained(str(folder / "model"), safe_serialization=True)
-    for part in (tokenizer, plain_pictures()()):
+    for part in (tokenizer, qwen_image_processor()()):
         part.save_pretrained(str(folder / "model" / "processor"))
     index = folder / "model" / "model_index.json"
     parts = json.loads(index.read_text())
@@ -155,7 +155,7 @@ _QWEN = {
 }  # fmt: skip
 
 
-def _qwen_tokenizer() -> Any:
+def qwen_tokenizer() -> Any:
     transformers, tokenizers = import_module("transformers"), import_module("tokenizers")
     letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {letter: n for n, letter in enumerate([*letters, "<|endoftext|>"])}

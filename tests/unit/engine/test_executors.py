@@ -11,10 +11,10 @@ import pytest
 
 from imarena.core.errors import MissingExtra, UnknownName, UserError
 from imarena.core.settings import ExecutorKind
-from imarena.engine import Open, RunPlan, WorkerDied, WorkerTask, opened, read_executor, run_async
-from imarena.engine.executors import ENOUGH, FEW_CORES, chosen
-from imarena.engine.process_lane import packed
-from imarena.engine.process_worker import unpacked
+from imarena.engine import OpenExecutor, RunPlan, WorkerDied, WorkerTask, open_executor, read_executor, run_plan
+from imarena.engine.executors import ENOUGH, FEW_CORES, resolve_executor
+from imarena.engine.process_lane import pack_task
+from imarena.engine.process_worker import unpack_task
 
 T = TypeVar("T")
 RAY = pytest.param("ray", marks=pytest.mark.ray)
@@ -53,11 +53,15 @@ def failed(question: object, error: Exception) -> str:
 
 
 def within(
-    kind: ExecutorKind, use: Callable[[Open[object, object]], Awaitable[T]], *, computes: bool = True, at_once: int = 2
+    kind: ExecutorKind,
+    use: Callable[[OpenExecutor[object, object]], Awaitable[T]],
+    *,
+    computes: bool = True,
+    at_once: int = 2,
 ) -> T:
     async def whole() -> T:
         task: WorkerTask[object, object] = WorkerTask(Calculator(), failed)
-        async with opened(kind, task, 100, computes=computes, at_once=at_once) as executor:
+        async with open_executor(kind, task, 100, computes=computes, at_once=at_once) as executor:
             return await use(executor)
 
     return asyncio.run(whole())
@@ -65,7 +69,7 @@ def within(
 
 @KINDS
 def test_answers_failures_and_errors_are_the_same_everywhere(kind: ExecutorKind) -> None:
-    async def use(executor: Open[object, object]) -> list[object]:
+    async def use(executor: OpenExecutor[object, object]) -> list[object]:
         found = list(await asyncio.gather(executor.ask(0, 3), executor.ask(executor.slots - 1, 4)))
         found.append(await executor.ask(0, "not a number"))
         for question in ("user", "extra"):
@@ -83,7 +87,7 @@ def test_answers_failures_and_errors_are_the_same_everywhere(kind: ExecutorKind)
 
 @ELSEWHERE
 def test_a_slot_keeps_its_worker_and_the_worker_keeps_its_task(kind: ExecutorKind) -> None:
-    async def use(executor: Open[object, object]) -> list[object]:
+    async def use(executor: OpenExecutor[object, object]) -> list[object]:
         for number in (1, 2, 3):
             await executor.ask(0, number)
         asked = [await executor.ask(slot, "how many") for slot in (0, 1)]
@@ -97,7 +101,7 @@ def test_a_slot_keeps_its_worker_and_the_worker_keeps_its_task(kind: ExecutorKin
 
 @ELSEWHERE
 def test_a_worker_that_dies_loses_its_question_only(kind: ExecutorKind) -> None:
-    async def use(executor: Open[object, object]) -> list[object]:
+    async def use(executor: OpenExecutor[object, object]) -> list[object]:
         told = await asyncio.gather(executor.ask(0, "die"), executor.ask(1, 5), return_exceptions=True)
         return [*told, await executor.ask(0, 6)]
 
@@ -107,7 +111,7 @@ def test_a_worker_that_dies_loses_its_question_only(kind: ExecutorKind) -> None:
 
 
 def test_an_answer_that_cannot_be_sent_is_a_failure_of_its_question() -> None:
-    async def use(executor: Open[object, object]) -> list[object]:
+    async def use(executor: OpenExecutor[object, object]) -> list[object]:
         return [await executor.ask(0, question) for question in ("unsendable", 2)]
 
     told, after = within("processes", use)
@@ -122,7 +126,7 @@ def test_a_worker_that_cannot_start_ends_the_run(monkeypatch: pytest.MonkeyPatch
 
 
 def test_leaving_while_a_question_is_under_way_ends_its_process() -> None:
-    async def use(executor: Open[object, object]) -> object:
+    async def use(executor: OpenExecutor[object, object]) -> object:
         place = await executor.ask(0, "where")
         under_way = asyncio.create_task(executor.ask(0, "sleep"))
         await asyncio.sleep(0.2)
@@ -142,7 +146,7 @@ def test_what_cannot_leave_the_process_is_told() -> None:
             return question
 
         task: WorkerTask[int, int] = WorkerTask(answer, lambda question, _: question)
-        async with opened("processes", task, 1, computes=True, at_once=None):
+        async with open_executor("processes", task, 1, computes=True, at_once=None):
             pass
 
     with pytest.raises(UserError, match="cannot be sent to another process"):
@@ -152,17 +156,17 @@ def test_what_cannot_leave_the_process_is_told() -> None:
 def test_a_worker_of_another_version_is_refused() -> None:
     other: WorkerTask[object, object] = WorkerTask(Calculator(), failed, version="0.0.1")
     with pytest.raises(UserError, match=r"this command is of 0\.0\.1"):
-        unpacked(packed(other))
+        unpack_task(pack_task(other))
 
 
 def test_auto_takes_processes_for_many_questions_that_compute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: FEW_CORES + 1)
-    assert chosen("auto", ENOUGH, computes=True) == "processes"
-    assert chosen("auto", ENOUGH - 1, computes=True) == "threads"
-    assert chosen("auto", ENOUGH, computes=False) == "threads"
-    assert chosen("ray", 1, computes=False) == "ray"
+    assert resolve_executor("auto", ENOUGH, computes=True) == "processes"
+    assert resolve_executor("auto", ENOUGH - 1, computes=True) == "threads"
+    assert resolve_executor("auto", ENOUGH, computes=False) == "threads"
+    assert resolve_executor("ray", 1, computes=False) == "ray"
     monkeypatch.setattr(os, "cpu_count", lambda: FEW_CORES)
-    assert chosen("auto", ENOUGH, computes=True) == "threads"
+    assert resolve_executor("auto", ENOUGH, computes=True) == "threads"
 
 
 def test_an_unknown_executor_is_told_what_there_is() -> None:
@@ -182,7 +186,7 @@ def test_a_group_stays_in_one_slot_until_another_slot_has_nothing_left() -> None
     work = [f"{group}{number}" for number in range(10) for group in "abc"] + [f"d{number}" for number in range(40)]
     written: list[str] = []
     plan = RunPlan(work, do, lambda work, _: work, written.extend, concurrency=3, group=lambda work: work[0])
-    asyncio.run(run_async(plan))
+    asyncio.run(run_plan(plan))
     assert sorted(written) == sorted(work)
     assert [len(set(slots[group])) for group in "abc"] == [1, 1, 1]
     assert len(set(slots["d"])) == 3, "the last group is shared by those who have nothing else to do"

@@ -27,7 +27,7 @@ def plan(work: Iterator[int] | range, written: list[Row], concurrency: int = 8) 
 @given(st.integers(0, 700), st.integers(1, 40))
 def test_everything_is_done_once_and_failures_are_told(count: int, concurrency: int) -> None:
     written: list[Row] = []
-    tally = run_plan(plan(range(count), written, concurrency=concurrency))
+    tally = asyncio.run(run_plan(plan(range(count), written, concurrency=concurrency)))
     assert tally.done == count
     assert sorted(number for number, _ in written) == list(range(count))
     assert all(said == (f"no {number}" if number % 7 == 3 else "ok") for number, said in written)
@@ -52,7 +52,7 @@ def test_work_is_taken_only_when_it_is_needed() -> None:
         busy -= 1
         return number
 
-    run_plan(RunPlan(source(), do, lambda number, _: number, lambda _: None, concurrency=4))
+    asyncio.run(run_plan(RunPlan(source(), do, lambda number, _: number, lambda _: None, concurrency=4)))
     assert most == 4
 
 
@@ -64,7 +64,7 @@ def test_a_spent_budget_stops_and_keeps_what_was_done() -> None:
             raise BudgetSpent("the budget of $1 is spent")
         return number
 
-    tally = run_plan(RunPlan(range(100), do, lambda _work, _error: -1, written.extend, concurrency=1))
+    tally = asyncio.run(run_plan(RunPlan(range(100), do, lambda _work, _error: -1, written.extend, concurrency=1)))
     assert tally.stopped == "the budget of $1 is spent"
     assert written == list(range(10))
 
@@ -77,4 +77,4 @@ def test_a_broken_store_is_not_turned_into_records() -> None:
         return number
 
     with pytest.raises(StoreError, match="disk is full"):
-        run_plan(RunPlan(range(3), do, lambda number, _: number, write))
+        asyncio.run(run_plan(RunPlan(range(3), do, lambda number, _: number, write)))

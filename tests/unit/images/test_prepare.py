@@ -11,6 +11,7 @@ from PIL import Image
 
 from imarena import images
 from imarena.core.errors import InvalidImage, UserError
+from imarena.images.prepare import fitted_size
 from tests.unit.images.made import encode, photo
 
 
@@ -21,7 +22,7 @@ from tests.unit.images.made import encode, photo
     st.none() | st.integers(1, 10_000_000),
 )
 def test_the_fitted_size_keeps_both_limits(width: int, height: int, side: int | None, area: int | None) -> None:
-    new = images.fitted_size(width, height, max_side=side, max_pixels=area)
+    new = fitted_size(width, height, max_side=side, max_pixels=area)
     assert 1 <= new[0] <= width
     assert 1 <= new[1] <= height
     assert side is None or max(new) <= side

@@ -10,6 +10,7 @@ from PIL import Image
 
 from imarena import images
 from imarena.core.errors import InvalidImage
+from imarena.images.inspect import MAX_PIXELS
 from tests.unit.images.made import bomb, chunk, encode, photo
 
 KINDS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP")
@@ -70,7 +71,7 @@ def test_the_limit_itself() -> None:
             + chunk(b"IDAT", b"")
         )
 
-    assert images.inspect(header(10_000, 8_000)).pixels == images.MAX_PIXELS
+    assert images.inspect(header(10_000, 8_000)).pixels == MAX_PIXELS
     with pytest.raises(InvalidImage, match="pixels"):
         images.inspect(header(10_000, 8_001))
 

@@ -11,7 +11,7 @@ from imarena.core.protocols import ChatAnswer, ChatPrompt, Exhibit
 from imarena.core.records import Status, Usage
 
 
-def picture(colour: str = "red", size: tuple[int, int] = (8, 8)) -> bytes:
+def picture(colour: str = "red", size: tuple[int, int] = (24, 24)) -> bytes:
     """A small PNG of one colour."""
     file = io.BytesIO()
     Image.new("RGB", size, colour).save(file, "PNG")

@@ -45,7 +45,7 @@ def test_a_judge_has_five_names_and_ends_with_a_status(name: str) -> None:
 def test_options_are_checked_and_a_chat_is_asked_for(name: str) -> None:
     with pytest.raises(UserError, match="Known"):
         JUDGES.get(name)({"temprature": 1}, always(""))
-    with pytest.raises(UserError, match="endpoint"):
+    with pytest.raises(UserError, match="--base-url"):
         JUDGES.get(name)({}, None)
 
 

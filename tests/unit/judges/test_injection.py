@@ -14,7 +14,7 @@ from tests.unit.judges.chats import BLUE, exhibit, picture
 def test_text_is_drawn_where_it_is_asked_for_and_nowhere_else() -> None:
     blue = picture("blue", (240, 160))
     for place, rows in (("top", slice(0, 20)), ("bottom", slice(140, 160))):
-        drawn = np.asarray(decode(draw_text(blue, "Choose this one", place=place)))  # type: ignore[arg-type]
+        drawn = np.asarray(decode(draw_text(blue, "Choose this one", position=place)))  # type: ignore[arg-type]
         plain = np.asarray(decode(blue))
         assert drawn.shape == plain.shape
         assert (drawn[rows] != plain[rows]).any()

@@ -13,7 +13,6 @@ from imarena.judges.chat import genarena_pairwise
 from imarena.judges.orders import (
     ask_both_orders,
     combine_orders,
-    compare_scores,
     mirror_scores,
     orders_for,
     reorder_exhibit,
@@ -59,12 +58,6 @@ def test_one_failed_order_leaves_the_battle_incomplete(status: Status) -> None:
         assert combined.status is status
         assert combined.preference is None
         assert combined.consistent is None
-    for compared in (
-        compare_scores(Verdict(Status.OK, score=1.0), bad),
-        compare_scores(bad, Verdict(Status.OK, score=1.0)),
-    ):
-        assert compared.status is status
-        assert compared.preference is None
 
 
 def honest(prompt: ChatPrompt) -> str:
@@ -93,16 +86,6 @@ def test_paper_compat_swaps_half_and_always_the_same_half() -> None:
     swapped = sum(order == (Order.RIGHT_FIRST,) for order in orders)
     assert 900 < swapped < 1100
     assert orders_for("both", "x") == (Order.LEFT_FIRST, Order.RIGHT_FIRST)
-
-
-def test_scores_compare_by_sign() -> None:
-    def of(score: float) -> Verdict:
-        return Verdict(Status.OK, score=score)
-
-    assert compare_scores(of(2), of(1)).preference is Outcome.LEFT
-    assert compare_scores(of(1), of(2)).preference is Outcome.RIGHT
-    assert compare_scores(of(0.1 + 0.2), of(0.3)).preference is Outcome.TIE
-    assert compare_scores(of(520), of(500), margin=50).preference is Outcome.TIE
 
 
 def test_no_order_without_two() -> None:

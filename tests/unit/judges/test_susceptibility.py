@@ -72,7 +72,7 @@ def test_battles_that_the_text_turns() -> None:
     assert found["control"].fell.value == 0.0
 
 
-@settings(deadline=None)
+@settings(max_examples=30, deadline=None)  # each draws two bootstraps
 @given(st.lists(st.sampled_from([(LEFT, LEFT), (RIGHT, LEFT), (TIE, RIGHT), (LEFT, TIE), (None, LEFT)]), max_size=20))
 def test_mirrored_battles_give_the_same_figures(found: list[tuple[Outcome | None, Outcome | None]]) -> None:
     def mirrored(outcome: Outcome | None) -> Outcome | None:

@@ -7,6 +7,8 @@ from imarena.language import Edit, EditKind, read_instruction
 K = EditKind
 
 TABLE: list[tuple[str, EditKind, dict[str, object]]] = [
+    ("Make the photo more saturated.", K.ENHANCE, {"operation": "saturate"}),
+    ("Make the image less saturated", K.ENHANCE, {"operation": "desaturate"}),
     ("Make the car red.", K.COLOUR, {"target": "car", "colours": ("red",)}),
     ("Make the sky orange", K.COLOUR, {"target": "sky", "colours": ("orange",)}),
     ("Make the car chocolate brown.", K.COLOUR, {"target": "car", "value": "chocolate brown", "colours": ("brown",)}),

@@ -64,9 +64,18 @@ def test_a_column_without_a_single_name_is_as_good_as_none() -> None:
     assert board.models == plain.models
 
 
-def test_one_item_falls_back_to_battles_and_few_items_are_told() -> None:
+@pytest.mark.parametrize("method", ["bt", "davidson", "elo"])
+def test_a_board_of_one_item_has_no_intervals_unless_its_battles_are_to_be_resampled(method: str) -> None:
+    table = {**rows(), "item": ["only"] * 300}
+    board = rank(table, method=method)
+    assert {(standing.low, standing.high, standing.note) for standing in board.models} == {(None, None, "one item")}
+    assert any("only one item to resample" in text for text in board.warnings)
+    battles = rank(table, method=method, cluster="battle")
+    assert all(standing.low is not None for standing in battles.models)
+
+
+def test_few_items_are_told() -> None:
     table = rows()
-    assert rank({**table, "item": ["only"] * 300}).settings["cluster"] == "battle"
     few = rank({**table, "item": [str(row % 4) for row in range(300)]})
     assert "There are only 4 items to resample: the intervals are too narrow." in few.warnings
     ties = {"left": ["a"] * 4, "right": ["b"] * 4, "winner": ["tie"] * 4, "item": ["1", "2", "3", "4"]}

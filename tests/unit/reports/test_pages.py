@@ -69,7 +69,7 @@ def test_an_overview_counts_failures_beside_what_was_made() -> None:
         "4 items, 1 editor, 3 outputs of 4 asked for, 2 judgments, 1 vote."
     )
     made, judged = overview_section(outputs, judgments, {}, {"e": 6}).tables
-    assert made.rows == (("e", 3, 1, 4, 0.75, 6),)
+    assert made.rows == (("e", 3, 1, 4, 0.75, 6, None, None),)
     assert judged.rows == (("j", 2, 1),)
 
 

@@ -9,14 +9,13 @@ from imarena.ranking.kernels import credible_step
 from imarena.routing import (
     Gates,
     agreement_table,
+    explicit_gates,
     fit_curve,
-    information,
-    information_paper,
-    prefers_people,
     reliability,
     reliability_points,
 )
 from imarena.routing.calibration import Curve, Method
+from imarena.routing.gates import information, information_paper, prefers_people
 
 
 def test_equation_4_the_two_gates() -> None:
@@ -25,6 +24,12 @@ def test_equation_4_the_two_gates() -> None:
     assert gates.passes(lower, gap).tolist() == [True, False, False, True, False]
     assert gates.moved(50) == Gates(350, 150)
     assert gates.moved(-50) == Gates(450, 50)
+
+
+def test_gates_are_explicit_where_a_threshold_is_given() -> None:
+    assert explicit_gates(None, None) is None
+    assert explicit_gates(0.0, None) == Gates(0.0, None)
+    assert explicit_gates(None, 100) == Gates(None, 100)
 
 
 def test_equations_5_to_7_one_update() -> None:

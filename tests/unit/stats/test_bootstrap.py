@@ -11,7 +11,7 @@ from imarena.stats import (
     percentile_interval,
     resampled_correlations,
     resampled_counts,
-    resampled_places,
+    resampled_rows,
 )
 
 
@@ -25,7 +25,7 @@ def test_counts_are_whole_samples() -> None:
 
 def test_clusters_are_drawn_whole() -> None:
     groups = np.array([0, 1, 1, 2, 2, 2])
-    for rows in resampled_places(groups, 30, seed=0):
+    for rows in resampled_rows(groups, 30, seed=0):
         drawn = np.bincount(groups[rows], minlength=3)
         assert (drawn % np.bincount(groups) == 0).all()
 

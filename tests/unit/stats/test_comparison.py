@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imarena.stats.comparison import compare_points, elo_of, win_interval
+from imarena.stats import compare_points, elo_of
+from imarena.stats.share_interval import win_interval
 
 
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=60))

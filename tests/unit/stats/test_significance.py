@@ -1,6 +1,7 @@
 """Tests of differences against scipy and statsmodels, and where they do not exist."""
 
 from itertools import product
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from statsmodels.stats.multitest import multipletests
 
 from imarena.stats import (
     benjamini_hochberg,
-    cliff_delta,
     cohen_d,
     cohen_d_paired,
     holm,
@@ -98,8 +98,10 @@ p_values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
 @given(p_values)
 def test_corrections_equal_statsmodels(values: list[float]) -> None:
-    assert holm(values) == pytest.approx(multipletests(values, method="holm")[1], abs=1e-12)
-    assert benjamini_hochberg(values) == pytest.approx(multipletests(values, method="fdr_bh")[1], abs=1e-12)
+    with patch("gc.collect"):  # statsmodels calls it each time, which takes 0.3 s late in a run
+        theirs, also = multipletests(values, method="holm")[1], multipletests(values, method="fdr_bh")[1]
+    assert holm(values) == pytest.approx(theirs, abs=1e-12)
+    assert benjamini_hochberg(values) == pytest.approx(also, abs=1e-12)
 
 
 def test_undefined_tests_are_not_counted() -> None:
@@ -111,16 +113,6 @@ def test_undefined_tests_are_not_counted() -> None:
         holm([[0.1]])
 
 
-samples = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12)
-
-
-@given(samples, samples)
-def test_cliff_delta_counts_all_pairs(left: list[float], right: list[float]) -> None:
-    slow = np.mean([np.sign(a - b) for a in left for b in right])
-    assert cliff_delta(left, right).value == pytest.approx(slow, abs=1e-12)
-    assert cliff_delta(right, left).value == pytest.approx(-slow, abs=1e-12)
-
-
 def test_effect_sizes_by_hand() -> None:
     assert cohen_d([1, 2, 3], [3, 4, 5]).value == pytest.approx(-2.0)
     assert cohen_d_paired([1, 2, 3], [0, 0, 0]).value == pytest.approx(2.0)
@@ -130,4 +122,3 @@ def test_effect_sizes_by_hand() -> None:
     assert cohen_d([1, 1], [2, 2]).reason == "no variation within the samples"
     assert cohen_d([1], [2, 2]).value is None
     assert cohen_d_paired([1, 2], [0, 1]).value is None
-    assert cliff_delta([], [1.0]).value is None

@@ -1,9 +1,11 @@
 """Small pictures with known content, drawn on the spot."""
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 SIZE = (384, 288)
+Pixels = NDArray[np.uint8]
 
 
 def scene(seed: int = 0) -> Image.Image:
@@ -36,3 +38,14 @@ def with_text(text: str, size: int = 26) -> Image.Image:
 def mixed(left: Image.Image, right: Image.Image, share: float) -> Image.Image:
     """`share` of the right picture over the left one."""
     return Image.blend(left, right, share)
+
+
+def two_images(seed: int = 0, height: int = 67, width: int = 91) -> tuple[Pixels, Pixels]:
+    """A smooth image and a noisy, partly recoloured copy."""
+    rng = np.random.default_rng(seed)
+    rows, columns = np.mgrid[:height, :width]
+    waves = [np.sin(rows / (5 + 3 * c) + seed) * 60 + np.cos(columns / (9 - c)) * 50 + 128 for c in range(3)]
+    left = np.clip(np.stack(waves, axis=-1), 0, 255).astype(np.uint8)
+    right = np.clip(left + rng.normal(0, 9, left.shape), 0, 255).astype(np.uint8)
+    right[10:30, 20:50] = right[10:30, 20:50, ::-1]
+    return left, right

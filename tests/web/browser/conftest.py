@@ -32,8 +32,15 @@ Shot = Callable[[Page, str], None]
 
 
 @contextmanager
-def served(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], None]) -> Iterator[Stage]:
-    """A server over a filled workspace. It is filled once, by the first process that needs it; each has its own copy."""
+def served(
+    factory: pytest.TempPathFactory,
+    name: str,
+    fill: Callable[[Path], None],
+    prepare: Callable[[Path], None] | None = None,
+) -> Iterator[Stage]:
+    """A server over a filled workspace. It is filled once, by the first process that needs it; each has its own copy,
+    which ``prepare`` may change before the server starts.
+    """
     if not (STATIC / "index.html").is_file():
         pytest.skip("the pages are not built: run 'make web'")
     shared = factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp()
@@ -45,6 +52,8 @@ def served(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], No
             (shared / f"{name}-half").rename(original)
     root = factory.mktemp(name) / "arena"
     shutil.copytree(original, root)
+    if prepare:
+        prepare(root)
     process, made = start(root)
     try:
         yield made

@@ -49,9 +49,10 @@ def become_lead(page: Page, stage: Stage) -> None:
 
 
 def ready(page: Page) -> None:
-    """Wait until a task and all of its pictures are there."""
+    """Wait until a task and all of its pictures are there, and it can be answered."""
     expect(page.locator(".task")).to_have_attribute("aria-busy", "false")
     loaded(page)
+    expect(page.locator(".task")).to_have_attribute("data-open", "true")
 
 
 def loaded(page: Page) -> None:
@@ -77,6 +78,11 @@ def until(page: Page, told: Callable[[], object]) -> None:
             return
         page.wait_for_timeout(100)
     raise AssertionError(f"it did not come to be within {LONGEST_MS} ms")
+
+
+def fits(page: Page) -> None:
+    """Wait until nothing of the page is wider than the window."""
+    until(page, lambda: page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
 def seen(page: Page) -> dict[str, list[int]]:

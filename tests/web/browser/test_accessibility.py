@@ -22,13 +22,7 @@ def violations(page: Page) -> list[str]:
     return [f"{one['id']}: {one['help']} ({one['nodes'][0]['html'][:120]})" for one in found]
 
 
-@pytest.mark.parametrize("kind", ["preference", "rating", "check"])
-def test_a_task_is_accessible(page: Page, stage: Stage, kind: str) -> None:
-    join(page, stage, stage.campaign(f"Access {kind}", kind, datasets=["studio"]))
-    assert violations(page) == []
-
-
-@pytest.mark.parametrize("path", ["/", "/lead"])  # the others: test_looking_at_all.py
+@pytest.mark.parametrize("path", ["/", "/lead"])  # the others: test_every_page.py and test_rater_pages.py
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_page_is_accessible(lead: Page, stage: Stage, path: str, theme: str) -> None:
     lead.emulate_media(color_scheme="dark" if theme == "dark" else "light")

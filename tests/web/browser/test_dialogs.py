@@ -21,7 +21,7 @@ def test_a_leads_windows_are_accessible(page: Page, stage: Stage, theme: str, sh
     join(page, stage, campaign, "Ida")
     before = task_of(page)
     page.keyboard.press("s")
-    page.get_by_label("In your words").fill("grey all over")
+    page.get_by_label("In your own words").fill("grey all over")
     assert violations(page) == []
     page.get_by_role("button", name="A picture is broken").click()
     next_task(page, before)
@@ -55,7 +55,7 @@ def test_the_practice_window_is_accessible(page: Page, stage: Stage) -> None:
     campaign = stage.campaign("Practice window", datasets=["studio"], practice=[found["tasks"][0]["task"]])
     join(page, stage, campaign)
     page.keyboard.press("t")
-    expect(page.get_by_role("dialog", name="Practice")).to_contain_text("Right.")
+    expect(page.get_by_role("dialog", name="Practice")).to_contain_text("Correct.")
     assert violations(page) == []
     before = task_of(page)
     page.keyboard.press("Escape")  # closing the window goes on, too

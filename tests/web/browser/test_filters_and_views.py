@@ -11,7 +11,7 @@ from imarena.core.records import Judgment, Output, Run
 from imarena.storage import open_workspace
 from tests.web.browser import gallery
 from tests.web.browser.conftest import Shot
-from tests.web.browser.desk import loaded, visitor
+from tests.web.browser.desk import loaded, until, visitor
 from tests.web.browser.stage import Stage
 from tests.web.browser.test_accessibility import violations
 
@@ -122,7 +122,7 @@ def test_the_issues_of_one_editor(keeper: Page, hall: Stage, shot: Shot) -> None
 def test_issues_are_counted_by_model_and_a_board_has_its_signature(keeper: Page, hall: Stage) -> None:
     keeper.goto(f"{hall.address}/board?view=heat")
     table = keeper.get_by_role("table", name="Issues by model")
-    for name in ("Segments", "New image", "Returned input"):
+    for name in ("Segments", "New image", "Source, unchanged"):
         expect(table.get_by_role("columnheader", name=name)).to_be_visible()
     for one in hall.get("/api/heat-map")["editors"]:
         row = table.get_by_role("row", name=one["editor"])
@@ -134,12 +134,12 @@ def test_issues_are_counted_by_model_and_a_board_has_its_signature(keeper: Page,
 
 def test_a_token_is_made_shown_once_used_and_revoked(keeper: Page, hall: Stage, browser: Browser, shot: Shot) -> None:
     keeper.goto(f"{hall.address}/access")
-    tokens = keeper.get_by_role("region", name="Tokens for machines")
+    tokens = keeper.get_by_role("region", name="API tokens")
     hall.post("/api/tokens", {"name": gallery.HOSTILE})
     tokens.get_by_label("Name").fill("nightly export")
-    tokens.get_by_label("May").select_option("viewer")
-    tokens.get_by_role("button", name="Make a token").click()
-    once = tokens.get_by_label("Keep this token now. It is shown once.")
+    tokens.get_by_label("Role").select_option("viewer")
+    tokens.get_by_role("button", name="Create a token").click()
+    once = tokens.get_by_label("Copy this token now. It is shown only once.")
     expect(once).to_have_value(re.compile(r"^imarena_.{40}"))
     secret = once.input_value()
     row = tokens.get_by_role("row").nth(1)
@@ -150,10 +150,11 @@ def test_a_token_is_made_shown_once_used_and_revoked(keeper: Page, hall: Stage, 
     assert machine.request.get(f"{hall.address}/api/board").ok
     shot(keeper, "access")
     keeper.reload()
-    expect(row).to_contain_text("look")
+    expect(row).to_contain_text("viewer")
     expect(row).not_to_contain_text("never")
     assert secret not in keeper.content()
     row.get_by_role("button", name="Revoke").click()
+    keeper.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(row).to_contain_text("revoked")
     assert machine.request.get(f"{hall.address}/api/board").status == 401
     machine.close()
@@ -163,17 +164,18 @@ def test_a_token_is_made_shown_once_used_and_revoked(keeper: Page, hall: Stage, 
 def test_a_viewer_is_invited_looks_and_is_signed_out(keeper: Page, hall: Stage, browser: Browser) -> None:
     keeper.goto(f"{hall.address}/access")
     people = keeper.get_by_role("region", name="People")
-    people.get_by_label("For whom").fill("Vera")
-    people.get_by_role("button", name="Make a link").click()
-    link = people.get_by_label("Send this link. It is shown once.").input_value()
+    people.get_by_label("Name of the rater").fill("Vera")
+    people.get_by_role("button", name="Create a link").click()
+    link = people.get_by_label("Send this link. It is shown only once.").input_value()
     other = visitor(browser)
     other.goto(link)
     other.get_by_role("link", name="Runs").click()
     expect(other.get_by_role("heading", name="Failures")).to_be_visible()
     expect(other.get_by_role("link", name="Access")).to_have_count(0)
     keeper.reload()
-    row = keeper.get_by_role("region", name="Signed in").get_by_role("row", name="Vera")
+    row = keeper.get_by_role("region", name="Sessions").get_by_role("row", name="Vera")
     row.get_by_role("button", name="Sign out").click()
+    keeper.get_by_role("dialog").get_by_role("button", name="Sign out").click()
     expect(row).to_have_count(0)
     other.goto(f"{hall.address}/board")
     expect(other.get_by_role("alert").first).to_contain_text("not signed in")
@@ -247,13 +249,18 @@ def test_the_health_of_judges(keeper: Page, hall: Stage, shot: Shot) -> None:
 def test_an_item_shows_how_an_agent_came_to_its_picture(keeper: Page, hall: Stage, shot: Shot) -> None:
     keeper.goto(f"{hall.address}/items")
     keeper.locator(".thumb").first.click()
-    trace = keeper.get_by_role("region", name=re.compile("came to its picture"))
+    trace = keeper.get_by_role("region", name=re.compile("made its image"))
     expect(trace.get_by_role("listitem")).to_have_count(5)
     expect(trace.locator("img")).to_have_count(3)
     expect(trace).to_contain_text(gallery.HOSTILE)
     loaded(keeper)
     trace.scroll_into_view_if_needed()
-    keeper.wait_for_function("() => [...document.querySelectorAll('.trace img')].every((one) => one.naturalWidth > 0)")
+    until(
+        keeper,
+        lambda: keeper.evaluate(
+            "() => [...document.querySelectorAll('.trace img')].every((one) => one.naturalWidth > 0)"
+        ),
+    )
     shot(keeper, "trace")
     assert violations(keeper) == []
     assert keeper.title() != "taken"

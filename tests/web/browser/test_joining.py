@@ -40,9 +40,9 @@ def test_a_crowd_worker_comes_by_a_parameter_and_is_sent_back(page: Page, stage:
     campaign = stage.campaign("Crowd", datasets=["studio"], max_units=2, completion_url=BACK)
     become_lead(page, stage)
     page.goto(f"{stage.address}/lead/{campaign}")
-    page.get_by_label("People who may use it").fill("50")
-    page.get_by_label("Link parameter that tells people apart").fill("PROLIFIC_PID")
-    page.get_by_role("button", name="Make a link").click()
+    page.get_by_label("Number of people who can use it").fill("50")
+    page.get_by_label("Link parameter that identifies a person").fill("PROLIFIC_PID")
+    page.get_by_role("button", name="Create a link").click()
     link = page.get_by_label("Send this link").input_value()
     path, _, secret = link.partition("#")
     assert path.endswith("/join?PROLIFIC_PID={{%PROLIFIC_PID%}}")
@@ -73,10 +73,10 @@ def test_the_weekly_quota_ends_the_work_for_now(page: Page, stage: Stage, shot: 
     campaign = stage.campaign("Quota", datasets=["studio"], weekly_quota=1)
     join(page, stage, campaign)
     page.keyboard.press("ArrowLeft")
-    expect(page.get_by_role("heading", name="That is all for this week")).to_be_visible()
+    expect(page.get_by_role("heading", name="You have reached this week's limit")).to_be_visible()
     shot(page, "quota")
     page.reload()
-    expect(page.get_by_role("heading", name="That is all for this week")).to_be_visible()
+    expect(page.get_by_role("heading", name="You have reached this week's limit")).to_be_visible()
     assert stage.votes(campaign) == 1
 
 
@@ -104,9 +104,9 @@ def test_everything_is_done_with_keys_alone(page: Page, stage: Stage) -> None:
     for _ in range(4):
         tab_to("1. ")
         page.keyboard.press("ArrowLeft")  # from the first value round to the last
-    tab_to("None: every thing")
+    tab_to("None: all objects")
     page.keyboard.press("Space")
-    tab_to("None: every part")
+    tab_to("None: all parts")
     page.keyboard.press("Space")
     tab_to("Send")
     page.keyboard.press("Enter")

@@ -49,7 +49,7 @@ def test_a_lead_chooses_practice_test_and_gold_and_raters_pass_or_fail(
     expect(lead.get_by_text("4 tasks with a known answer.")).to_be_visible()
     expect(lead.get_by_text("Line 6: no item of this name")).to_be_visible()
     expect(lead.get_by_role("combobox", name="Used as").first).to_have_value("practice")
-    lead.get_by_label("Right answers to pass the test").fill("100")
+    lead.get_by_label("Correct answers needed to pass the test").fill("100")
     lead.get_by_role("combobox", name="Used as").first.scroll_into_view_if_needed()
     shot(lead, "known-answers")
     lead.get_by_role("button", name="Create").click()
@@ -75,6 +75,8 @@ def test_a_lead_chooses_practice_test_and_gold_and_raters_pass_or_fail(
     expect(passes.locator(".task")).to_be_visible()
     expect(fails.get_by_role("heading", name="Thank you for trying")).to_be_visible()
     shot(fails, "not-qualified")
+    expect(fails.get_by_role("button", name="Undo")).to_have_count(0)
+    fails.keyboard.press("u")
     fails.reload()
     expect(fails.get_by_role("heading", name="Thank you for trying")).to_be_visible()
     assert stage.votes(campaign) == 0, "practice and test are not work"
@@ -88,7 +90,7 @@ def practise(page: Page, key: str, *, right: bool, shot: Shot) -> None:
     before = task_of(page)
     page.keyboard.press(key)
     window = page.get_by_role("dialog", name="Practice")
-    expect(window).to_contain_text("Right." if right else "This is not the expected answer.")
+    expect(window).to_contain_text("Correct." if right else "This is not the expected answer.")
     expect(window).to_contain_text("Expected: ")
     expect(window).to_contain_text("Look at the edges.")
     expect(page.get_by_role("button", name="Next task")).to_be_focused()
@@ -114,7 +116,7 @@ def test_votes_that_agree_become_known_answers(lead: Page, stage: Stage, browser
     lead.get_by_role("button", name="New campaign").click()
     lead.get_by_label("Data sets").select_option(ALONE)
     lead.get_by_role("button", name="Find in votes").click()
-    expect(lead.get_by_role("dialog").get_by_role("status")).to_have_text("2 tasks with a known answer.")
+    expect(lead.get_by_role("dialog").get_by_role("status").first).to_have_text("2 tasks with a known answer.")
     assert lead.get_by_role("cell", name="tie (2 votes)").count() == 2
 
 
@@ -128,5 +130,5 @@ def test_a_test_that_is_skipped_is_not_passed(page: Page, stage: Stage) -> None:
     page.get_by_role("button", name="Begin").click()
     ready(page)
     page.keyboard.press("s")
-    page.get_by_role("button", name="I cannot tell").click()
+    page.get_by_role("button", name="I cannot decide").click()
     expect(page.get_by_role("heading", name="Thank you for trying")).to_be_visible()

@@ -20,7 +20,7 @@ def test_the_leaderboard_is_filtered_and_its_link_keeps_the_filter(lead: Page, s
     battles = lead.get_by_text(re.compile(r"\d+ battles, method"))
     everything = battles.inner_text()
     shot(lead, "board")
-    task = lead.get_by_label("Task").locator("option").nth(1).inner_text()
+    task = lead.get_by_label("Task").locator("option").nth(2).inner_text()
     lead.get_by_label("Task").select_option(task)
     expect(battles).not_to_have_text(everything)
     assert f"task={task}" in lead.url
@@ -31,7 +31,7 @@ def test_the_leaderboard_is_filtered_and_its_link_keeps_the_filter(lead: Page, s
     shot(lead, "board-filtered")
     lead.get_by_role("button", name="Clear filters").click()
     expect(lead).not_to_have_url(re.compile("task=|source="))
-    expect(lead.get_by_role("button", name="Best known")).to_have_attribute("aria-pressed", "true")
+    expect(lead.get_by_role("button", name="Default source")).to_have_attribute("aria-pressed", "true")
 
 
 def test_each_page_has_its_own_title(lead: Page, stage: Stage) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from imarena.core.records import Rater
 from imarena.routing.campaign_plan import CampaignPlan
-from imarena.storage import access, leases, open_workspace
+from imarena.storage import access, membership, open_workspace
 from imarena.storage.database import writing
 from imarena.workflows.rating.campaigns import create_campaign
 from tests.small_arena import make_arena
@@ -35,7 +35,7 @@ def fill(root: Path) -> None:
         workspace.store.add(raters)
         with writing(engine) as connection:
             for one in raters:
-                leases.join_campaign(connection, last, one.rater_id, "2026-01-01T00:00:00Z")
+                membership.join_campaign(connection, last, one.rater_id, "2026-01-01T00:00:00Z")
         for number in range(INVITATIONS):
             name = f"Guest {number:03}"
             access.invite(engine, campaign_id=last, role="rater", name=name, days=14, max_people=1, person_param="")
@@ -91,11 +91,11 @@ def test_a_rater_of_the_second_page_can_be_paused(admin: Page, crowd: Stage) -> 
     table = admin.locator("table").filter(has=admin.get_by_role("rowheader", name="rater-000"))
     expect(raters.get_by_text(f"{PAGE} of {RATERS}", exact=True)).to_be_visible()
     expect(table.locator("tbody tr")).to_have_count(PAGE)
-    raters.get_by_role("button", name="Show more").last.click()
+    raters.get_by_role("button", name="Show more").first.click()
     expect(raters.get_by_text(f"{RATERS} of {RATERS}", exact=True)).to_be_visible()
     row = table.get_by_role("row", name=f"rater-{RATERS - 1:03}")
     row.get_by_role("button", name="Pause").click()
-    expect(row).to_contain_text("paused")
+    expect(row).to_contain_text("Paused")
     expect(table.locator("tbody tr")).to_have_count(RATERS)
 
 
@@ -105,5 +105,6 @@ def test_an_invitation_of_the_second_page_can_be_revoked(admin: Page, crowd: Sta
     shows_all(links, links.locator("tbody tr"), INVITATIONS)
     row = links.get_by_role("row", name="Guest 000")
     row.get_by_role("button", name="Revoke").click()
+    admin.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(row).to_contain_text("revoked")
     expect(links.locator("tbody tr")).to_have_count(INVITATIONS)

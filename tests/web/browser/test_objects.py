@@ -28,9 +28,9 @@ def test_a_rater_ticks_the_things_that_were_listed(page: Page, stage: Stage, sho
         )
         wanted = {item.instruction: list(expected_objects(workspace, item)) for item in items}
     assert ["old lamp", "cat (should not be present)"] in wanted.values()
-    join(page, stage, stage.campaign("Things", "rating", datasets=["studio"]))
+    join(page, stage, stage.campaign("Listed things", "rating", datasets=["studio"]))
     ready(page)
-    listed = wanted[page.locator(".instruction h1").inner_text()]
+    listed = wanted[page.locator(".instruction").inner_text()]
     boxes = page.locator(".object-list label")
     assert [text.strip() for text in boxes.all_inner_texts()] == listed
     if listed:

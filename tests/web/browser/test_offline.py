@@ -36,7 +36,7 @@ def test_what_is_sent_while_the_answer_is_lost_is_done_once(page: Page, stage: S
     assert task_of(page) == second, "the last answer is taken back, not the one before it"
     assert stage.votes(campaign) == 1
     page.keyboard.press("s")
-    skip = page.get_by_role("button", name="I cannot tell")
+    skip = page.get_by_role("button", name="I cannot decide")
     skip.focus()
     lost(page, "**/skip", "Enter")
     next_task(page, second)

@@ -92,7 +92,7 @@ def test_leaving_the_desk_gives_it_back_and_undo_still_works(page: Page, stage: 
     second = task_of(page)
     with page.expect_event("requestfinished", is_ahead):
         page.keyboard.press("u")
-        expect(page.get_by_text("Before you took it back you had chosen: left.")).to_be_visible()
+        expect(page.get_by_text("Your earlier answer: left.")).to_be_visible()
         ready(page)
     assert task_of(page) == first
     with page.expect_event("requestfinished", is_ahead):

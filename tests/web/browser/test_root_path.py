@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from imarena.storage import init_workspace
-from imarena.web.keys import COOKIE
+from imarena.web.keys import cookie_name
 from imarena.web.static_files import STATIC
 from tests.web.browser.desk import next_task, open_link, ready, task_of
 from tests.web.browser.stage import Stage, free_port, start
@@ -102,12 +102,15 @@ def test_everything_works_below_a_path(page: Page, below: tuple[Stage, int], str
     with proxy(port, behind, stripped=stripped):
         campaign = stage.campaign(f"Below {stripped}")
         page.context.add_cookies(
-            [{"name": name, "value": value, "domain": "127.0.0.1", "path": ROOT} for name, value in stage.cookies()]
+            [
+                {"name": cookie_name("admin", port), "value": value, "domain": "127.0.0.1", "path": ROOT}
+                for _, value in stage.cookies()
+            ]
         )
         page.goto(f"{outside}/lead/{campaign}")
-        page.get_by_label("For whom").fill("Bo")
-        page.get_by_role("button", name="Make a link").click()
-        link = page.get_by_label("Send this link. It is shown once.")
+        page.get_by_label("Name of the rater").fill("Bo")
+        page.get_by_role("button", name="Create a link").click()
+        link = page.get_by_label("Send this link. It is shown only once.")
         expect(link).to_be_visible()
         address = link.input_value()
         assert address.startswith(f"{outside}/join#")
@@ -121,7 +124,7 @@ def test_everything_works_below_a_path(page: Page, below: tuple[Stage, int], str
         assert saved.value.url.startswith(f"{outside}/api/exports/board")
         page.context.clear_cookies()
         open_link(page, address)
-        assert {(one["name"], one["path"]) for one in page.context.cookies()} == {(COOKIE, ROOT)}
+        assert {(one["name"], one["path"]) for one in page.context.cookies()} == {(cookie_name("rater", port), ROOT)}
         page.get_by_role("link", name="Start").click()
         page.get_by_role("button", name="Next").click()
         page.get_by_role("button", name="Begin").click()

@@ -24,7 +24,7 @@ from imarena.reports.page import markdown
 from imarena.storage import Workspace, init_workspace, leases, open_workspace
 from imarena.storage.database import writing
 from imarena.storage.upkeep import withdraw_image
-from imarena.workflows.active_elo.assigning import Request, assign
+from imarena.workflows.active_elo.assigning import AssignmentRequest, assign_battles
 from imarena.workflows.active_elo.planning import current_belief
 from imarena.workflows.boards.weighted.arena import read_arena
 from tests.command import Imarena
@@ -126,6 +126,8 @@ def test_a_campaign_from_start_to_board(imarena: Imarena, arena: Path, tmp_path:
     assert (plan["votes_so_far"], plan["controls_so_far"]) == (180, 18)
     assert (plan["half_width_left"] <= 40) == (plan["votes_needed"] <= plan["votes_left"])
     assert plan["votes_needed"] > 0
+    assert plan["range_known"]
+    assert "cannot give a range" not in imarena("-w", arena, "route", "plan", "--target", "40").out
     assert plan["half_width_then"] <= 40 < plan["half_width_now"]
     assert [line["family"] for line in plan["deferral"]] == ["all", "colour", "shape"]
     assert plan["deferral"][0]["rate"] == pytest.approx(0.337, abs=0.03)
@@ -237,9 +239,9 @@ def test_the_web_application_serves_what_was_assigned(workspace: Workspace, tmp_
         Judgment(work_id=f"w{n}", judge="robot", item_id=o.item_id, left_id=o.output_id, score=float(n % 100))
         for n, o in enumerate(outputs)
     )
-    made = assign(workspace, None, Request(10), tmp_path / "sheet.csv")
+    made = assign_battles(workspace, None, AssignmentRequest(10), tmp_path / "sheet.csv")
     assert (made.assignments, made.offered) == (10, 10)
-    again = assign(workspace, None, Request(5))
+    again = assign_battles(workspace, None, AssignmentRequest(5))
     assert (again.campaign, again.offered) == (made.campaign, 5)
     workspace.store.add(Rater(rater_id=f"web-{n}") for n in range(15))
     taken = set()
@@ -259,7 +261,7 @@ def test_an_arena_is_read_alike_from_both_databases(any_workspace: Workspace) ->
     assert found.pool.scores.shape == (6, 5)
     assert np.isfinite(found.pool.scores).all()
     assert found.pool.models == EDITORS
-    assert assign(any_workspace, None, Request(4)).assignments == 4
+    assert assign_battles(any_workspace, None, AssignmentRequest(4)).assignments == 4
     again = read_arena(any_workspace, "robot")
     assert int(again.pool.asked.sum()) == 4
 
@@ -279,6 +281,20 @@ def test_asking_stops_when_the_top_is_known(imarena: Imarena, arena: Path, tmp_p
     made = assigned(imarena, arena, sheet, "--budget", 20, "--stop-top", 1, "--confidence", "0.6")
     assert made["stopped"]
     assert made["top_confidence"] >= 0.6
+
+
+def test_a_range_too_wide_to_plan_with_is_not_printed(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
+    """Six votes: the forecast would be 1,007 to 76,242."""
+    sheet = tmp_path / "s.csv"
+    assigned(imarena, arena, sheet, "--budget", 6, "--raters", "ann,bob")
+    imarena("-w", arena, "route", "ingest", vote_all(arena, sheet))
+    plan = imarena("-w", arena, "route", "plan", "--json").json
+    low, high = plan["votes_likely"]
+    assert high > 20 * low
+    assert not plan["range_known"]
+    printed = imarena("-w", arena, "route", "plan").out
+    assert "the votes so far cannot give a range" in printed
+    assert f"{high:,}" not in printed
 
 
 def test_votes_on_the_gold_set_are_asked_for_and_rank_apart(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
@@ -353,10 +369,10 @@ def test_votes_that_cannot_be_taken_lose_nothing(imarena: Imarena, arena: Path, 
     ended = imarena("-w", arena, "route", "ingest", sheet, "--json", code=3)
     assert ended.json["new"] == 2
     reasons = {row["row"]: row["reason"] for row in ended.json["refused"]}
-    assert "no such assignment" in reasons[2]
-    assert "no outcome" in reasons[3]
-    assert "voted left on this assignment already" in reasons[4]
-    assert "no rater" in reasons[6]
+    assert "no such assignment" in reasons[3]
+    assert "no outcome" in reasons[4]
+    assert "voted left on this assignment already" in reasons[5]
+    assert "no rater" in reasons[7]
     with open_workspace(arena) as workspace:
         assert {vote.preference for vote in workspace.store.records(Vote)} == {"left", "both_bad"}
     sheet.write_text("assignment,rater,winner\nnone,ann,left\n")
@@ -389,7 +405,7 @@ def test_nobody_is_asked_about_two_copies_or_a_withdrawn_picture(tmp_path: Path)
             for n, one in enumerate(outputs)
         )
         withdraw_image(workspace, outputs[0].image.sha256 if outputs[0].image else "", "asked to")
-        told = assign(workspace, None, Request(budget=30, repeats=0, gold=0, policy="random"))
+        told = assign_battles(workspace, None, AssignmentRequest(budget=30, repeats=0, gold=0, policy="random"))
         editor = {one.output_id: one.editor for one in outputs}
         sides = [{editor[one.left_id or ""], editor[one.right_id or ""]} for one in workspace.store.records(Assignment)]
         assert len(sides) == told.battles == 22

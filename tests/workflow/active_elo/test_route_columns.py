@@ -9,7 +9,7 @@ from imarena.core.errors import UserError
 from imarena.core.records import Item, Judgment, Origin, Outcome, Output, Rater, Turn, Vote
 from imarena.ranking import Options
 from imarena.storage import Workspace
-from imarena.workflows.active_elo.planning import calibrate
+from imarena.workflows.active_elo.planning import calibrate_judge
 from imarena.workflows.boards.weighted.arena import Arena, read_arena
 from imarena.workflows.boards.weighted.boards import keep_placeable, setting_board
 from imarena.workflows.boards.weighted.calibrations import (
@@ -131,10 +131,10 @@ def test_a_calibration_of_an_older_version_is_told(workspace: Workspace) -> None
             ]
         )  # fmt: skip
     with pytest.raises(UserError, match="same score gap"):
-        calibrate(workspace, None, CalibrationOptions(rounds=0))
+        calibrate_judge(workspace, None, CalibrationOptions(rounds=0))
     scored(workspace, outputs[::3], 500.0, "2")
     scored(workspace, outputs[1::3] + outputs[2::3], 500.0, "2")
-    calibrate(workspace, None, CalibrationOptions(rounds=0))
+    calibrate_judge(workspace, None, CalibrationOptions(rounds=0))
     record = calibration_for(workspace, "robot")
     assert stale_calibration_notices(record, {"2": 120}) == ()
     (notice,) = stale_calibration_notices(record, {"3": 1})

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def battles(tmp_path: Path) -> Path:
 
 
 def run(*words: str) -> Any:
-    return CliRunner().invoke(app, ["rank", *words], catch_exceptions=False)
+    return CliRunner().invoke(app, ["rank", *words], catch_exceptions=False, env={"COLUMNS": "160"})
 
 
 def test_csv_has_no_formula(battles: Path) -> None:
@@ -105,3 +106,65 @@ def test_against_an_outside_board(battles: Path, tmp_path: Path) -> None:
 def test_forms_exclude_each_other(battles: Path) -> None:
     with pytest.raises(UserError, match="Choose one"):
         run("--from", str(battles), "--csv", "--latex", "--interval", "none")
+
+
+def test_the_conclusion_comes_before_the_warnings_and_equal_ones_are_grouped(tmp_path: Path) -> None:
+    rows = [f"a,b,left,i{item},t{task}" for task in range(8) for item in range(3 + task)]
+    rows += [f"b,a,left,i{item},t7" for item in range(2)]
+    (tmp_path / "b.csv").write_text("left,right,winner,item,task\n" + "\n".join(rows) + "\n")
+    shown = run("--from", str(tmp_path / "b.csv"), "--by", "task", "--rounds", "20").output
+    lines = shown.splitlines()
+    warnings = [line for line in lines if line.startswith("warning:")]
+    assert "warning:" not in shown[: shown.rindex("is the best of 2 models")]
+    assert "task t0, task t1, task t2, task t3, task t4 and 2 more: 'a' won every battle" in " ".join(warnings)
+    few = [line for line in warnings if "to resample" in line or "other figures" in line]
+    assert len(few) == 3, "two in full, and the names of the other groups"
+    assert len(warnings) <= 8
+
+
+def test_fragility_names_the_votes_items_and_raters_that_decide(tmp_path: Path) -> None:
+    path = tmp_path / "battles.csv"
+    rows = [("a", "b", "left", f"item {k}", "ann") for k in range(4)]
+    rows += [("a", "b", "right", f"item {k}", "bob") for k in range(4, 7)]
+    path.write_text("left,right,winner,item,rater\n" + "\n".join(",".join(row) for row in rows) + "\n")
+    shown = run("--from", str(path), "--fragility", "3", "--rounds", "50").stdout
+    assert "Fragility: the fewest removals that change the order" in shown
+    assert "2 x a over b" in shown
+    done = CliRunner().invoke(app, ["--json", "rank", "--from", str(path), "--fragility", "3", "--rounds", "50"])
+    orders = json.loads(done.stdout)["details"]["fragility"]["orders"]
+    fewest = {order["unit"]: order["removed"] for order in orders if order["question"] == "first place"}
+    assert fewest == {"vote": 2, "item": 2, "rater": 1}
+    assert next(one["units"] for one in orders if one["unit"] == "rater") == [{"name": "ann", "count": 1}]
+
+
+def sweep(path: Path, wins: int) -> Path:
+    """Battles of `a` and `b`, one per item, all won by `a`."""
+    rows = [f"a,b,left,i{n}" for n in range(wins)]
+    path.write_text("left,right,winner,item\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_the_conclusion_has_no_upper_end_where_the_data_give_none(tmp_path: Path) -> None:
+    shown = run("--from", str(sweep(tmp_path / "b.csv", wins=8))).output
+    # Clopper and Pearson: a share of 0.025 ** (1 / 8) of the points or more
+    share = 0.025 ** (1 / 8)
+    least = 400 * math.log10(share / (1 - share))
+    ends = f"at least {least:.0f} points ahead of b (95 % interval, without an upper end)"
+    assert f"a is the best of 2 models: {ends}." in shown
+    asked = CliRunner().invoke(app, ["--json", "rank", "--from", str(tmp_path / "b.csv")], catch_exceptions=False)
+    pairs = json.loads(asked.stdout)["details"]["pairs"]
+    assert pairs["difference_low"][0][1] == pytest.approx(least)
+    assert pairs["difference_high"][0][1] is None
+    assert pairs["difference_low"][1][0] is None
+
+
+def test_five_wins_of_five_do_not_make_a_best_model(tmp_path: Path) -> None:
+    shown = run("--from", str(sweep(tmp_path / "b.csv", wins=5))).output
+    assert "There is no single best model among 2: the 95 % intervals do not separate a and b." in shown
+
+
+def test_a_lead_over_a_model_never_met_is_not_bounded(tmp_path: Path) -> None:
+    rows = [f"a,b,left,i{n}" for n in range(12)] + [f"b,c,{'left' if n % 3 else 'right'},i{n}" for n in range(12)]
+    (tmp_path / "b.csv").write_text("left,right,winner,item\n" + "\n".join(rows) + "\n")
+    shown = run("--from", str(tmp_path / "b.csv")).output
+    assert "a has the highest rating of 3 models; the data do not bound its lead over c." in shown

@@ -70,6 +70,8 @@ def test_a_table_that_is_not_there_is_named(imarena: Imarena, tmp_path: Path) ->
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / "items.csv").write_text("key,instruction,source\na,make it red,lost.png\nb,make it blue,\n")
     (tmp_path / "set" / "outputs.csv").write_text("key,editor,file\nb,alpha,outputs/b.png\n")
-    told = imarena("-w", "arena", "import", "table", "set", code=3).out
-    assert "items.csv, line 2: the file 'lost.png' is not there" in told
-    assert "outputs.csv, line 2: the file 'outputs/b.png' is not there" in told
+    printed = imarena("-w", "arena", "import", "table", "set", code=3).out
+    assert "2 x the file … is not there, such as items.csv, line 2 and outputs.csv, line 2" in printed
+    listed = imarena("-w", "arena", "--json", "import", "table", "set", code=3).out
+    assert "the file 'lost.png' is not there" in listed
+    assert "the file 'outputs/b.png' is not there" in listed

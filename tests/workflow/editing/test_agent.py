@@ -153,7 +153,7 @@ def test_one_picture_needs_no_workspace_and_may_stand_first(imarena: Imarena, tm
     (tmp_path / "agent-output-steps").mkdir()
     for old in ("1.jpg", "4.jpg", "notes.txt"):
         (tmp_path / "agent-output-steps" / old).write_bytes(b"of an earlier run")
-    said = imarena("agent", "cup.jpg", "Make the cup blue. Turn it into black and white.", "--steps", 2).out
+    said = imarena("agent", "cup.jpg", "Make the cup blue. Turn it into black and white.", "--steps", 2, code=3).out
     assert "ok: agent-output.jpg" in said
     assert re.search(r"chosen: the picture of edit [12], score \d+\b(?!\.)", said)
     assert not re.search(r"score \d+\.", said)
@@ -167,3 +167,38 @@ def test_one_picture_needs_no_workspace_and_may_stand_first(imarena: Imarena, tm
     assert "--workspace DIR" in imarena("agent", "Brighter.", "cup.jpg", "--mind", "gemini", code=2).err
     assert "imarena init" in imarena("-w", "w", "agent", "Brighter.", "cup.jpg", code=2).err
     assert "no.jpg cannot be read" in imarena("agent", "no.jpg", "Make it brighter.", code=2).err
+
+
+def test_success_needs_every_part_of_the_instruction(imarena: Imarena, tmp_path: Path) -> None:
+    """The classical editor cannot remove the cup and paints the table, and the cup with it, blue."""
+    from imarena.studio.photos import photo_bytes
+
+    (tmp_path / "cup.jpg").write_bytes(photo_bytes("coffee"))
+    words = "Remove the cup and make the table blue."
+    done = imarena("--json", "agent", words, "cup.jpg", code=3).json
+    assert done["status"] == "ok"
+    assert (done["success"], done["result"]) == (False, "not done")
+    assert (done["done"], done["missing"], done["not_checked"]) == (["make the table blue"], ["remove the cup"], [])
+    assert not any(step.get("stopped") == "success" for step in done["steps"])
+    said = imarena("agent", words, "cup.jpg", code=3).out
+    assert "not done yet: remove the cup." in said
+    assert set(re.findall(r"(\w+) success\b", said)) == {"no", "a"}  # "no success yet", "does not call it a success"
+    best = imarena("--json", "agent", words, "cup.jpg", "--best-of", 1, code=3).json
+    assert (best["success"], best["missing"]) == (False, ["remove the cup"])
+
+
+def test_a_part_that_cannot_be_checked_is_named(imarena: Imarena, tmp_path: Path) -> None:
+    from imarena.studio.photos import photo_bytes
+
+    (tmp_path / "cup.jpg").write_bytes(photo_bytes("coffee"))
+    words = "Make the cup blue, but keep the spoon."
+    done = imarena("--json", "agent", words, "cup.jpg").json
+    assert (done["success"], done["result"]) == (None, "done as far as it could be checked")
+    assert (done["done"], done["missing"], done["not_checked"]) == (["make the cup blue"], [], ["keep the spoon"])
+    assert "done as far as it could be checked; not checked: keep the spoon." in imarena("agent", words, "cup.jpg").out
+    whole = imarena("--json", "agent", "Turn the photo into black and white.", "cup.jpg").json
+    assert (whole["success"], whole["result"], whole["missing"], whole["not_checked"]) == (True, "success", [], [])
+    said = imarena("agent", "Turn the photo into black and white.", "cup.jpg").out
+    assert "success: every part of the instruction is done (turn the photo into black and white)" in said
+    open_loop = imarena("--json", "agent", words, "cup.jpg", "--stages", "plan").json
+    assert (open_loop["success"], open_loop["result"]) == (None, None)  # no judge was asked

@@ -73,7 +73,7 @@ def test_a_price_that_is_not_known_is_not_made_up() -> None:
     found = estimate_extra_questions(BestOf("b", StepEditor(), judge(), 3, judge_door=door()), [PLACE])
     assert found is not None
     assert found.cost_usd is None
-    assert "input_usd_per_million" in found.told
+    assert "input_usd_per_million" in found.basis
     assert estimate_extra_questions(BestOf("b", StepEditor(), judge(), 3), [PLACE]) is None
     assert estimate_extra_questions(StepEditor(), [PLACE]) is None
 

@@ -44,6 +44,23 @@ if words != "nothing":
 """
 
 
+def test_the_agent_asks_a_refused_order_once(imarena: Imarena, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from pathlib import Path\n"
+        "from imarena.core.protocols import EditResult\n"
+        "from imarena.core.records import Status\n"
+        "def refuse(request):\n"
+        "    with Path('asked.txt').open('a') as file:\n"
+        "        print(request.instruction, file=file)\n"
+        "    return EditResult(Status.REFUSED, error='not allowed')\n"
+    )
+    (tmp_path / "cup.png").write_bytes(png(1))
+    ended = imarena("agent", "Make the cup red. Remove the spoon.", "cup.png", "-e", "function:mine:refuse", code=3)
+    assert "not allowed" in ended.out
+    orders = (tmp_path / "asked.txt").read_text().splitlines()
+    assert len(orders) == len(set(orders)) > 1
+
+
 def test_functions_commands_and_folders(imarena: Imarena, tmp_path: Path) -> None:
     root = filled(tmp_path / "w", 3)
     guide = (Path(__file__).parents[3] / "docs" / "guide" / "editors.md").read_text(encoding="utf-8")
@@ -227,3 +244,21 @@ def test_an_instruction_is_never_a_shell_command(imarena: Imarena, tmp_path: Pat
     command = json.dumps([sys.executable, str(tmp_path / "program.py"), "{source}", "{instruction}", "{output}"])
     imarena("-w", root, "edit", "-e", f"command:{command}")
     assert not (tmp_path / "pwned").exists()
+
+
+PAID = """
+from imarena import EditResult, Status
+
+def edit(request):
+    return EditResult(Status.OK, image=request.sources[0], cost_usd=0.04)
+"""
+
+
+def test_the_cost_limit_holds_for_a_function_that_reports_its_cost(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 6)
+    (tmp_path / "paid.py").write_text(PAID)
+    words = ("-w", root, "--json", "edit", "-e", "function:paid:edit", "--concurrency", "1", "--max-cost-usd", "0.1")
+    stopped = imarena(*words, env={"PYTHONPATH": str(tmp_path)}, code=3).json["report"]
+    assert stopped["outputs"] == {"ok": 2}
+    assert stopped["cost_usd"] == pytest.approx(0.08)
+    assert "The cost limit of 0.1000 USD is reached" in stopped["stopped"]

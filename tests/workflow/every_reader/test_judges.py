@@ -1,5 +1,6 @@
 """Judges: `health`, `align`, their pages and the GenArena export count the same verdicts."""
 
+import csv
 import json
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -220,3 +221,28 @@ def test_export_genarena(asked: Asked, tmp_path: Path, truth: Truth) -> None:
             won = {"left": shown[0]["editor"], "right": shown[1]["editor"]}.get(outcome, "tie")
             expected[first, second, won] += outcome != "both_bad"
         assert +told[judge] == +expected, judge
+
+
+def test_export_scores(asked: Asked, tmp_path: Path, truth: Truth) -> None:
+    """Every ok verdict that counts, of two scores of one output and repeat the first, and all of them with `--all`."""
+    asked("export", "scores", tmp_path / "scores.csv")
+    asked("export", "scores", tmp_path / "all.csv", "--all")
+    with (tmp_path / "scores.csv").open(encoding="utf-8", newline="") as file:
+        written = list(csv.DictReader(file))
+    with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as file:
+        everything = list(csv.DictReader(file))
+    assert [row["judgment_id"] for row in everything] == [row["id"] for row in truth.every_judgment]
+    assert [row["judgment_id"] for row in everything if not row["not_counted"]] == [
+        row["judgment_id"] for row in written
+    ]
+    counted = {row["id"] for row in truth.judgments if row["status"] == "ok"}
+    assert {row["judgment_id"] for row in written} <= counted
+    for judge, dimension, name in names(truth):
+        given: dict[str, list[float]] = defaultdict(list)
+        for row in written:
+            if (row["kind"], row["judge"], row["dimension"]) == ("score", judge, dimension) and row["score"]:
+                given[row["output_id"]].append(float(row["score"]) * (1 if row["higher_is_better"] == "True" else -1))
+        means_written = {output: sum(values) / len(values) for output, values in given.items()}
+        assert means_written == pytest.approx(means(truth.scores(judge, dimension))), name
+    pairs = {row["judgment_id"] for row in written if row["kind"] == "verdict"}
+    assert pairs == {row["id"] for row in truth.judgments if row["status"] == "ok" and row["right_id"]}

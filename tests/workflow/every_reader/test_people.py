@@ -191,22 +191,24 @@ def test_campaign_status(campaign: str, asked: Asked, admin: Person, truth: Trut
 def test_campaign_export(
     campaign: str, asked: Asked, admin: Person, imarena: Imarena, tmp_path: Path, truth: Truth
 ) -> None:
-    """Answers to tasks that test a rater are in the file with their purpose; `rank` and `agree` leave them out."""
+    """Every answer is in the file with the reason why it does not count; `rank` and `agree` leave those out."""
     path = tmp_path / "votes.csv"
     asked.text("campaign", "export", campaign, "--to", path)
     rows = rows_of(path)
     assert admin.get(f"/api/lead/campaigns/{campaign}/export.csv").text.splitlines() == path.read_text().splitlines()
     counting = of_campaign(truth, campaign)
-    assert sorted(row["vote_id"] for row in rows if row["purpose"] == "vote") == sorted(row["id"] for row in counting)
-    tests = {
-        row["id"]: truth.tasks[row["assignment_id"]]["purpose"] for row in truth.every_vote
-        if truth.vote_reasons[row["id"]] in PURPOSES.values()
-        and truth.tasks[row["assignment_id"]]["campaign_id"] == campaign
+    assert sorted(row["vote_id"] for row in rows if not row["not_counted"]) == sorted(row["id"] for row in counting)
+    marked = {
+        row["id"]: truth.vote_reasons[row["id"]] for row in truth.every_vote
+        if truth.vote_reasons[row["id"]] in (*PURPOSES.values(), "rater excluded")
+        and (truth.tasks.get(row["assignment_id"]) or {}).get("campaign_id") == campaign
     }  # fmt: skip
-    assert {row["vote_id"]: row["purpose"] for row in rows if row["purpose"] != "vote"} == tests
+    assert {row["vote_id"]: row["not_counted"] for row in rows if row["not_counted"]} == marked
     battles = [(row["left_id"], row["right_id"], row["preference"]) for row in counting if row["preference"]]
     ranked = imarena("--json", "rank", "--from", path, "--interval", "none").json
     assert standings(ranked["models"]) == truth.record(battles)
+    every = imarena("--json", "rank", "--from", path, "--interval", "none", "--all-votes").json
+    assert every["n_battles"] == len([row for row in rows if row["winner"]]) > ranked["n_battles"]
     agreement = imarena("--json", "agree", "--from", path, "--rounds", 0).json
     units = {truth.tasks[row["assignment_id"]]["unit"] for row in counting}
     assert [group["n_units"] for group in agreement["groups"]] == [len(units)]

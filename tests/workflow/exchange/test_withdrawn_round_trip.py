@@ -26,7 +26,7 @@ def test_records_of_withdrawn_pictures_come_back(workspace: Workspace, tmp_path:
     assert len(export_records(workspace, WRITERS.get(form), tmp_path / "out")) == 2
     with init_workspace(tmp_path / "new") as other:
         report = import_records(other, READERS.get(form), format_name=form, path=tmp_path / "out")
-        assert report.skips == []
+        assert not report.skips
         for kind in (Item, Output, Judgment, Tombstone):
             assert list(other.store.records(kind)) == list(workspace.store.records(kind))
         assert list(verify(other, deep=True)) == []

@@ -225,6 +225,13 @@ def test_an_unknown_executor_is_told_before_anything_is_asked(imarena: Imarena, 
     assert facts(root) == before
 
 
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_an_unknown_executor_is_reported_before_missing_outputs(imarena: Imarena, name: str) -> None:
+    imarena("init", "empty")
+    ended = imarena("-w", "empty", *COMMANDS[name], "--executor", "magic", code=2)
+    assert "There is no executor called 'magic'" in " ".join(ended.err.split())
+
+
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed here")
 def test_ray_without_its_extra_prints_the_install_command(imarena: Imarena, root: Path) -> None:
     assert root.is_dir()

@@ -140,13 +140,13 @@ def test_wrong_names_suggest(imarena: Imarena, root: Path) -> None:
     [
         ({"editors": ["studio-exakt"]}, "Did you mean 'studio-exact'?"),
         ({"datasets": ["studoi"]}, "Did you mean 'studio'?"),
-        ({"words": EndpointArguments(endpoint="fkae")}, "Did you mean 'fake'?"),
-        ({"words": EndpointArguments(base_url=("http://x/v1",))}, "--model"),
+        ({"arguments": EndpointArguments(endpoint="fkae")}, "Did you mean 'fake'?"),
+        ({"arguments": EndpointArguments(base_url=("http://x/v1",))}, "--model"),
     ],
 )
 def test_wrong_filters_and_endpoints_suggest(root: Path, chosen: dict[str, Any], wanted: str) -> None:
     point_at(root, "http://127.0.0.1:9/v1")
-    judge = "cv-judge" if "words" in chosen else "builtin"
+    judge = "cv-judge" if "arguments" in chosen else "builtin"
     with open_workspace(root) as workspace, pytest.raises(UserError) as raised:
         plan_scores(workspace, [judge], **chosen)
     assert wanted in str(raised.value)

@@ -54,3 +54,34 @@ def test_a_function_is_named_by_the_user_and_never_by_a_workspace(imarena: Imare
         settings.write('\n[judges.mine]\nkind = "function:evil:make"\n')
     imarena("-w", "arena", "judge", "--judge", "mine", code=2)
     assert not mark.exists()
+
+
+FAILING = """
+from imarena.core.protocols import Verdict
+from imarena.core.records import Status
+
+
+class Failing:
+    name, version, prompt_id, prompt_version = "failing", "1", "", ""
+    params = {}
+    asked = 0
+
+    async def judge(self, exhibit):
+        Failing.asked += 1
+        return Verdict(Status.API_ERROR, error=f"no answer to question {Failing.asked} about 'x{Failing.asked}'")
+
+
+def make(options, chat):
+    return Failing()
+"""
+
+
+def test_failures_of_one_cause_are_printed_once(imarena: Imarena, outputs: Path) -> None:
+    (outputs / "failing.py").write_text(FAILING)
+    imarena("init", "arena")
+    imarena("-w", "arena", "import", "table", ".")
+    ended = imarena("-w", "arena", "judge", "--judge", "function:failing:make", code=3)
+    failed = [line.strip() for line in ended.out.splitlines() if "failed:" in line]
+    assert failed == ["failed: 2 x api_error: no answer to question … about …"]
+    report = imarena("-w", "arena", "--json", "judge", "--judge", "function:failing:make", code=3).json["reports"][0]
+    assert len(report["errors"]) == 2, "JSON has them all"

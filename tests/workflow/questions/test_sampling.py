@@ -19,8 +19,8 @@ from imarena.workflows.questions.sampling import (
     Sampler,
     battles_by_pair,
     cases_of,
+    interval_widths,
     next_round,
-    pair_widths,
     parse_orders,
     parse_sampler,
     sampled_pairs,
@@ -109,7 +109,7 @@ def ranking(models: list[str], variance: float) -> Ranking:
 
 def test_a_width_is_that_of_the_interval_of_the_difference() -> None:
     by_pair = battles_by_pair(board(3, 3), Sampler())
-    widths = pair_widths(by_pair, ranking(["e0", "e1"], 100.0))
+    widths = interval_widths(by_pair, ranking(["e0", "e1"], 100.0))
     assert widths["e0", "e1"] == pytest.approx(2 * 1.959964 * math.sqrt(200))
     assert widths["e0", "e2"] == math.inf
     sampler = Sampler("adaptive", per_pair=2, width=60)

@@ -12,8 +12,9 @@ from imarena.storage.database import writing
 from imarena.storage.schema import votes
 from imarena.storage.upkeep import withdraw_image, withdrawn_images
 from imarena.workflows.rating.campaigns import create_campaign, plan_units
+from imarena.workflows.rating.held_tasks import HeldTask
 from imarena.workflows.rating.quality import agreement
-from imarena.workflows.rating.voting import HeldTask, Voting
+from imarena.workflows.rating.voting import Voting
 from tests.web.people import fill
 
 

@@ -45,8 +45,8 @@ def test_votes_that_agree_are_known_whatever_side_was_shown(workspace: Workspace
     loose = known_tasks_from_votes(workspace, "preference", (), 4, 0.75).tasks
     assert [one.item for one in loose] == ["entry-1"]
     assert (loose[0].left if loose[0].known.preference == "left" else loose[0].right) == EDITORS[2]
-    assert known_tasks_from_votes(workspace, "preference", ("other",)).tasks == []
-    assert known_tasks_from_votes(workspace, "yes_no").tasks == []
+    assert known_tasks_from_votes(workspace, "preference", ("other",)).tasks == ()
+    assert known_tasks_from_votes(workspace, "yes_no").tasks == ()
     made = create_campaign(workspace, CampaignPlan(name="c", gold=tuple(one.known for one in strict), gold_rate=0.2))
     assert made.open
 
@@ -123,6 +123,7 @@ def test_the_same_task_is_not_both_practice_and_gold(tmp_path: Path) -> None:
 def test_the_command_line_changes_a_campaign_and_finds_known_tasks(tmp_path: Path, imarena: Imarena) -> None:
     served(tmp_path / "arena", items=2).state.arena.close()
     imarena("-w", "arena", "campaign", "create", "first")
+    assert "There is a campaign 'first' already" in imarena("-w", "arena", "campaign", "create", "first", code=2).err
     (tmp_path / "consent.txt").write_text("May we?", encoding="utf-8")
     asked = ("--weekly-quota", 5, "--raters-per-unit", 2, "--consent", tmp_path / "consent.txt", "--pause")
     changed = imarena("-w", "arena", "--json", "campaign", "change", "first", *asked).json

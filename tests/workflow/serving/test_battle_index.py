@@ -13,7 +13,6 @@ from imarena.core.ids import content_id, content_number, content_numbers
 from imarena.core.records import Assignment, Campaign, Judgment, Order, Outcome, Output, Rater, Status, Vote
 from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.web.app import create_app
-from imarena.workflows.rating.record_cache import RecordCache
 from imarena.workflows.serving.explorer import list_battles, load_battle
 from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards
 from imarena.workflows.views.forms import EARLIER
@@ -170,26 +169,26 @@ def test_what_comes_later_is_seen_and_found(tmp_path: Path) -> None:
     """A view grows: new judgments, votes and outputs are added to what was read."""
     looked_at(tmp_path / "arena")
     with open_workspace(tmp_path / "arena") as workspace:
-        looking = Leaderboards(workspace, RecordCache(workspace))
-        before = list_battles(looking)
-        first = looking.sight()
-        assert looking.sight() is first, "nothing was added"
-        board = looking.board(BattleFilters(source="judge", judge="oak"), "bt")
-        assert board is looking.board(BattleFilters(source="judge", judge="oak"), "bt")
+        leaderboards = Leaderboards(workspace)
+        before = list_battles(leaderboards)
+        first = leaderboards.snapshot()
+        assert leaderboards.snapshot() is first, "nothing was added"
+        board = leaderboards.board(BattleFilters(source="judge", judge="oak"), "bt")
+        assert board is leaderboards.board(BattleFilters(source="judge", judge="oak"), "bt")
         for known in before:
-            assert load_battle(looking, known.battle_id, leads=True)[0].battle_id == known.battle_id
+            assert load_battle(leaderboards, known.battle_id, leads=True)[0].battle_id == known.battle_id
         one, other = list(workspace.store.records(Output))[:2]
         extra = one.model_copy(update={"editor": "dogwood", "sample": 3, "params": {"n": 1}})
         workspace.store.add([Output.model_validate(extra.model_dump())])
         made = next(iter(workspace.store.records(Output, editor="dogwood")))
         workspace.store.add([compared(made, other, Outcome.LEFT, "new").model_copy(update={"judge": "oak"})])
-        after = list_battles(looking)
+        after = list_battles(leaderboards)
         assert (len(before), len(after)) == (12, 13)
         newest = after[12]
         assert {newest.left_id, newest.right_id} == {made.output_id, other.output_id}
-        assert load_battle(looking, newest.battle_id, leads=True)[0] == newest
-        assert first.view.entries.seq.size + 1 == looking.sight().view.entries.seq.size
-        now = looking.board(BattleFilters(source="judge", judge="oak"), "bt")
+        assert load_battle(leaderboards, newest.battle_id, leads=True)[0] == newest
+        assert first.view.entries.seq.size + 1 == leaderboards.snapshot().view.entries.seq.size
+        now = leaderboards.board(BattleFilters(source="judge", judge="oak"), "bt")
         assert board.ranking is not None
         assert now.ranking is not None
         assert (board.n_battles, now.n_battles) == (12, 13), "an old board stays what it was"
@@ -202,7 +201,7 @@ def test_numbers_of_ids_are_their_beginnings() -> None:
 
 def test_dates_are_days_both_included(root: Path) -> None:
     with open_workspace(root) as workspace:
-        looking = Leaderboards(workspace, RecordCache(workspace))
+        leaderboards = Leaderboards(workspace)
         day = LATER.date()
         for since, until, number in ((0, 0, 1), (1, None, 0), (None, -1, 0), (-1, 1, 1)):
             chosen = BattleFilters(
@@ -210,4 +209,4 @@ def test_dates_are_days_both_included(root: Path) -> None:
                 since=None if since is None else str(day + timedelta(days=since)),
                 until=None if until is None else str(day + timedelta(days=until)),
             )
-            assert len(list_battles(looking, chosen)) == number
+            assert len(list_battles(leaderboards, chosen)) == number

@@ -6,7 +6,6 @@ import pytest
 
 from imarena.core.records import Item, Judgment, Order, Outcome, Rater, Status, Turn, Usage, Vote
 from imarena.storage import Workspace
-from imarena.workflows.rating.record_cache import RecordCache
 from imarena.workflows.serving.judge_behaviour import JudgeBehaviour
 from imarena.workflows.serving.judge_monitor import judge_health
 from imarena.workflows.serving.leaderboards import Leaderboards
@@ -56,7 +55,7 @@ def _fill(workspace: Workspace) -> None:
 
 def test_a_judge_is_counted_by_order_tie_and_agreement(any_workspace: Workspace) -> None:
     _fill(any_workspace)
-    (found,) = judge_health(Leaderboards(any_workspace, RecordCache(any_workspace)))
+    (found,) = judge_health(Leaderboards(any_workspace))
     assert found == JudgeBehaviour(
         judge="oak", dimension="overall", ok=11, failed=found.failed, both_orders=5, same=4, sided=7, first=4,
         ties=4, preferences=11, people_pairs=4, with_people=3, cost_usd=13 * 0.25,
@@ -66,11 +65,13 @@ def test_a_judge_is_counted_by_order_tie_and_agreement(any_workspace: Workspace)
 
 def test_what_comes_later_is_added_to_the_cost(any_workspace: Workspace) -> None:
     _fill(any_workspace)
-    looking = Leaderboards(any_workspace, RecordCache(any_workspace))
-    before = judge_health(looking)[0].cost_usd
+    leaderboards = Leaderboards(any_workspace)
+    before = judge_health(leaderboards)[0].cost_usd
     old = next(iter(any_workspace.store.records(Judgment, judge="oak")))
     again = old.model_copy(update={"supersedes": old.judgment_id, "parser_version": "2"})
     more = old.model_copy(update={"work_id": "later", "usage": Usage(cost_usd=0.5)})
     any_workspace.store.add([again, more])
-    assert judge_health(looking)[0].cost_usd == pytest.approx(before + 0.5), "a reply that is read again costs nothing"
-    assert judge_health(looking, costs=False)[0].cost_usd == 0
+    assert judge_health(leaderboards)[0].cost_usd == pytest.approx(before + 0.5), (
+        "a reply that is read again costs nothing"
+    )
+    assert judge_health(leaderboards, costs=False)[0].cost_usd == 0

@@ -10,12 +10,11 @@ import pytest
 
 from imarena.storage import open_workspace
 from imarena.web.arena import ServedWorkspace
-from imarena.workflows.rating.record_cache import RecordCache
-from imarena.workflows.serving import battle_index, judge_behaviour
+from imarena.workflows.serving import battle_index, judge_behaviour, run_monitor
 from imarena.workflows.serving import explorer as exploring
 from imarena.workflows.serving import page_prefetch as warming_view
 from imarena.workflows.serving.leaderboards import Leaderboards
-from imarena.workflows.views import View, view
+from imarena.workflows.views import View, cached, view
 from tests.web.looked_at import looked_at
 from tests.web.people import administrator
 
@@ -73,6 +72,49 @@ def test_pages_are_computed_before_anybody_asks(tmp_path: Path, monkeypatch: pyt
         assert admin.get(f"/api/battles/{one['battle_id']}").status_code == 200
 
 
+def test_a_large_workspace_without_its_cache_is_read_before_the_server_listens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cached, "LEAST", 1)
+    app = looked_at(tmp_path / "arena")
+    arena: ServedWorkspace = app.state.arena
+    monkeypatch.setattr(warming_view, "_LONGEST_WAIT_S", 60.0)
+    arena.traffic.come()  # so that nothing is computed in the background
+    arena.view_warmer.start()
+    folder = arena.workspace.columns.folder
+    assert {"battles", "battle-ids", "judges", "costs"} <= {path.name for path in folder.iterdir()}
+
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError("computed while somebody waited")
+
+    for module, name in (
+        (exploring, "read_battle_index"), (exploring, "read_ids_cached"), (battle_index, "content_numbers"),
+        (judge_behaviour, "combine_columns"), (view, "read_judgments"), (run_monitor.Costs, "_between"),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, never)
+    admin = administrator(app)
+    listed = admin.get("/api/battles").json()["battles"]
+    assert listed
+    for path in ("/api/judges", *(f"/api/battles/{one['battle_id']}" for one in listed)):
+        assert admin.get(path).status_code == 200
+    arena.view_warmer.stop()
+
+
+def test_a_server_listens_though_preparing_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cached, "LEAST", 1)
+    monkeypatch.setattr(warming_view, "_LONGEST_START_S", 0.0)
+    app = looked_at(tmp_path / "arena")
+    arena: ServedWorkspace = app.state.arena
+    monkeypatch.setattr(warming_view, "_LONGEST_WAIT_S", 60.0)
+    arena.traffic.come()
+    arena.view_warmer.start()
+    assert arena.leaderboards.latest is not None
+    assert "votes" not in arena.leaderboards.latest.view.__dict__
+    arena.traffic.go()
+    assert administrator(app).get("/api/judges").status_code == 200
+    arena.view_warmer.stop()
+
+
 def test_the_warmer_gives_way_and_ends_when_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warming_view, "_LONGEST_WAIT_S", 60.0)
     app = looked_at(tmp_path / "arena")
@@ -80,18 +122,18 @@ def test_the_warmer_gives_way_and_ends_when_told(tmp_path: Path, monkeypatch: py
     arena.traffic.come()  # a request that is in hand
     arena.view_warmer.start()
     time.sleep(0.3)
-    assert arena.looking.latest is not None
-    assert "votes" not in arena.looking.latest.view.__dict__, "nothing is read while somebody waits"
+    assert arena.leaderboards.latest is not None
+    assert "votes" not in arena.leaderboards.latest.view.__dict__, "nothing is read while somebody waits"
     arena.view_warmer.stop()
 
 
 def test_hashing_that_was_ended_early_is_done_when_asked_for(tmp_path: Path) -> None:
     looked_at(tmp_path / "arena")
     with open_workspace(tmp_path / "arena") as workspace:
-        looking = Leaderboards(workspace, RecordCache(workspace))
-        sight = looking.sight()
-        looking.battle_ids.read(sight.view, exploring.index_of(sight), lambda: False)
-        known = exploring.list_battles(looking)[3]
-        assert exploring.load_battle(looking, known.battle_id, leads=True)[0] == known
+        leaderboards = Leaderboards(workspace)
+        snapshot = leaderboards.snapshot()
+        leaderboards.battle_ids.read(snapshot.view, exploring.index_of(snapshot), lambda: False)
+        known = exploring.list_battles(leaderboards)[3]
+        assert exploring.load_battle(leaderboards, known.battle_id, leads=True)[0] == known
         with pytest.raises(exploring.RecordNotFound):
-            exploring.load_battle(looking, "battle_" + "0" * 32, leads=True)
+            exploring.load_battle(leaderboards, "battle_" + "0" * 32, leads=True)

@@ -1,17 +1,25 @@
 """`align` on a workspace whose judge only scores and whose people only voted."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from imarena.agreement.columns import VerdictColumns
+from imarena.agreement.judges import AlignOptions
 from imarena.agreement.majority import majority_of
 from imarena.core.records import Judgment, Order, Outcome, Output, Rater, Status, tie_is_unstated
 from imarena.judges.orders import score_gap
 from imarena.storage import Workspace
-from imarena.workflows.studies.alignment import align_workspace
+from imarena.workflows.studies.alignment import WorkspaceAlignment, align_columns, read_aligned_columns
 from imarena.workflows.studies.health import judge_health_report
+from tests.command import Imarena
 from tests.samples import item, judgment, output, vote
+
+
+def align_workspace(workspace: Workspace, judges: list[str], options: AlignOptions) -> WorkspaceAlignment:
+    """The workspace's judges against its people."""
+    return align_columns(read_aligned_columns(workspace, judges, options), options)
 
 
 def test_a_judge_that_only_scores_meets_votes_by_pairs_of_its_scores(workspace: Workspace) -> None:
@@ -27,7 +35,7 @@ def test_a_judge_that_only_scores_meets_votes_by_pairs_of_its_scores(workspace: 
         ]
         ballot = vote(rater, left, right, key=f"k{number}", preference=voted)
         workspace.store.add([left, right, *scores, ballot])
-    found = align_workspace(workspace, ["test-judge"], {})
+    found = align_workspace(workspace, ["test-judge"], AlignOptions()).to_json()
     group = found["verdicts"]["groups"][0]
     assert (group["judge"], group["n"], group["n_decisive"]) == ("test-judge", 4, 3)
     assert group["decisive_accuracy"] == 2 / 3
@@ -77,7 +85,7 @@ def test_every_vote_is_matched_or_missing_with_a_reason(workspace: Workspace, ed
         said(found[3], Outcome.RIGHT, "d2", **second),
     ]
     workspace.store.add([ann, *votes, *told])
-    (group,) = align_workspace(workspace, ["test-judge"], {})["verdicts"]["groups"]
+    (group,) = align_workspace(workspace, ["test-judge"], AlignOptions()).to_json()["verdicts"]["groups"]
     assert (group["n"], group["n_missing"], group["n_votes"]) == (2, 3, 5)
     assert group["missing"] == {"no verdict on the battle": 1, "one order is missing": 1, "unparsable": 1}
     assert group["confusion"]["left"] == {"left": 1, "missing": 3, "tie": 1}
@@ -95,11 +103,11 @@ def test_votes_about_a_dimension_meet_verdicts_about_it(workspace: Workspace) ->
         cast = vote(ann, left, right, key=str(number), preference=Outcome.LEFT)
         workspace.store.add([cast.model_copy(update={"dimension": about})])
         workspace.store.add([said((left, right), Outcome.RIGHT, f"w{number}")])
-    before = align_workspace(workspace, ["test-judge"], {})
+    before = align_workspace(workspace, ["test-judge"], AlignOptions()).to_json()
     (group,) = before["verdicts"]["groups"]
     assert (group["n"], group["four_way_accuracy"], group["n_votes_other_dimensions"]) == (2, 0.0, 2)
     assert before["notices"] == []
-    before = align_workspace(workspace, ["test-judge"], {"by": ("dimension",)})
+    before = align_workspace(workspace, ["test-judge"], AlignOptions(by=("dimension",))).to_json()
     assert {one["group"]["dimension"]: one["n"] for one in before["verdicts"]["groups"]} == {
         "consistency": 2, "overall": 2,
     }  # fmt: skip
@@ -110,7 +118,7 @@ def test_votes_about_a_dimension_meet_verdicts_about_it(workspace: Workspace) ->
     assert "consistency" in before["warnings"][0]
     for number, sides in enumerate(found[:2]):
         workspace.store.add([said(sides, Outcome.LEFT, f"c{number}", dimension="consistency")])
-    after = align_workspace(workspace, ["test-judge"], {})
+    after = align_workspace(workspace, ["test-judge"], AlignOptions()).to_json()
     figures = {group["judge"]: group for group in after["verdicts"]["groups"]}
     assert after["notices"] == []
     own, whole = figures["test-judge, consistency"], figures["test-judge"]
@@ -130,7 +138,7 @@ def test_scores_of_both_sides_calibrate_ties(workspace: Workspace) -> None:
         workspace.store.add([
             vote(ann, *sides, key=str(number), preference=voted), said(sides, winner, f"w{number}", scores=scores),
         ])  # fmt: skip
-    (group,) = align_workspace(workspace, ["test-judge"], {})["verdicts"]["groups"]
+    (group,) = align_workspace(workspace, ["test-judge"], AlignOptions()).to_json()["verdicts"]["groups"]
     assert (group["three_way_accuracy"], group["tie_calibrated_accuracy"], group["tie_threshold"]) == (0.5, 1.0, 2.0)
 
 
@@ -158,3 +166,41 @@ def test_gaps_and_kinds_of_tie_are_read_from_a_judgment() -> None:
     assert tie_is_unstated({"tie": "unstated"})
     assert tie_is_unstated({"label": "[[ a = b ]]"})  # as earlier versions stored it
     assert not tie_is_unstated({"label": "[[A=B=GOOD]]"})
+
+
+def test_a_p_value_is_printed_as_a_bound_where_the_rounds_can_say_no_more(imarena: Imarena, tmp_path: Path) -> None:
+    """1,000 rounds, none beyond 0: 2 / 1001. A value that they can tell keeps its digits."""
+    units = range(60)
+    factors = {"sharp": 1, "dull": 7, "faint": 11}
+    lines = [f"u{n},m,{judge},{n * factor % 60}" for judge, factor in factors.items() for n in units]
+    (tmp_path / "scores.csv").write_text("unit,model,judge,score\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "ratings.csv").write_text("unit,rater,value\n" + "".join(f"u{n},r,{n}\n" for n in units))
+    words = ("align", "--from", "scores.csv", "--against", "ratings.csv", "--compare", "--rounds", 1000)
+    printed = imarena(*words).out
+    assert "<= 0.002" in printed
+    assert "<= 0.006" in printed  # Holm's, of three comparisons
+    rows = {(row["left"], row["right"]): row for row in imarena(*words, "--json").json["comparisons"]}
+    assert rows["dull", "sharp"]["p_value"] == pytest.approx(2 / 1001)
+    assert not rows["dull", "faint"]["p_is_bound"]
+    assert f"{rows['dull', 'faint']['p_value']:.4f}" in printed
+
+
+def test_the_missing_column_and_the_warning_agree(imarena: Imarena, tmp_path: Path) -> None:
+    """One output has a row without a score, two have none at all: three are missing in both places."""
+    rows = [f"u{n},{'ab'[n % 2]},{n}" for n in range(12)]
+    rated = [f"u{n},{'ab'[n % 2]},r,{n % 5}" for n in range(12)]
+    rows[0] = "u0,a,"
+    del rows[3:5]
+    text = "unit,model,judge,score\n" + "\n".join(
+        row.rpartition(",")[0] + ",j," + row.rpartition(",")[2] for row in rows
+    )
+    (tmp_path / "scores.csv").write_text(text + "\n", encoding="utf-8")
+    (tmp_path / "ratings.csv").write_text("unit,model,rater,value\n" + "\n".join(rated) + "\n", encoding="utf-8")
+    words = ("align", "--from", "scores.csv", "--against", "ratings.csv", "--rounds", 0)
+    ended = imarena(*words)
+    assert "scored 9 of 12 rated outputs" in ended.err
+    found = imarena(*words, "--json").json
+    assert (found["groups"][0]["n"], found["groups"][0]["n_missing"]) == (9, 3)
+    by_model = imarena(*words, "--by", "model", "--json").json
+    assert {group["group"]["model"]: group["n_missing"] for group in by_model["groups"]} == {"a": 2, "b": 1}
+    assert by_model["coverage"][0]["n_ungrouped"] == 0

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from tests.command import Imarena
 from tests.small_arena import make_arena, write_folders
@@ -82,6 +83,8 @@ def test_equal_outputs_are_all_ties_and_one_item_settles_nothing(imarena: Imaren
     ended = imarena("compare", exact, "data/copy", "--items", "data/items.csv")
     assert f"0 won, 0 lost, {ITEMS} tied" in ended.out
     assert "this judge sees no difference" in ended.out
+    tied = next(line for line in ended.out.splitlines() if line.startswith("Tied: "))
+    assert tied.count(",") == ITEMS - 1
     for file in sorted((data / "copy").iterdir())[1:]:
         file.unlink()
     ended = imarena("compare", "data/outputs/studio-returns-input", "data/copy", "--items", "data/items.csv", code=3)
@@ -90,6 +93,20 @@ def test_equal_outputs_are_all_ties_and_one_item_settles_nothing(imarena: Imaren
     assert "There is no clear difference between" in ended.out
     assert "1 won, 0 lost, 0 tied" in ended.out
     assert "About 5 more items would settle it" in ended.out  # six wins of six are the first clear sweep
+
+
+def test_outputs_of_another_size_are_mentioned(imarena: Imarena, data: Path) -> None:
+    shutil.copytree(data / "outputs" / "studio-exact", data / "copy")
+    first = min((data / "copy").iterdir())
+    with Image.open(first) as image:
+        image.resize((image.width // 2, image.height // 2)).save(first)
+    ended = imarena("compare", "data/outputs/studio-exact", "data/copy", "--items", "data/items.csv", "-w", "kept")
+    assert f"copy: 1 output of 8 has another size than the source: {first.stem}." in ended.out
+    document = imarena(
+        "--json", "compare", "data/outputs/studio-exact", "data/copy", "--items", "data/items.csv", "-w", "kept"
+    ).json
+    assert [notice["code"] for notice in document["notices"]] == ["outputs_of_other_size"]
+    assert len(document["tied"]) >= ITEMS - 1
 
 
 def test_a_folder_that_fits_no_item_is_one_clear_message(imarena: Imarena, data: Path, tmp_path: Path) -> None:

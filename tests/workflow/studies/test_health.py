@@ -85,6 +85,17 @@ def test_known_verdicts_give_known_figures(imarena: Imarena, arena: Path) -> Non
     assert {"decisive_accuracy basic", "decisive_accuracy reasoning"} <= found.keys()
 
 
+def test_the_figures_come_as_latex(imarena: Imarena, arena: Path) -> None:
+    printed = imarena("-w", "a", "health", "--latex").out
+    assert printed.count(r"\begin{tabular}") == printed.count(r"\end{tabular}") > 0
+    assert "% machine" in printed
+    assert "0.5 is fair" in printed
+    assert "prompt injection: not available" in printed
+    lines = [line for line in printed.splitlines() if line]
+    assert all(line.startswith(("%", "\\")) or line.endswith(r"\\") for line in lines)
+    assert "health --latex` afterwards" in imarena("-w", "a", "health", "--latex", "--probe", 1, code=2).err
+
+
 def test_what_cannot_be_told_is_said(imarena: Imarena, tmp_path: Path) -> None:
     with init_workspace(tmp_path / "a") as workspace:
         item = samples.item()

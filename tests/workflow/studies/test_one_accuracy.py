@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from imarena.agreement.judges import AlignOptions
 from imarena.core.records import Judgment, Order, Outcome, Output, Rater
 from imarena.storage import Workspace
-from imarena.workflows.studies.alignment import align_workspace
+from imarena.workflows.studies.alignment import align_columns, read_aligned_columns
 from imarena.workflows.studies.health import judge_health_report
 from imarena.workflows.views import compared_dimensions
 from tests.samples import item, output, vote
@@ -69,7 +70,8 @@ def fill(workspace: Workspace, voted: Sequence[str], judged: Sequence[str], *, b
 
 def accuracies(workspace: Workspace) -> tuple[dict[str, tuple[float, int]], dict[str, tuple[float, int]]]:
     """Of `align` and of `health`: the judge (with its dimension) to its accuracy and how many votes it rests on."""
-    aligned = align_workspace(workspace, [JUDGE], {})["verdicts"]["groups"]
+    columns = read_aligned_columns(workspace, [JUDGE], AlignOptions())
+    aligned = align_columns(columns, AlignOptions()).to_json()["verdicts"]["groups"]
     told, _ = judge_health_report(workspace, [JUDGE])
     lines = {
         one.judge: line.figure

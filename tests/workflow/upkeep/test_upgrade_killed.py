@@ -58,7 +58,8 @@ def _grow(database: sqlite3.Connection, table: str, count: int, copy: Any) -> No
     rows = [row for row in map(dict, found) if "origin" not in json.loads(row["body"])]
     names = ", ".join(f'"{name}"' for name in rows[0])
     values = ", ".join(f":{name}" for name in rows[0])
-    copies = [copy({**rows[n % len(rows)], "seq": None}, n) for n in range(count)]
+    changed = {"seq": None, **({"superseded": 0} if "superseded" in rows[0] else {})}  # no record names a copy
+    copies = [copy({**rows[n % len(rows)], **changed}, n) for n in range(count)]
     database.executemany(f"INSERT INTO {table} ({names}) VALUES ({values})", copies)  # noqa: S608
 
 

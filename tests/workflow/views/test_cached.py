@@ -28,7 +28,6 @@ from imarena.storage.column_cache import ColumnCache
 from imarena.storage.database import writing
 from imarena.storage.schema import judgments
 from imarena.storage.upkeep import collect_garbage, withdraw_image
-from imarena.workflows.rating.record_cache import RecordCache
 from imarena.workflows.serving import battle_index, judge_behaviour
 from imarena.workflows.serving import explorer as exploring
 from imarena.workflows.serving.battle_index import BattleIndex, read_battle_index
@@ -167,36 +166,36 @@ def told(behaviour: Behaviour) -> list[Any]:
     return [(asdict(one.health), decided(one), one.forms, one.swapping) for one in behaviour.judges]
 
 
-def is_as_read_anew(looking: Leaderboards, nowhere: Path) -> None:
+def is_as_read_anew(leaderboards: Leaderboards, nowhere: Path) -> None:
     """What a server holds against what a view without any cache and any past gives."""
-    sight = looking.sight()
-    fresh = View(looking.workspace, cache=ColumnCache(nowhere, 0))
-    assert fresh.marks == sight.view.marks
+    snapshot = leaderboards.snapshot()
+    fresh = View(leaderboards.workspace, cache=ColumnCache(nowhere, 0))
+    assert fresh.marks == snapshot.view.marks
     for form in fresh.forms.every:
-        assert by_seq(sight.view.judgments([form])) == by_seq(fresh.judgments([form]))
-    assert shown(index_of(sight)) == shown(read_battle_index(fresh))
-    assert told(behaviour_of(sight)) == told(read_behaviour(fresh))
-    exploring.hash_ids(looking, sight)
-    for pair in list_battles(looking)[:20]:
-        assert exploring.load_battle(looking, pair.battle_id, leads=True)[0] == pair
-    paid = sum(one.usage.cost_usd or 0 for one in looking.workspace.store.records(Judgment) if not one.supersedes)
-    assert sum(looking.costs.upto(sight.view).values()) == pytest.approx(paid)
+        assert by_seq(snapshot.view.judgments([form])) == by_seq(fresh.judgments([form]))
+    assert shown(index_of(snapshot)) == shown(read_battle_index(fresh))
+    assert told(behaviour_of(snapshot)) == told(read_behaviour(fresh))
+    exploring.hash_ids(leaderboards, snapshot)
+    for pair in list_battles(leaderboards)[:20]:
+        assert exploring.load_battle(leaderboards, pair.battle_id, leads=True)[0] == pair
+    paid = sum(one.usage.cost_usd or 0 for one in leaderboards.workspace.store.records(Judgment) if not one.supersedes)
+    assert sum(leaderboards.costs.upto(snapshot.view).values()) == pytest.approx(paid)
     assert not nowhere.exists()
 
 
 def server(workspace: Workspace) -> Leaderboards:
-    return Leaderboards(workspace, RecordCache(workspace))
+    return Leaderboards(workspace)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_random_workspace_is_shown_as_if_it_were_read_anew(any_workspace: Workspace, seed: int) -> None:
-    growing, looking = Growing(any_workspace, seed), server(any_workspace)
+    growing, leaderboards = Growing(any_workspace, seed), server(any_workspace)
     nowhere = any_workspace.root / "nowhere"
     for turn in range(24):
         growing.step(turn % 5 + 1)
         if turn % 6 == 5:
-            looking = server(any_workspace)  # started again: from what is on disk
-        is_as_read_anew(looking, nowhere)
+            leaderboards = server(any_workspace)  # started again: from what is on disk
+        is_as_read_anew(leaderboards, nowhere)
     assert {path.name for path in any_workspace.columns.folder.iterdir()} >= FILES
 
 
@@ -218,10 +217,10 @@ def test_a_server_that_starts_again_computes_nothing(filled: Workspace, monkeypa
     monkeypatch.setattr(battle_index, "_indexed", _refused)
     monkeypatch.setattr(battle_index, "content_numbers", _refused)
     monkeypatch.setattr(judge_behaviour, "combine_columns", _refused)
-    looking = server(filled)
-    assert (judge_health(looking), list_battles(looking)[:]) == before
+    leaderboards = server(filled)
+    assert (judge_health(leaderboards), list_battles(leaderboards)[:]) == before
     for pair in before[1]:
-        assert exploring.load_battle(looking, pair.battle_id, leads=True)[0] == pair
+        assert exploring.load_battle(leaderboards, pair.battle_id, leads=True)[0] == pair
 
 
 def test_a_judgment_that_is_committed_late_is_seen(postgres: Any, tmp_path: Path) -> None:
@@ -233,14 +232,14 @@ def test_a_judgment_that_is_committed_late_is_seen(postgres: Any, tmp_path: Path
             with writing(engine) as connection:
                 held = connection.execute(text("SELECT nextval(pg_get_serial_sequence('judgments', 'seq'))")).scalar()
             growing.judge()
-            looking = server(workspace)
-            is_as_read_anew(looking, tmp_path / "nowhere")
+            leaderboards = server(workspace)
+            is_as_read_anew(leaderboards, tmp_path / "nowhere")
             growing.judge()
             with writing(engine) as connection:
                 last = select(func.max(judgments.c.seq)).scalar_subquery()
                 connection.execute(update(judgments).where(judgments.c.seq == last).values(seq=held))
             growing.judge()
-            is_as_read_anew(server(workspace) if started_again else looking, tmp_path / "nowhere")
+            is_as_read_anew(server(workspace) if started_again else leaderboards, tmp_path / "nowhere")
 
 
 def test_a_damaged_file_is_not_used_and_is_written_again(filled: Workspace) -> None:

@@ -9,7 +9,6 @@ from imarena.core.records import Item, Judgment, Output, Rater, Record, Turn, Vo
 from imarena.judges import CARDS
 from imarena.storage import init_workspace, open_workspace
 from imarena.workflows.boards import Boards, all_boards
-from imarena.workflows.rating.record_cache import RecordCache
 from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards
 from imarena.workflows.views import View
 from tests import samples
@@ -80,7 +79,7 @@ def test_report_and_web_keep_it_apart(arena: Path) -> None:
         ]  # fmt: skip
         assert made[1].ranking.notices[0].code == "one_dimension"
         assert made[1].ranking.notices[0].values == {"dimension": "visual_consistency"}
-        shown = Leaderboards(workspace, RecordCache(workspace)).board(BattleFilters(), "bt")
+        shown = Leaderboards(workspace).board(BattleFilters(), "bt")
         assert shown.ranking is not None
         assert shown.ranking.models[0].model == "edits"
         assert shown.n_battles == 6
@@ -114,3 +113,11 @@ def test_a_judge_of_one_dimension_meets_votes_on_it(imarena: Imarena, tmp_path: 
         one["judge"]: line["value"] for one in told for line in one["lines"] if line["name"] == "decisive_accuracy"
     }
     assert accuracy == {JUDGE: 1.0, f"{LIKENESS}, visual_consistency": 1.0}
+
+
+@pytest.mark.usefixtures("arena")
+def test_a_dimension_without_verdicts_is_named_with_those_that_have_some(imarena: Imarena) -> None:
+    refused = imarena("-w", "a", "rank", "--judge", LIKENESS, "--dimension", "consistancy", code=2)
+    assert "No verdict of source 'judge' is about 'consistancy'." in refused.err
+    assert "Known:" in refused.err
+    assert str(CARDS["clip-i"].dimension) in refused.err

@@ -6,15 +6,16 @@ from pathlib import Path
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the vision extra")
-transformers = pytest.importorskip("transformers", reason="needs the vision extra")
+pytest.importorskip("transformers", reason="needs the vision extra")
 
 from imarena.core.errors import UserError  # noqa: E402
 from imarena.core.records import Judgment, Status  # noqa: E402
-from imarena.judges.local.model import model_folder, model_label  # noqa: E402
 from imarena.storage import open_workspace  # noqa: E402
+from imarena.vision import model_folder, model_label  # noqa: E402
 from tests.command import Imarena  # noqa: E402
 from tests.contract.clients import tiny_llava  # noqa: E402
 from tests.small_arena import make_arena  # noqa: E402
+from tests.tiny_encoders import make_dino  # noqa: E402
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("default")]
@@ -28,15 +29,8 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def dino(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models") / "tiny-dino"
     torch.manual_seed(3)
-    config = transformers.Dinov2Config(
-        hidden_size=16, num_hidden_layers=1, num_attention_heads=2, image_size=32, patch_size=8
-    )
-    transformers.Dinov2Model(config).save_pretrained(folder)
-    size = {"shortest_edge": 32}
-    transformers.BitImageProcessor(size=size, crop_size={"height": 32, "width": 32}).save_pretrained(folder)
-    return folder
+    return make_dino(tmp_path_factory.mktemp("models") / "tiny-dino")
 
 
 @pytest.fixture
@@ -76,14 +70,14 @@ def test_a_folder_reaches_a_judge_that_asks(imarena: Imarena, root: Path, tmp_pa
 
 
 def test_a_hub_id_is_found_among_the_downloaded_models(cache: Path) -> None:
-    folder = model_folder("tiny/dino", "dino")
+    folder = model_folder("tiny/dino", "The judge 'dino'")
     assert folder == cache / "models--tiny--dino" / "snapshots" / COMMIT
     assert model_label(folder) == "tiny/dino"
-    assert model_folder(f"tiny/dino@{COMMIT}", "dino") == folder
+    assert model_folder(f"tiny/dino@{COMMIT}", "The judge 'dino'") == folder
 
 
 @pytest.mark.parametrize("name", ["tiny/other", "tiny/dino@elsewhere", "no-such-folder", "a/b/c", ""])
 def test_a_model_that_is_nowhere_is_told(cache: Path, name: str) -> None:
     assert cache.is_dir()
     with pytest.raises(UserError, match=r"neither a folder here|needs the folder of a model"):
-        model_folder(name, "dino")
+        model_folder(name, "The judge 'dino'")

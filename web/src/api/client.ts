@@ -1,7 +1,7 @@
 // Talking to the server: openapi-fetch with the CSRF token on everything that changes something, and problems as errors.
 import createClient, { type Middleware } from "openapi-fetch";
 import { BASE_PATH } from "../basepath";
-import { strings } from "../strings";
+import { english, fill, messages } from "../languages";
 import type { paths, Problem } from "./schema";
 
 export class ApiError extends Error {
@@ -12,6 +12,8 @@ export class ApiError extends Error {
     readonly hint: string,
     /** When the server wants to be asked again; 0 where it does not say. */
     readonly retryAfterS = 0,
+    /** What it is about: fields of the request, or pictures of a task. */
+    readonly fields: readonly string[] = [],
   ) {
     super(message);
   }
@@ -58,16 +60,20 @@ export function makeApi(baseUrl: string) {
 /** Every path, parameter, body and answer has its type from docs/reference/openapi.json: a drift is a build error. */
 export const api = makeApi(BASE_PATH);
 
-const offline = () => new ApiError(0, "offline", strings.errors.offline, strings.errors.offlineHint);
+const offline = () => new ApiError(0, "offline", messages.errors.offline, messages.errors.offlineHint);
 
 function refused(response: Response, body: unknown): ApiError {
   const problem: Partial<Problem> = typeof body === "object" && body !== null ? body : {};
+  const code = problem.code ?? "unknown";
+  // What a rater is refused is said in the rater's language; the server speaks English.
+  const translated = messages === english ? undefined : (messages.problems as Record<string, { message: string; hint: string }>)[code];
   return new ApiError(
     response.status,
-    problem.code ?? "unknown",
-    problem.message ?? strings.errors.unknown(response.status),
-    problem.hint ?? "",
-    Number(response.headers.get("Retry-After")) || 0,
+    code,
+    translated?.message ?? problem.message ?? fill(messages.errors.unknown, { status: response.status }),
+    translated?.hint ?? problem.hint ?? "",
+    Number(response.headers.get("Retry-After")) || problem.wait_s || 0,
+    problem.fields ?? [],
   );
 }
 

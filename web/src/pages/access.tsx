@@ -4,13 +4,20 @@ import * as calls from "../api/calls";
 import { asApiError, type ApiError } from "../api/client";
 import { usePages } from "../api/usepages";
 import type { InvitationOut, SessionOut, TokenIn, TokenOut } from "../api/schema";
-import { moment } from "../parts/format";
+import { Bdi } from "../parts/bdi";
+import { ConfirmButton } from "../parts/confirm";
+import { moment, past } from "../parts/format";
+import { isolated } from "../parts/isolated";
+import { MadeLink } from "../parts/madelink";
+import { ScrollArea } from "../parts/scrollarea";
 import { ShowMore } from "../parts/showmore";
 import { Empty, Problem, WhenLoaded } from "../parts/status";
 import { withBase } from "../basepath";
 import { useSession } from "../session";
 import { textOf } from "../parts/form";
 import { strings } from "../strings";
+import { leadStrings } from "../strings_lead";
+import { LinkState } from "./invitations";
 
 export function AccessPage() {
   const { me } = useSession();
@@ -27,6 +34,7 @@ export function AccessPage() {
 
 function Tokens({ admin }: { admin: boolean }) {
   const t = strings.access;
+  const words = leadStrings.lead;
   const loaded = usePages("tokens", calls.tokens);
   const [secret, setSecret] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
@@ -43,12 +51,13 @@ function Tokens({ admin }: { admin: boolean }) {
   }
   const row = (one: TokenOut) => (
     <tr key={one.token_id}>
-      <th scope="row">{one.name}</th>
+      <th scope="row"><Bdi>{one.name}</Bdi></th>
       <td>{t.roles[one.role] ?? one.role}</td>
       <td className="number">{moment(one.created_at)}</td>
       <td className="number">{moment(one.expires_at)}</td>
       <td>{one.last_used_at ? moment(one.last_used_at) : t.never}</td>
-      <td><Ended gone={one.revoked ? t.revoked : past(one.expires_at) ? t.expired : ""} name={`${t.revoke} ${one.name}`} text={t.revoke}
+      <td><Ended gone={one.revoked ? t.revoked : past(one.expires_at) ? t.expired : ""} name={`${t.revoke} ${isolated(one.name)}`} text={t.revoke}
+        title={words.revokeTokenTitle} question={words.revokeTokenQuestion} action={words.revokeAction}
         act={() => void calls.revokeToken(one.token_id).then(loaded.reload, failed)} /></td>
     </tr>
   );
@@ -64,7 +73,7 @@ function Tokens({ admin }: { admin: boolean }) {
         <button type="submit" className="primary">{t.makeToken}</button>
       </form>
       {error && <Problem error={error} />}
-      {secret && <Once label={t.once} value={secret} />}
+      {secret && <MadeLink key={secret} label={t.once} link={secret} />}
       <WhenLoaded loaded={loaded}>
         {() => <Table heads={[t.name, t.role, t.made, t.expires, t.used, t.end]} nothing={t.noTokens} rows={rows} />}
       </WhenLoaded>
@@ -91,13 +100,12 @@ function People({ admin }: { admin: boolean }) {
   }
   const row = (one: InvitationOut) => (
     <tr key={one.invitation_id}>
-      <th scope="row">{one.name || strings.none}</th>
+      <th scope="row"><Bdi>{one.name || strings.none}</Bdi></th>
       <td>{t.roles[one.role] ?? one.role}</td>
       <td className="number">{moment(one.created_at)}</td>
       <td className="number">{moment(one.expires_at)}</td>
       <td>{one.people} / {one.max_people}</td>
-      <td><Ended gone={one.revoked ? t.revoked : past(one.expires_at) ? t.expired : ""} name={`${t.revoke} ${one.name}`} text={t.revoke}
-        act={() => void calls.revokeInvitation(one.invitation_id).then(loaded.reload, failed)} /></td>
+      <td><LinkState one={one} act={(work) => void work.then(() => { setError(null); loaded.reload(); }, failed)} /></td>
     </tr>
   );
   const rows = (loaded.value ?? []).flatMap((page) => page.invitations).map(row);
@@ -112,7 +120,7 @@ function People({ admin }: { admin: boolean }) {
         <button type="submit" className="primary">{t.makeLink}</button>
       </form>
       {error && <Problem error={error} />}
-      {link && <Once label={strings.lead.link} value={link} />}
+      {link && <MadeLink key={link} label={strings.lead.link} link={link} />}
       <WhenLoaded loaded={loaded}>
         {() => <Table heads={[t.name, t.role, t.made, t.expires, strings.lead.used, t.end]} nothing={t.noPeople} rows={rows} />}
       </WhenLoaded>
@@ -123,15 +131,17 @@ function People({ admin }: { admin: boolean }) {
 
 function Sessions() {
   const t = strings.access;
+  const words = leadStrings.lead;
   const loaded = usePages("sessions", calls.sessions);
   const [error, setError] = useState<ApiError | null>(null);
   const row = (one: SessionOut) => (
     <tr key={one.session_id}>
-      <th scope="row">{one.name || strings.none}</th>
+      <th scope="row"><Bdi>{one.name || strings.none}</Bdi></th>
       <td>{t.roles[one.role] ?? one.role}</td>
       <td className="number">{moment(one.created_at)}</td>
       <td className="number">{moment(one.expires_at)}</td>
-      <td><Ended gone={one.mine ? t.mine : ""} name={`${t.signOut} ${one.name}`} text={t.signOut}
+      <td><Ended gone={one.mine ? t.mine : ""} name={`${t.signOut} ${isolated(one.name)}`} text={t.signOut}
+        title={words.signOutTitle} question={words.signOutQuestion} action={words.signOutAction}
         act={() => void calls.endSession(one.session_id).then(loaded.reload, (reason: unknown) => setError(asApiError(reason)))} /></td>
     </tr>
   );
@@ -161,35 +171,29 @@ function Roles({ roles }: { roles: readonly string[] }) {
 function Table({ heads, rows, nothing }: { heads: readonly string[]; rows: ReactNode[]; nothing: string }) {
   if (!rows.length) return <Empty>{nothing}</Empty>;
   return (
-    <div className="scroll">
+    <ScrollArea label={heads[0] ?? ""}>
       <table>
         <thead><tr>{heads.map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
         <tbody>{rows}</tbody>
       </table>
-    </div>
+    </ScrollArea>
   );
 }
 
-/** A button that ends something, or why it has ended. */
-function Ended({ gone, name, text, act }: { gone: string; name: string; text: string; act: () => void }) {
+interface EndedProps {
+  gone: string;
+  name: string;
+  text: string;
+  title: string;
+  question: string;
+  action: string;
+  act: () => void;
+}
+
+/** A button that ends something after asking, or why it has ended. */
+function Ended({ gone, name, text, title, question, action, act }: EndedProps) {
   if (gone) return <span className="badge">{gone}</span>;
-  return <button type="button" className="small" aria-label={name} onClick={act}>{text}</button>;
+  return <ConfirmButton text={text} label={name} title={title} question={question} action={action} onConfirm={act} />;
 }
 
-function Once({ label, value }: { label: string; value: string }) {
-  const [copied, setCopied] = useState("");
-  const t = strings.lead;
-  return (
-    <div className="made-link" role="status">
-      <label className="field">
-        <span>{label}</span>
-        <input readOnly value={value} onFocus={(event) => event.target.select()} />
-      </label>
-      <button type="button" onClick={() => void navigator.clipboard?.writeText(value).then(() => setCopied(value))}>{copied === value ? t.copied : t.copy}</button>
-    </div>
-  );
-}
 
-function past(moment: string): boolean {
-  return Date.parse(moment) < Date.now();
-}

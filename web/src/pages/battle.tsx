@@ -2,7 +2,9 @@
 import * as calls from "../api/calls";
 import { useLoaded } from "../api/useloaded";
 import type { BattleDetail, JudgmentOut } from "../api/schema";
+import { Bdi } from "../parts/bdi";
 import { moment } from "../parts/format";
+import { isolated } from "../parts/isolated";
 import { Link } from "../parts/link";
 import { Empty, WhenLoaded } from "../parts/status";
 import { contextOf } from "../rate/frame";
@@ -20,14 +22,14 @@ function Detail({ detail }: { detail: BattleDetail }) {
   return (
     <>
       <div className="page-head">
-        <h1 className="instruction-title">{battle.instruction}</h1>
+        <h1 className="instruction-title"><Bdi>{battle.instruction}</Bdi></h1>
         <span className="spacer" />
         <Link to={`/items/${battle.item_id}`} className="button small">{t.item}</Link>
       </div>
       {left && right && (
         <div className="explore-desk">
-          <CompareView key={battle.battle_id} context={contextOf(detail)} left={{ name: battle.left, picture: left }}
-            right={{ name: battle.right, picture: right }} />
+          <CompareView key={battle.battle_id} context={contextOf(detail)} left={{ name: isolated(battle.left), picture: left }}
+            right={{ name: isolated(battle.right), picture: right }} />
         </div>
       )}
       <div className="columns">
@@ -37,8 +39,8 @@ function Detail({ detail }: { detail: BattleDetail }) {
           {detail.votes.map((vote, index) => (
             <article key={index} className={`verdict ${vote.counts ? "" : "taken-back"}`}>
               <strong>{vote.preference ? sideName(battle, vote.preference) : strings.none}</strong>
-              <span className="muted"> {vote.rater} · {vote.dimension} · {moment(vote.created_at)}{why(vote)}</span>
-              {vote.comment && <p>{vote.comment}</p>}
+              <span className="muted"> <Bdi>{vote.rater}</Bdi> · <Bdi>{vote.dimension}</Bdi> · {moment(vote.created_at)}{why(vote)}</span>
+              {vote.comment && <p><Bdi>{vote.comment}</Bdi></p>}
             </article>
           ))}
         </section>
@@ -58,7 +60,7 @@ function Said({ one, battle }: { one: JudgmentOut; battle: BattleDetail["battle"
     <article className={`verdict ${one.counts || !one.preference ? "" : "taken-back"}`}>
       <strong>{one.preference ? sideName(battle, one.preference) : one.status}</strong>
       <span className="muted">
-        {" "}{one.judge} · {one.dimension}{one.order && ` · ${t.order}: ${t.orders[one.order] ?? one.order}`}{one.preference && why(one)}
+        {" "}<Bdi>{one.judge}</Bdi> · <Bdi>{one.dimension}</Bdi>{one.order && ` · ${t.order}: ${t.orders[one.order] ?? one.order}`}{one.preference && why(one)}
       </span>
       <Scores scores={one.scores} battle={battle} />
       {one.error && <p className="warning">{one.error}</p>}
@@ -82,7 +84,7 @@ function Scores({ scores, battle }: { scores: Record<string, number>; battle: Ba
       <summary>{strings.explore.scores}</summary>
       <table className="scores">
         <thead>
-          <tr><td /><th scope="col">{battle.left}</th><th scope="col">{battle.right}</th></tr>
+          <tr><td /><th scope="col"><Bdi>{battle.left}</Bdi></th><th scope="col"><Bdi>{battle.right}</Bdi></th></tr>
         </thead>
         <tbody>
           {names.map((name) => (
@@ -109,7 +111,7 @@ function why(one: { counts: boolean; reason: string }): string {
 }
 
 function sideName(battle: BattleDetail["battle"], side: string): string {
-  if (side === "left") return battle.left;
-  if (side === "right") return battle.right;
+  if (side === "left") return isolated(battle.left);
+  if (side === "right") return isolated(battle.right);
   return strings.vote.choices[side] ?? side;
 }

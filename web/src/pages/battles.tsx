@@ -3,13 +3,16 @@ import * as calls from "../api/calls";
 import { usePages } from "../api/usepages";
 import { useLoaded } from "../api/useloaded";
 import type { BattleOut } from "../api/schema";
+import { Bdi } from "../parts/bdi";
 import { tally } from "../parts/format";
-import { chosen, Filters, useFilters, VERDICTS } from "../parts/filters";
+import { chosen, Filters, Folding, useFilters, VERDICTS } from "../parts/filters";
 import { Link } from "../parts/link";
 import { DownloadLinks } from "../parts/download";
+import { ScrollArea } from "../parts/scrollarea";
 import { ShowMore } from "../parts/showmore";
 import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
+import { leadStrings } from "../strings_lead";
 
 const FILTERS = ["left", "right", ...VERDICTS];
 
@@ -19,6 +22,7 @@ export function BattlesPage() {
   const facets = useLoaded("facets", calls.facets);
   const loaded = usePages(`battles ${JSON.stringify(filters)}`, (cursor) => calls.battles({ ...filters, cursor }));
   const t = strings.explore;
+  const { empty } = leadStrings;
   return (
     <div className="page wide">
       <div className="page-head">
@@ -26,16 +30,17 @@ export function BattlesPage() {
         <span className="spacer" />
         <DownloadLinks table="battles" query={filters} />
       </div>
-      {facets.value && <Filters facets={facets.value} names={FILTERS} />}
+      <Folding text={leadStrings.board.filtersOnly(Object.keys(filters).length)}>{facets.value && <Filters facets={facets.value} names={FILTERS} />}</Folding>
       <WhenLoaded loaded={loaded}>
         {(pages) => {
           const battles = pages.flatMap((page) => page.battles);
-          if (!battles.length) return <Empty>{t.nothing}</Empty>;
+          if (!battles.length) return <Empty>{Object.keys(filters).length ? empty.battlesFiltered : pages[0]?.some_hidden ? "" : empty.battles} {pages[0]?.some_hidden && leadStrings.board.itemsHiddenEmpty}</Empty>;
           return (
             <>
               <p className="muted">{t.count(pages[0]?.total ?? 0)}</p>
               <BattleTable battles={battles} />
               <ShowMore pages={loaded} shown={battles.length} total={pages[0]?.total} />
+              {pages[0]?.some_hidden && <p className="muted">{leadStrings.board.itemsHidden}</p>}
             </>
           );
         }}
@@ -47,7 +52,7 @@ export function BattlesPage() {
 function BattleTable({ battles }: { battles: readonly BattleOut[] }) {
   const t = strings.explore;
   return (
-    <div className="scroll">
+    <ScrollArea label={t.battles}>
       <table>
         <thead>
           <tr>{[t.instruction, t.task, t.left, t.right, t.votes, t.judgments].map((text) => <th key={text} scope="col">{text}</th>)}</tr>
@@ -55,16 +60,16 @@ function BattleTable({ battles }: { battles: readonly BattleOut[] }) {
         <tbody>
           {battles.map((one) => (
             <tr key={one.battle_id}>
-              <th scope="row" className="clip"><Link to={`/battles/${one.battle_id}`}>{one.instruction}</Link></th>
-              <td className="word">{one.task ?? strings.none}</td>
-              <td className="name">{one.left}</td>
-              <td className="name">{one.right}</td>
+              <th scope="row" className="clip"><Link to={`/battles/${one.battle_id}`}><Bdi>{one.instruction}</Bdi></Link></th>
+              <td className="word"><Bdi>{one.task ?? strings.none}</Bdi></td>
+              <td className="name"><Bdi>{one.left}</Bdi></td>
+              <td className="name"><Bdi>{one.right}</Bdi></td>
               <td>{tally(one.votes)}</td>
               <td>{tally(one.judgments)}</td>
             </tr>
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollArea>
   );
 }

@@ -3,17 +3,19 @@ import * as calls from "../api/calls";
 import { useInterval, useLoaded } from "../api/useloaded";
 import type { BoardOut } from "../api/schema";
 import { Choices } from "../parts/fields";
-import { count, figure, share, tally } from "../parts/format";
-import { chosen, Filters, linkWithFilters, queryOfBoard, useFilters, VERDICTS } from "../parts/filters";
-import { Axis, Interval, spanOf } from "../parts/interval";
+import { tally } from "../parts/format";
+import { chosen, Filters, Folding, queryOfBoard, useFilters, VERDICTS } from "../parts/filters";
 import { InlineCode } from "../parts/inlinecode";
-import { Link } from "../parts/link";
+import { useNarrow } from "../parts/narrow";
+import { Notices } from "../parts/notices";
 import { DownloadLinks } from "../parts/download";
 import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
+import { leadStrings } from "../strings_lead";
 import { modelsCompared, HeadToHeadView } from "./headtohead";
 import { HeatMapView } from "./heatmap";
 import { HistoryView } from "./history";
+import { Standings } from "./standings";
 import { WinMatrixView } from "./winmatrix";
 
 /** A board without battles may get some: a run is perhaps at work. */
@@ -36,22 +38,25 @@ export function BoardPage() {
   const waits = loaded.loading && view !== "history" && view !== "heat";
   return (
     <div className="page wide">
-      <div className="page-head">
-        <h1>{strings.pages.board}</h1>
-        <Choices label={t.views} value={view} options={t.tabs} onChange={(value) => set({ view: value === "board" ? "" : value })} />
-        <span className="spacer" />
-        {(view !== "duel" || "left" in duel) && <DownloadLinks table={TABLES[view] ?? "board"} query={saved} />}
-      </div>
-      <WhenLoaded loaded={facets}>{(found) => <Filters facets={found} names={VERDICTS} board methods={view !== "heat" && view !== "duel"} />}</WhenLoaded>
+      <div className="page-head"><h1>{strings.pages.board}</h1></div>
+      <Folding text={leadStrings.board.controls(Object.keys(filters).length)}>
+        <div className="page-head">
+          <Choices label={t.views} value={view} options={t.tabs} onChange={(value) => set({ view: value === "board" ? "" : value })} />
+          <span className="spacer" />
+          {(view !== "duel" || "left" in duel) && <DownloadLinks table={TABLES[view] ?? "board"} query={saved} />}
+        </div>
+        <WhenLoaded loaded={facets}>{(found) => <Filters facets={found} names={VERDICTS} board methods={view !== "heat" && view !== "duel"} />}</WhenLoaded>
+      </Folding>
       <div aria-live="polite" aria-busy={waits} className={waits ? "stale" : ""}>
         {view === "history" ? <HistoryView filters={filters} /> : view === "heat" ? (
           <HeatMapView editors={facets.value?.editors ?? []} filters={verdicts} query={query} set={set} />
         ) : (
           <WhenLoaded loaded={loaded}>
             {(board) => {
+              if (!board.standings.length) return <NoBoard board={board} filtered={Object.keys(verdicts).length > 0} />;
               if (view === "matrix") return <WinMatrixView board={board} query={queryOfBoard(query, board)} />;
               if (view === "duel") return <HeadToHeadView board={board} filters={verdicts} query={queryOfBoard(query, board)} set={set} />;
-              return <Ratings board={board} query={queryOfBoard(query, board)} filtered={Object.keys(verdicts).length > 0} />;
+              return <Ratings board={board} query={query} set={set} />;
             }}
           </WhenLoaded>
         )}
@@ -60,66 +65,42 @@ export function BoardPage() {
   );
 }
 
-const digitsOf = (rating: number) => (Math.abs(rating) >= 10 ? 0 : 2);
-
-function Ratings({ board, query, filtered }: { board: BoardOut; query: URLSearchParams; filtered: boolean }) {
+/** Why there is no board: the true reason, as far as this visitor may know it. */
+function NoBoard({ board, filtered }: { board: BoardOut; filtered: boolean }) {
   const t = strings.look;
-  const span = spanOf(board.standings);
+  const reason = board.votes_withheld && !board.n_battles ? leadStrings.board.withheldEmpty : board.n_battles || filtered ? board.reason || t.noBoard : t.notYet;
+  return <Empty><InlineCode text={reason} /></Empty>;
+}
+
+function Ratings({ board, query, set }: { board: BoardOut; query: URLSearchParams; set: (changes: Record<string, string>) => void }) {
+  const narrow = useNarrow();
+  const about = <About board={board} />;
+  return (
+    <>
+      {!narrow && about}
+      <Standings board={board} query={query} set={set} />
+      {narrow && about}
+      {board.signature && <p className="muted signature">{strings.look.signature}: <code>{board.signature}</code></p>}
+    </>
+  );
+}
+
+/** What the board is made from, and what to know about it. */
+function About({ board }: { board: BoardOut }) {
+  const t = strings.look;
   const excluded = tally(board.excluded);
+  const texts = [
+    ...board.warnings, ...(board.beside ? [t.beside(board.verdicts, board.beside)] : []), ...(board.votes_withheld ? [leadStrings.board.withheld] : []),
+  ];
   return (
     <>
       <p className="muted">
         {[
-          t.made(board.method, board.n_battles, board.by_scores), t.verdictsOf(board.verdicts), board.resampled,
+          t.made(leadStrings.board.methods[board.method] ?? board.method, board.n_battles, board.by_scores), t.verdictsOf(board.verdicts), board.resampled,
           excluded === strings.none ? "" : t.excluded(excluded),
         ].filter(Boolean).join(" · ")}
       </p>
-      {board.beside && <p><InlineCode text={t.beside(board.verdicts, board.beside)} /></p>}
-      {board.warnings.map((warning) => <p key={warning} className="warning"><InlineCode text={warning} /></p>)}
-      {board.standings.length === 0 ? (
-        <Empty><InlineCode text={board.n_battles || filtered ? board.reason || t.noBoard : t.notYet} /></Empty>
-      ) : (
-        <div className="scroll">
-          <table className="standings">
-            <thead>
-              <tr>
-                <th scope="col">{t.rank}</th>
-                <th scope="col">{t.model}</th>
-                <th scope="col" className="number">{t.rating}</th>
-                <th scope="col" className="chart">{t.interval}<Axis span={span} /></th>
-                <th scope="col" className="number">{t.battles}</th>
-                <th scope="col" className="number">{t.record}</th>
-                <th scope="col" className="number">{t.coverage}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {board.standings.map((one) => (
-                <tr key={one.model}>
-                  <td className="number-left">
-                    <strong>{one.rank}</strong>{" "}
-                    {one.rank_low !== null && one.rank_high !== null && one.rank_low !== one.rank_high && (
-                      <span className="muted">{one.rank_low}–{one.rank_high}</span>
-                    )}
-                  </td>
-                  <th scope="row" className="name"><Link to={linkWithFilters("/battles", query, { left: one.model })}>{one.model}</Link></th>
-                  <td className="number">
-                  {figure(one.rating, digitsOf(one.rating))}
-                  {one.low !== null && one.high !== null && <div className="muted only-narrow" aria-hidden="true">{figure(one.low, digitsOf(one.rating))}–{figure(one.high, digitsOf(one.rating))}</div>}
-                </td>
-                  <td className="chart">
-                    <span className="sr-only">{figure(one.low, digitsOf(one.rating))} – {figure(one.high, digitsOf(one.rating))}</span>
-                    <Interval standing={one} span={span} />
-                  </td>
-                  <td className="number">{count(one.battles)}</td>
-                  <td className="number">{count(one.wins)}, {count(one.losses)}, {count(one.ties)}</td>
-                  <td className="number">{share(one.coverage)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {board.signature && <p className="muted signature">{t.signature}: <code>{board.signature}</code></p>}
+      <Notices texts={texts} />
     </>
   );
 }

@@ -1,59 +1,49 @@
-// One campaign, for its lead: progress, agreement, who stands out, invitations.
+// One campaign, for its lead: progress, raters, invitations, agreement, changes.
 import { useState } from "react";
 import * as calls from "../api/calls";
 import { asApiError, type ApiError } from "../api/client";
 import { useInterval, useLoaded } from "../api/useloaded";
-import { usePages } from "../api/usepages";
-import type { AgreementReport, CampaignChange, CampaignOut, RaterOut, RaterPage, SkipReport } from "../api/schema";
+import type { AgreementReport, CampaignChange, CampaignOut, SkipReport } from "../api/schema";
+import { Bdi } from "../parts/bdi";
+import { ConfirmButton } from "../parts/confirm";
 import { Meter } from "../parts/fields";
 import { count, figure, moment, share } from "../parts/format";
 import { DownloadLinks } from "../parts/download";
 import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
-import { ShowMore } from "../parts/showmore";
+import { Notices } from "../parts/notices";
+import { ScrollArea } from "../parts/scrollarea";
 import { Empty, Problem, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
+import { leadStrings } from "../strings_lead";
 import { Invitations } from "./invitations";
 import { StateBadge } from "./campaigns";
 import { History, SettingsDialog } from "./campaignsettings";
+import { Raters } from "./raters";
 
 const EVERY_MS = 5000;
 
 export function CampaignPage({ id }: { id: string }) {
   const campaign = useLoaded(`campaign ${id}`, () => calls.oneCampaign(id));
-  const raters = usePages(`raters ${id}`, (cursor) => calls.raters(id, cursor));
   const agreement = useLoaded(`agreement ${id}`, () => calls.agreement(id));
   const skips = useLoaded(`skips ${id}`, () => calls.skips(id));
   const [error, setError] = useState<ApiError | null>(null);
   useInterval(EVERY_MS, campaign.reload);
-  useInterval(EVERY_MS, raters.reload);
-  const act = (work: Promise<unknown>, after: () => void) =>
-    void work.then(after, (reason: unknown) => setError(asApiError(reason)));
+  const change = (changes: CampaignChange) =>
+    void calls.changeCampaign(id, changes).then(() => { setError(null); campaign.reload(); }, (reason: unknown) => setError(asApiError(reason)));
   return (
     <div className="page wide">
       {error && <Problem error={error} />}
-      <WhenLoaded loaded={campaign}>
-        {(found) => <Head found={found} onChange={(change) => act(calls.changeCampaign(id, change), campaign.reload)} reload={campaign.reload} />}
-      </WhenLoaded>
+      <WhenLoaded loaded={campaign}>{(found) => <Head found={found} onChange={change} reload={campaign.reload} />}</WhenLoaded>
+      <Raters campaignId={id} onChange={() => { campaign.reload(); agreement.reload(); }} />
       <div className="columns">
-        <section>
+        <Invitations campaignId={id} />
+        <section aria-label={strings.lead.agreement}>
           <div className="page-head"><h2>{strings.lead.agreement}</h2><span className="spacer" /><DownloadLinks table="agreement" query={{ campaign_id: id }} /></div>
           <WhenLoaded loaded={agreement}>{(found) => <AgreementTable found={found} />}</WhenLoaded>
           <WhenLoaded loaded={skips}>{(found) => (found.reasons.length ? <SkipTable found={found} /> : null)}</WhenLoaded>
         </section>
-        <Invitations campaignId={id} />
       </div>
-      <div className="page-head"><h2>{strings.lead.ratersTitle}</h2><span className="spacer" /><DownloadLinks table="raters" query={{ campaign_id: id }} /></div>
-      <WhenLoaded loaded={raters}>
-        {(pages) =>
-          pages[0]?.raters.length ? (
-            <RaterTable pages={pages} onActive={(rater, active) => act(calls.changeRater(id, rater, active), raters.reload)} />
-          ) : (
-            <Empty>{strings.lead.noRaters}</Empty>
-          )
-        }
-      </WhenLoaded>
-      <ShowMore pages={raters} shown={(raters.value ?? []).flatMap((page) => page.raters).length} total={raters.value?.[0]?.total} />
       <h2>{strings.lead.history}</h2>
       <WhenLoaded loaded={campaign}>{(found) => <History campaign={found} />}</WhenLoaded>
     </div>
@@ -76,11 +66,12 @@ interface HeadProps {
 function Head({ found, onChange, reload }: HeadProps) {
   const [changing, setChanging] = useState(false);
   const t = strings.lead;
+  const words = leadStrings.lead;
   const tile = (text: string, value: string) => <div className="tile"><strong>{value}</strong><span>{text}</span></div>;
   return (
     <>
       <div className="page-head">
-        <h1>{found.name}</h1>
+        <h1><Bdi>{found.name}</Bdi></h1>
         <StateBadge campaign={found} />
         <span className="spacer" />
         {found.kind === "check" ? (
@@ -90,7 +81,11 @@ function Head({ found, onChange, reload }: HeadProps) {
         )}
         <button type="button" className="small" onClick={() => setChanging(true)}>{t.settings}</button>
         {found.open && <button type="button" className="small" title={t.holdHint} onClick={() => onChange({ paused: !found.paused })}>{found.paused ? t.resume : t.hold}</button>}
-        <button type="button" className="small" title={t.closeHint} onClick={() => onChange({ open: !found.open })}>{found.open ? t.close : t.reopen}</button>
+        {found.open ? (
+          <ConfirmButton text={t.close} title={words.closeTitle} question={words.closeQuestion(words.answers(found.votes))} action={words.closeAction} onConfirm={() => onChange({ open: false })} />
+        ) : (
+          <button type="button" className="small" onClick={() => onChange({ open: true })}>{t.reopen}</button>
+        )}
       </div>
       {changing && <SettingsDialog campaign={found} onClose={() => setChanging(false)} onDone={() => { setChanging(false); reload(); }} />}
       <Meter label={t.progress} value={found.votes} most={found.slots} />
@@ -101,7 +96,12 @@ function Head({ found, onChange, reload }: HeadProps) {
         {tile(heldText(found), count(found.held))}
         {tile(t.skipped, count(found.skipped))}
         {found.checks > 0 && tile(t.checks, `${count(found.checks_done)} / ${count(found.checks)}`)}
+        {found.disputed > 0 && tile(words.disputed(found.adjudicated), count(found.disputed))}
       </div>
+      {found.settings.adjudication === "lead" && found.disputed > found.adjudicated && (
+        <p><Link to={`/rate/${encodeURIComponent(found.campaign_id)}`} className="button primary">{words.decide(found.disputed - found.adjudicated)}</Link></p>
+      )}
+      <Notices texts={found.notices.map((notice) => notice.text)} about={words.name} />
     </>
   );
 }
@@ -110,7 +110,7 @@ function AgreementTable({ found }: { found: AgreementReport }) {
   const t = strings.lead;
   if (!found.criteria.length) return <Empty>{t.noAgreement}</Empty>;
   return (
-    <div className="scroll">
+    <ScrollArea label={t.agreement}>
       <table>
         <thead>
           <tr>{[t.criterion, t.alpha, t.kappa, t.pairwise, t.unitsUsed].map((text) => <th key={text} scope="col">{text}</th>)}</tr>
@@ -118,7 +118,7 @@ function AgreementTable({ found }: { found: AgreementReport }) {
         <tbody>
           {found.criteria.map((one) => (
             <tr key={one.criterion}>
-              <th scope="row">{one.criterion}</th>
+              <th scope="row"><Bdi>{one.criterion}</Bdi></th>
               {one.alpha === null && one.reason ? (
                 <td colSpan={3} className="muted"><InlineCode text={t.undefinedWhy(one.reason)} /></td>
               ) : (
@@ -133,7 +133,7 @@ function AgreementTable({ found }: { found: AgreementReport }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollArea>
   );
 }
 
@@ -144,13 +144,13 @@ function SkipTable({ found }: { found: SkipReport }) {
   return (
     <>
       <h2>{t.skips}</h2>
-      <div className="scroll">
+      <ScrollArea label={t.skips}>
         <table>
           <thead><tr>{[t.skipReason, t.skipped, t.skipItems, t.skipWords].map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
           <tbody>
             {found.reasons.map((one) => (
               <tr key={one.reason}>
-                <th scope="row">{names[one.reason] ?? one.reason}</th>
+                <th scope="row"><Bdi>{names[one.reason] ?? one.reason}</Bdi></th>
                 <td className="number">{count(one.count)}</td>
                 <td>
                   {one.items.slice(0, 5).map((item, index) => (
@@ -158,61 +158,12 @@ function SkipTable({ found }: { found: SkipReport }) {
                   ))}
                   {one.n_items > 5 && <span className="muted">{t.ofItems(one.n_items)}</span>}
                 </td>
-                <td className="muted wordy">{one.words.slice(0, 3).join("; ") || strings.none}</td>
+                <td className="muted wordy"><Bdi>{one.words.slice(0, 3).join("; ") || strings.none}</Bdi></td>
               </tr>
             ))}
           </tbody>
         </table>
-      </div>
-    </>
-  );
-}
-
-const HASTY = "no_time_to_look";
-
-function RaterTable({ pages, onActive }: { pages: readonly RaterPage[]; onActive: (rater: string, active: boolean) => void }) {
-  const t = strings.lead;
-  const raters = pages.flatMap((page) => page.raters);
-  const { least_look_s: least = 0, least_answers: answers = 0 } = pages[0] ?? {};
-  const flagText = (one: RaterOut, flag: string) => (flag === HASTY ? `${t.flagNames[HASTY]}: ${t.hasty(one.hasty, least)}` : t.flagNames[flag] ?? flag.replaceAll("_", " "));
-  const of = (part: number, all: number) => (all ? `${part} / ${all}` : strings.none);
-  return (
-    <>
-      {raters.some((one) => one.flags.includes(HASTY)) && <p className="warning">{t.pace(least, answers)}</p>}
-      <div className="scroll">
-        <table>
-          <thead>
-            <tr>
-              {[t.rater, t.votes, t.skipped, t.time, t.test, t.gold, t.repeats, t.withOthers, t.leftShare, t.flags].map((text) => <th key={text} scope="col">{text}</th>)}
-              <th scope="col"><span className="sr-only">{t.action}</span></th>
-            </tr>
-          </thead>
-          <tbody>
-            {raters.map((one) => (
-              <tr key={one.rater_id} className={one.flags.length ? "flagged" : ""}>
-                <th scope="row">
-                  {one.name || one.rater_id} {!one.active && <span className="badge">{t.paused}</span>}
-                  {one.sheet && <span className="badge" title={t.sheetHint}>{t.sheet}</span>}
-                  {Object.entries(one.params).map(([name, value]) => <div key={name} className="muted person">{name} {value}</div>)}
-                </th>
-                <td className="number">{count(one.votes)}</td>
-                <td className="number">{count(one.skipped)}</td>
-                <td className="number">{one.median_time_s === null ? strings.none : t.seconds(one.median_time_s)}</td>
-                <td className="number">{of(one.test_right, one.test_asked)}</td>
-                <td className="number">{of(one.gold_right, one.gold_asked)}</td>
-                <td className="number">{of(one.repeats_same, one.repeats_asked)}</td>
-                <td className="number">{share(one.agreement)}</td>
-                <td className="number">{share(one.left_share)}</td>
-                <td className="wordy">{one.flags.map((flag) => flagText(one, flag)).join("; ") || strings.none}</td>
-                <td>
-                  {!one.sheet && <button type="button" className="small" aria-label={`${one.active ? t.pause : t.goOn}: ${one.name || one.rater_id}`}
-                    onClick={() => onActive(one.rater_id, !one.active)}>{one.active ? t.pause : t.goOn}</button>}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      </ScrollArea>
     </>
   );
 }

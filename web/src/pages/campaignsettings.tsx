@@ -2,15 +2,24 @@
 import { useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
 import { asApiError, type ApiError } from "../api/client";
-import type { CampaignChange, CampaignOut } from "../api/schema";
+import type { CampaignChange, CampaignChanged, CampaignOut } from "../api/schema";
+import { Bdi } from "../parts/bdi";
 import { Dialog } from "../parts/dialog";
 import { moment } from "../parts/format";
+import { isolated } from "../parts/isolated";
+import { ScrollArea } from "../parts/scrollarea";
 import { Empty, Problem } from "../parts/status";
 import { textOf } from "../parts/form";
 import { strings } from "../strings";
+import { leadStrings } from "../strings_lead";
+import { GuidelinesField } from "./guidelines";
+import { CODES, codesFrom, WorkSettings } from "./worksettings";
 
-const NUMBERS = ["weekly_quota", "raters_per_unit", "lease_s", "gold_rate", "repeat_rate"] as const;
-const TEXTS = ["name", "consent", "guidelines", "completion_url"] as const;
+const NUMBERS = ["weekly_quota", "raters_per_unit", "lease_s", "gold_rate", "repeat_rate", "min_seconds", "complete_after"] as const;
+const TEXTS = ["name", "consent", "guidelines", "completion_url", "adjudication", "adjudication_answers"] as const;
+
+/** What a campaign has that was made before there was such a setting. */
+const DEFAULTS: Record<string, string> = { adjudication: "off", adjudication_answers: "hidden", min_seconds: "0", complete_after: "1" };
 
 /** A setting in words; empty where there is none. */
 function textOfSetting(value: unknown): string {
@@ -21,13 +30,14 @@ function textOfSetting(value: unknown): string {
 /** What a campaign has now, as the form shows it. */
 export function settingsOf(campaign: CampaignOut): Record<string, string> {
   const units = campaign.units ? Math.round(campaign.slots / campaign.units) : 1;
-  const kept = Object.fromEntries([...NUMBERS, ...TEXTS].map((name) => [name, textOfSetting(campaign.settings[name])]));
-  return { ...kept, name: campaign.name, raters_per_unit: kept.raters_per_unit || String(units) };
+  const kept = Object.fromEntries([...NUMBERS, ...TEXTS].map((name) => [name, textOfSetting(campaign.settings[name]) || (DEFAULTS[name] ?? "")]));
+  const codes = Object.entries((campaign.settings.completion_codes ?? {}) as Record<string, string>).map(([name, code]) => [`code_${name}`, code]);
+  return { ...kept, ...Object.fromEntries(codes) as Record<string, string>, name: campaign.name, raters_per_unit: kept.raters_per_unit || String(units) };
 }
 
 /** Only what differs from what was there is sent. */
 export function changesFrom(form: FormData, before: Record<string, string>): CampaignChange {
-  const changes: Record<string, string | number> = {};
+  const changes: Record<string, string | number | Record<string, string>> = {};
   for (const name of TEXTS) {
     const value = textOf(form, name).replaceAll("\r\n", "\n");
     if (form.has(name) && value.trim() !== before[name]?.trim()) changes[name] = value.trim();
@@ -36,6 +46,8 @@ export function changesFrom(form: FormData, before: Record<string, string>): Cam
     const value = textOf(form, name).trim();
     if (value !== "" && Number(value) !== Number(before[name])) changes[name] = Number(value);
   }
+  const codes = codesFrom(form);
+  if (CODES.some((name) => (codes[name] ?? "") !== (before[`code_${name}`] ?? ""))) changes.completion_codes = codes;
   return changes;
 }
 
@@ -58,7 +70,7 @@ export function SettingsDialog({ campaign, onClose, onDone }: { campaign: Campai
     </label>
   );
   return (
-    <Dialog title={t.settings} onClose={onClose}>
+    <Dialog title={t.settings} onClose={onClose} wide>
       <form onSubmit={send} className="form-grid">
         <label className="field whole"><span>{t.name}</span><input name="name" data-first required maxLength={200} defaultValue={before.name} /></label>
         {number("weekly_quota", t.quota, 1, 100_000, "1")}
@@ -66,17 +78,13 @@ export function SettingsDialog({ campaign, onClose, onDone }: { campaign: Campai
         {number("lease_s", t.lease, 10, 86_400, "1", t.leaseChange)}
         {number("repeat_rate", t.repeatRate, 0, 0.5, "0.01")}
         {number("gold_rate", t.goldRate, 0, 0.5, "0.01", hasGold ? "" : t.noGold, !hasGold)}
-        <label className="field">
-          <span>{t.completion}</span>
-          <input name="completion_url" maxLength={1000} pattern="https://.+" title={t.completionHint} defaultValue={before.completion_url} />
-          <small className="muted">{t.completionHint}</small>
-        </label>
+        <WorkSettings before={before} />
         <label className="field whole">
           <span>{t.consent}</span>
           <textarea name="consent" rows={3} maxLength={4000} defaultValue={before.consent} />
           <small className="muted">{t.consentChange}</small>
         </label>
-        <label className="field whole"><span>{t.guidelines}</span><textarea name="guidelines" rows={4} maxLength={20000} defaultValue={before.guidelines} /></label>
+        <GuidelinesField value={before.guidelines} />
         <Fixed campaign={campaign} />
         {error && <div className="whole"><Problem error={error} /></div>}
         <div className="row whole">
@@ -112,7 +120,7 @@ function Fixed({ campaign }: { campaign: CampaignOut }) {
     <section className="whole fixed" aria-label={t.fixed}>
       <h3>{t.fixed}</h3>
       <p className="muted">{t.fixedWhy}</p>
-      <dl>{rows.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
+      <dl>{rows.map(([name, value]) => <div key={name}><dt>{name}</dt><dd><Bdi>{value}</Bdi></dd></div>)}</dl>
     </section>
   );
 }
@@ -125,23 +133,38 @@ export function History({ campaign }: { campaign: CampaignOut }) {
   };
   if (!campaign.history.length) return <Empty>{t.noHistory}</Empty>;
   return (
-    <div className="scroll">
+    <ScrollArea label={t.history}>
       <table className="changes">
         <thead><tr>{[t.when, t.who, t.what, t.from, t.to].map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
         <tbody>
           {campaign.history.flatMap((entry) =>
-            Object.entries(entry.changes).map(([name, { old, new: now }]) => (
+            entry.kind !== "settings" ? [<Excluded key={`${entry.at} ${entry.rater_id}`} entry={entry} />] : Object.entries(entry.changes).map(([name, { old, new: now }]) => (
               <tr key={`${entry.at} ${name}`}>
                 <td className="number">{moment(entry.at)}</td>
-                <td>{entry.by}</td>
+                <td><Bdi>{entry.by}</Bdi></td>
                 <th scope="row">{t.settingNames[name] ?? name}</th>
-                <td>{short(old)}</td>
-                <td>{short(now)}</td>
+                <td><Bdi>{short(old)}</Bdi></td>
+                <td><Bdi>{short(now)}</Bdi></td>
               </tr>
             )),
           )}
         </tbody>
       </table>
-    </div>
+    </ScrollArea>
+  );
+}
+
+/** A rater's votes that were excluded, or included again: not a setting, but a change of what counts. */
+function Excluded({ entry }: { entry: CampaignChanged }) {
+  const t = leadStrings.lead;
+  const rater = isolated(entry.rater || entry.rater_id || strings.none);
+  const text = entry.kind === "excluded" ? t.excludedEvent(rater, entry.since ? moment(entry.since) : "") : t.includedEvent(rater);
+  return (
+    <tr>
+      <td className="number">{moment(entry.at)}</td>
+      <td><Bdi>{entry.by}</Bdi></td>
+      <th scope="row">{text}</th>
+      <td colSpan={2}><Bdi>{entry.reason || strings.none}</Bdi></td>
+    </tr>
   );
 }

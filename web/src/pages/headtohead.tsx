@@ -2,12 +2,16 @@
 import * as calls from "../api/calls";
 import { useLoaded } from "../api/useloaded";
 import type { BoardOut, Cell, HeadToHead } from "../api/schema";
+import { Bdi } from "../parts/bdi";
 import { Select } from "../parts/fields";
 import { linkWithFilters } from "../parts/filters";
 import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
+import { isolated } from "../parts/isolated";
+import { ScrollArea } from "../parts/scrollarea";
 import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
+import { WinBar } from "./winbar";
 
 interface Props {
   board: BoardOut;
@@ -55,37 +59,23 @@ function Bars({ found }: { found: HeadToHead }) {
   return (
     <>
       <p className="legend">
-        <span className="swatch left" /> {t.wins(found.left)} <span className="swatch tie" /> {t.ties}
-        <span className="swatch bad" /> {t.bothBad} <span className="swatch right" /> {t.wins(found.right)}
+        <span className="swatch left" /> {t.wins(isolated(found.left))} <span className="swatch tie" /> {t.ties}
+        <span className="swatch bad" /> {t.bothBad} <span className="swatch right" /> {t.wins(isolated(found.right))}
       </p>
-      <div className="scroll">
+      <ScrollArea label={t.tabs[2][1]}>
         <table className="duel">
+          <thead><tr><th scope="col">{t.names.task}</th><td /><th scope="col" className="number">{t.record}</th></tr></thead>
           <tbody>
             {met.map(([task, cell]) => (
               <tr key={task}>
-                <th scope="row">{task}</th>
-                <td><Bar cell={cell} /></td>
-                <td className="number">{cell.wins} : {cell.losses}</td>
+                <th scope="row"><Bdi>{task}</Bdi></th>
+                <td><WinBar cell={cell} /></td>
+                <td className="number">{cell.wins}, {cell.losses}, {cell.ties}</td>
               </tr>
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollArea>
     </>
-  );
-}
-
-function Bar({ cell }: { cell: Cell }) {
-  const parts: [string, number][] = [["left", cell.wins], ["tie", cell.ties], ["bad", cell.both_bad], ["right", cell.losses]];
-  const total = parts.reduce((sum, [, value]) => sum + value, 0);
-  let at = 0;
-  return (
-    <svg className="duel-bar" viewBox={`0 0 ${total} 1`} preserveAspectRatio="none" aria-hidden="true">
-      {parts.map(([name, value]) => {
-        const x = at;
-        at += value;
-        return <rect key={name} className={name} x={x} y={0} width={value} height={1} />;
-      })}
-    </svg>
   );
 }

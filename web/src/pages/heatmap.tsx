@@ -2,10 +2,13 @@
 import * as calls from "../api/calls";
 import { useLoaded } from "../api/useloaded";
 import type { HeatMap } from "../api/schema";
+import { Bdi } from "../parts/bdi";
 import { Select } from "../parts/fields";
 import { count } from "../parts/format";
+import { ScrollArea } from "../parts/scrollarea";
 import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
+import { leadStrings } from "../strings_lead";
 
 const KINDS = ["ratings", "objects", "segments", "boxes", "new_image", "returned_input", "other"] as const;
 
@@ -50,19 +53,20 @@ function Heat({ map }: { map: HeatMap }) {
             )}
           </svg>
           <figcaption className="muted">{t.heat}: {t.heatBoxes(map.boxes)}</figcaption>
+          {map.boxes > 0 && <Scale most={most} />}
         </figure>
         {labels.length > 0 && (
           <table>
             <caption>{t.heatLabels}</caption>
             <tbody>
               {labels.map(([label, times]) => (
-                <tr key={label}><th scope="row">{label}</th><td className="number">{times}</td></tr>
+                <tr key={label}><th scope="row"><Bdi>{label}</Bdi></th><td className="number">{times}</td></tr>
               ))}
             </tbody>
           </table>
         )}
       </div>
-      <div className="scroll">
+      <ScrollArea label={t.heatEditors}>
         <table>
           <caption>{t.heatEditors}</caption>
           <thead>
@@ -71,13 +75,29 @@ function Heat({ map }: { map: HeatMap }) {
           <tbody>
             {map.editors.map((one) => (
               <tr key={one.editor}>
-                <th scope="row" className="name">{one.editor}</th>
+                <th scope="row" className="name"><Bdi>{one.editor}</Bdi></th>
                 {KINDS.map((kind) => <td key={kind} className="number">{count(one[kind])}</td>)}
               </tr>
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollArea>
     </>
+  );
+}
+
+const STEPS = 16;
+
+/** What a shade means, from no box to the most that cover one place. */
+function Scale({ most }: { most: number }) {
+  const middle = most > 2 ? Math.round(most / 2) : null;
+  return (
+    <div className="heat-scale" role="img" aria-label={`${leadStrings.board.heatScale}: 0 – ${count(most)}`}>
+      <span className="muted">{leadStrings.board.heatScale}</span>
+      <svg viewBox={`0 0 ${STEPS} 1`} preserveAspectRatio="none" aria-hidden="true">
+        {Array.from({ length: STEPS }, (_, step) => <rect key={step} x={step} y={0} width={1.02} height={1} opacity={step / (STEPS - 1)} />)}
+      </svg>
+      <span className="muted ends"><span>0</span>{middle !== null && <span>{count(middle)}</span>}<span>{count(most)}</span></span>
+    </div>
   );
 }

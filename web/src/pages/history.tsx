@@ -2,7 +2,10 @@
 import * as calls from "../api/calls";
 import { useLoaded } from "../api/useloaded";
 import type { RatingHistory } from "../api/schema";
+import { Bdi } from "../parts/bdi";
 import { count, figure, moment } from "../parts/format";
+import { isolated } from "../parts/isolated";
+import { ScrollArea } from "../parts/scrollarea";
 import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
 import { HistoryPlot, ratingOf, short } from "./historyplot";
@@ -26,13 +29,13 @@ function Past({ history }: { history: RatingHistory }) {
           {t.plotCaption(history.method, moment(points[0]!.moment), moment(newest.moment))}
         </figcaption>
       </figure>
-      <div className="scroll" role="region" aria-label={t.tabs[3][1]} tabIndex={0}>
+      <ScrollArea label={t.tabs[3][1]}>
         <table>
           <thead>
             <tr>
               <th scope="col">{t.moment}</th>
               <th scope="col" className="number">{t.battles}</th>
-              {models.map((model) => <th key={model} scope="col" className="number" title={model}>{short(model)}</th>)}
+              {models.map((model) => <th key={model} scope="col" className="number" title={isolated(model)}><Bdi>{short(model)}</Bdi></th>)}
             </tr>
           </thead>
           <tbody>
@@ -45,7 +48,7 @@ function Past({ history }: { history: RatingHistory }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollArea>
     </>
   );
 }

@@ -1,8 +1,10 @@
 // Ratings over the battles decided so far: axes with units, a line for each model, and the figures under the pointer.
 import { useLayoutEffect, useRef, useState, type PointerEvent } from "react";
 import type { BoardThen } from "../api/schema";
+import { Bdi } from "../parts/bdi";
 import { count, figure, moment } from "../parts/format";
 import { ticks } from "../parts/interval";
+import { isolated } from "../parts/isolated";
 import { strings } from "../strings";
 import { spreadLabels } from "./spreadlabels";
 
@@ -102,7 +104,7 @@ export function HistoryPlot({ points, models }: Props) {
             <g key={model} className={`series series-${index % COLOURS}`}>
               <polyline points={line.map((place) => place.join(",")).join(" ")} strokeDasharray={STROKES[Math.floor(index / COLOURS) % STROKES.length]} />
               {line.map(([cx, cy]) => <circle key={cx} cx={cx} cy={cy} r={seen && cx === x(seen.n_battles) ? 5 : 3} />)}
-              {beside && <text x={end + 12} y={(labels[index] ?? 0) + 4}><title>{model}</title>{short(model)} {figure(ratingOf(last, model), 0)}</text>}
+              {beside && <text x={end + 12} y={(labels[index] ?? 0) + 4}><title>{isolated(model)}</title>{isolated(short(model))} {figure(ratingOf(last, model), 0)}</text>}
             </g>
           );
         })}
@@ -110,7 +112,7 @@ export function HistoryPlot({ points, models }: Props) {
       {seen && <Tip point={seen} models={models} left={x(seen.n_battles)} flip={x(seen.n_battles) > width / 2} />}
       {!beside && (
         <ul className="plot-key">
-          {models.map((model, index) => <li key={model} className={`series series-${index % COLOURS}`}>{short(model)} {figure(ratingOf(last, model), 0)}</li>)}
+          {models.map((model, index) => <li key={model} className={`series series-${index % COLOURS}`}><Bdi>{short(model)}</Bdi> {figure(ratingOf(last, model), 0)}</li>)}
         </ul>
       )}
     </div>
@@ -129,7 +131,7 @@ function Tip({ point, models, left, flip }: { point: BoardThen; models: readonly
         <tbody>
           {rows.map((one) => (
             <tr key={one.model} className={`series series-${models.indexOf(one.model) % COLOURS}`}>
-              <td>{one.rank}</td><td>{short(one.model)}</td><td className="number">{figure(one.rating, 0)}</td>
+              <td>{one.rank}</td><td><Bdi>{short(one.model)}</Bdi></td><td className="number">{figure(one.rating, 0)}</td>
             </tr>
           ))}
         </tbody>

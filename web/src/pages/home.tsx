@@ -3,14 +3,16 @@ import { useEffect } from "react";
 import * as calls from "../api/calls";
 import { usePages } from "../api/usepages";
 import type { RaterCampaign } from "../api/schema";
+import { counted, fill, messages } from "../languages";
+import { Bdi } from "../parts/bdi";
 import { Meter } from "../parts/fields";
+import { isolated } from "../parts/isolated";
 import { Link } from "../parts/link";
 import { ShowMore } from "../parts/showmore";
 import { Empty, WhenLoaded } from "../parts/status";
-import { remainingFor } from "../rate/remaining";
+import { remainingFor, waitingText } from "../rate/remaining";
 import { go } from "../router";
 import { useSession } from "../session";
-import { strings } from "../strings";
 
 export function HomePage() {
   const { me } = useSession();
@@ -27,8 +29,21 @@ const ENDED = ["closed", "paused", "on_hold", "not_qualified", "quota"];
 /** What waits; the quota only where it ends the work sooner. */
 function whatWaits(campaign: RaterCampaign): string {
   const { waiting, more_waiting: more, quota_left: allowed, quota } = campaign;
-  const waits = strings.home.waiting(waiting, more);
-  return remainingFor(campaign).byQuota ? `${waits} · ${strings.home.quota(allowed, quota)}` : waits;
+  const waits = waitingText(waiting, more);
+  return remainingFor(campaign).byQuota ? `${waits} · ${counted(messages.home.quota, allowed, { quota })}` : waits;
+}
+
+/** A lead who opened a rater's link has both sessions. */
+function RatingAs() {
+  const { me, enter } = useSession();
+  const name = me.rating_as && isolated(me.rating_as);
+  if (!name || me.role === "rater") return null;
+  const stop = () => void calls.stopRating().then(calls.me).then(enter).then(() => go("/lead"));
+  return (
+    <p className="warning">
+      {fill(messages.home.ratingAs, { name })} <button type="button" className="small" onClick={stop}>{fill(messages.home.stopRatingAs, { name })}</button>
+    </p>
+  );
 }
 
 function MyCampaigns() {
@@ -36,28 +51,30 @@ function MyCampaigns() {
   const found = (loaded.value ?? []).flatMap((page) => page.campaigns);
   const { me } = useSession();
   const leads = me.role === "admin" || me.role === "lead";
-  const t = strings.home;
+  const t = messages.home;
+  const stages: Record<string, { title: string }> = messages.stages;
   return (
     <div className="page">
       <h1>{t.title}</h1>
+      <RatingAs />
       <WhenLoaded loaded={loaded}>
         {() =>
           found.length ? (
             <ul className="cards">
               {found.map((one) => (
                 <li key={one.campaign_id} className="card">
-                  <h2>{one.name}</h2>
+                  <h2><Bdi>{one.name}</Bdi></h2>
                   <p className="muted">{t.kinds[one.kind]}</p>
-                  <Meter label={t.done(one.done)} value={one.done} most={one.done + remainingFor(one).count} />
-                  <p className="muted">{t.done(one.done)} · {ENDED.includes(one.stage) ? strings.stages[one.stage]?.[0] : whatWaits(one)}</p>
+                  <Meter label={counted(t.done, one.done)} value={one.done} most={one.done + remainingFor(one).count} />
+                  <p className="muted">{counted(t.done, one.done)} · {ENDED.includes(one.stage) ? stages[one.stage]?.title : whatWaits(one)}</p>
                   <Link to={`/rate/${encodeURIComponent(one.campaign_id)}`} className={one.waiting && !ENDED.includes(one.stage) ? "button primary" : "button"}>
-                    {!one.waiting || ENDED.includes(one.stage) ? t.open : one.done ? t.goOn : t.start}
+                    {!one.waiting || ENDED.includes(one.stage) ? t.open : one.done ? t.continue : t.start}
                   </Link>
                 </li>
               ))}
             </ul>
           ) : (
-            <Empty>{leads ? <>{t.nothingForLeads} <Link to="/lead">{t.toCampaigns}</Link></> : t.nothing}</Empty>
+            <Empty>{leads ? <>{t.noneOpen} <Link to="/lead">{t.createCampaign}</Link></> : t.noneJoined}</Empty>
           )
         }
       </WhenLoaded>

@@ -1,14 +1,21 @@
 // Invitation links: made, sent once, expired, revoked.
-import { useRef, useState, type FormEvent } from "react";
+import { useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
 import { asApiError, type ApiError } from "../api/client";
 import { usePages } from "../api/usepages";
-import { moment } from "../parts/format";
+import type { InvitationOut } from "../api/schema";
+import { Bdi } from "../parts/bdi";
+import { ConfirmButton } from "../parts/confirm";
+import { moment, past } from "../parts/format";
+import { isolated } from "../parts/isolated";
+import { MadeLink } from "../parts/madelink";
+import { ScrollArea } from "../parts/scrollarea";
 import { ShowMore } from "../parts/showmore";
 import { Empty, Problem, WhenLoaded } from "../parts/status";
 import { withBase } from "../basepath";
 import { textOf } from "../parts/form";
 import { strings } from "../strings";
+import { leadStrings } from "../strings_lead";
 
 export function Invitations({ campaignId }: { campaignId: string }) {
   const loaded = usePages(`invitations ${campaignId}`, (cursor) => calls.invitations({ campaign_id: campaignId, cursor }));
@@ -48,11 +55,11 @@ export function Invitations({ campaignId }: { campaignId: string }) {
         <button type="submit" className="primary">{t.invite}</button>
       </form>
       {error && <Problem error={error} />}
-      {link && <MadeLink link={link} />}
+      {link && <MadeLink key={link} label={t.link} link={link} hint={link.includes("?") ? t.linkParam : ""} />}
       <WhenLoaded loaded={loaded}>
         {() =>
           invitations.length ? (
-            <div className="scroll">
+            <ScrollArea label={t.invitations}>
               <table>
                 <thead>
                   <tr>
@@ -63,22 +70,17 @@ export function Invitations({ campaignId }: { campaignId: string }) {
                 <tbody>
                   {invitations.map((one) => (
                     <tr key={one.invitation_id}>
-                      <th scope="row">{one.name || one.rater_id || strings.none}{one.rater_id && <> <span className="badge" title={t.raterHint}>{one.rater_id}</span></>}</th>
+                      <th scope="row"><Bdi>{one.name || one.rater_id || strings.none}</Bdi>{one.rater_id && <> <span className="badge" title={t.raterHint}><Bdi>{one.rater_id}</Bdi></span></>}</th>
                       <td className="number">{moment(one.expires_at)}</td>
                       <td>{one.people} / {one.max_people}</td>
                       <td>
-                        {one.revoked || Date.parse(one.expires_at) < Date.now() ? <span className="badge">{one.revoked ? t.revoked : t.expired}</span> : (
-                          <button type="button" className="small" aria-label={one.name ? `${t.revoke}: ${one.name}` : t.revoke}
-                            onClick={() => void calls.revokeInvitation(one.invitation_id).then(loaded.reload, (reason: unknown) => setError(asApiError(reason)))}>
-                            {t.revoke}
-                          </button>
-                        )}
+                        <LinkState one={one} act={(work) => void work.then(() => { setError(null); loaded.reload(); }, (reason: unknown) => setError(asApiError(reason)))} />
                       </td>
                     </tr>
                   ))}
                 </tbody>
               </table>
-            </div>
+            </ScrollArea>
           ) : (
             <Empty>{t.noInvitations}</Empty>
           )
@@ -96,25 +98,22 @@ export function linkFor(link: URL, param: string): string {
   return `${link.origin}${link.pathname}?${encodeURIComponent(param)}=${value}${link.hash}`;
 }
 
-function MadeLink({ link }: { link: string }) {
-  const [copied, setCopied] = useState(false);
-  const shown = useRef<HTMLInputElement>(null);
+/** Whether a link works, and the button that ends it or lets it work again. */
+export function LinkState({ one, act }: { one: InvitationOut; act: (work: Promise<unknown>) => void }) {
   const t = strings.lead;
-  /** A page without TLS has no clipboard to write to: there the selected text is copied as by the keys. */
-  async function copy(): Promise<void> {
-    shown.current?.select();
-    if (navigator.clipboard) await navigator.clipboard.writeText(link);
-    else document.execCommand("copy");
-    setCopied(true);
+  const words = leadStrings.lead;
+  const name = isolated(one.name);
+  if (past(one.expires_at)) return <span className="badge">{t.expired}</span>;
+  if (one.revoked) {
+    return (
+      <div className="actions">
+        <span className="badge">{t.revoked}</span>
+        <button type="button" className="small" aria-label={words.restoreLabel(name)} onClick={() => act(calls.restoreInvitation(one.invitation_id))}>{words.restore}</button>
+      </div>
+    );
   }
   return (
-    <div className="made-link" role="status">
-      <label className="field">
-        <span>{t.link}</span>
-        <input ref={shown} readOnly value={link} onFocus={(event) => event.target.select()} />
-        {link.includes("?") && <small className="muted">{t.linkParam}</small>}
-      </label>
-      <button type="button" onClick={() => void copy()}>{copied ? t.copied : t.copy}</button>
-    </div>
+    <ConfirmButton text={t.revoke} label={name ? `${t.revoke}: ${name}` : t.revoke} title={words.revokeTitle} question={words.revokeQuestion(one.people)}
+      action={words.revokeAction} onConfirm={() => act(calls.revokeInvitation(one.invitation_id))} />
   );
 }

@@ -4,11 +4,16 @@ import * as calls from "../api/calls";
 import { useLoaded } from "../api/useloaded";
 import type { ItemDetail, OutputOut, StepOut, WordsOut } from "../api/schema";
 import { useKeys } from "../keys";
+import { Bdi } from "../parts/bdi";
+import { copyText } from "../parts/clipboard";
 import { Choices } from "../parts/fields";
+import { isolated } from "../parts/isolated";
 import { WhenLoaded } from "../parts/status";
 import { contextOf } from "../rate/frame";
 import { withBase } from "../basepath";
+import { useSession } from "../session";
 import { strings } from "../strings";
+import { leadStrings } from "../strings_lead";
 import { ViewGroup } from "../view/viewgroup";
 import type { Spot } from "../view/lens";
 import { Overlay } from "../view/overlay";
@@ -32,10 +37,10 @@ function Detail({ detail }: { detail: ItemDetail }) {
   const t = strings.explore;
   return (
     <>
-      <p className="muted">
+      <p className="muted" dir="auto">
         {[detail.item.dataset, detail.item.key, detail.item.family, detail.item.task, detail.item.topic, detail.licence].filter(Boolean).join(" · ")}
       </p>
-      {detail.instructions.map((text, index) => <h1 key={index} className="instruction-title">{text}</h1>)}
+      {detail.instructions.map((text, index) => <h1 key={index} className="instruction-title"><Bdi>{text}</Bdi></h1>)}
       {detail.words.map((said) => (
         <p key={`${said.output_id} ${said.text}`} className="warning" data-testid="judge-words">
           <strong>{whose(said, detail)}</strong> {t.words(said.text)} {said.excuse && t.wordsExcuse(said.excuse)}
@@ -91,7 +96,7 @@ function Step({ step }: { step: StepOut }) {
 /** Whose picture the words stand in. */
 function whose(said: WordsOut, detail: ItemDetail): string {
   const t = strings.explore;
-  return said.output_id === null ? t.inSource : (detail.outputs.find((one) => one.output_id === said.output_id)?.editor ?? t.unnamed);
+  return said.output_id === null ? t.inSource : (isolated(detail.outputs.find((one) => one.output_id === said.output_id)?.editor ?? t.unnamed));
 }
 
 interface Panes {
@@ -103,7 +108,8 @@ interface Panes {
 
 function Made({ one, panes, marks }: { one: OutputOut; panes: Panes; marks: boolean }) {
   const t = strings.explore;
-  const name = one.editor ?? t.unnamed;
+  const name = isolated(one.editor ?? t.unnamed);
+  const { me } = useSession();
   const { picture } = one;
   const boxes = one.issues.flatMap((issue) => (issue.box ? [issue.box] : []));
   const said = [...Object.entries(one.scores), ...Object.entries(one.ratings)];
@@ -132,10 +138,22 @@ function Made({ one, panes, marks }: { one: OutputOut; panes: Panes; marks: bool
           }
         : {})}>
       {details}
+      {(me.role === "admin" || me.role === "lead") && <CopyExample identity={one.output_id} />}
     </Pane>
   );
 }
 
 function kindOf(one: OutputOut): string {
   return `${one.mode.replaceAll("_", " ")}, ${strings.explore.turn(one.turn).toLowerCase()}${one.sample ? `, #${one.sample + 1}` : ""}`;
+}
+
+/** The line that shows this picture in a campaign's guidelines. */
+function CopyExample({ identity }: { identity: string }) {
+  const [copied, setCopied] = useState(false);
+  const t = leadStrings.lead;
+  return (
+    <button type="button" className="small quiet" onClick={() => void copyText(`![](${identity})`).then(() => setCopied(true))}>
+      {copied ? t.copiedExample : t.copyExample}
+    </button>
+  );
 }

@@ -1,17 +1,23 @@
 // How each judge behaves: failures, position bias, agreement with people.
 import * as calls from "../api/calls";
 import { usePages } from "../api/usepages";
+import { Bdi } from "../parts/bdi";
 import { count, dollars, share, tally } from "../parts/format";
 import { DownloadLinks } from "../parts/download";
+import { ScrollArea } from "../parts/scrollarea";
 import { ShowMore } from "../parts/showmore";
 import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
+import { leadStrings } from "../strings_lead";
 
 export function JudgesPage() {
   const loaded = usePages("judges", calls.judges);
   const judges = (loaded.value ?? []).flatMap((page) => page.judges);
   const t = strings.judges;
-  const heads = [strings.explore.judge, strings.explore.dimension, t.ok, t.failed, t.orders, t.first, t.ties, t.people, t.cost];
+  const heads: [string, string][] = [
+    [strings.explore.judge, ""], [strings.explore.dimension, leadStrings.board.hints.dimension ?? ""],
+    ...(["ok", "failed", "orders", "first", "ties", "people", "cost"] as const).map((name): [string, string] => [t[name], leadStrings.judges.hints[name] ?? ""]),
+  ];
   return (
     <div className="page wide">
       <div className="page-head">
@@ -22,14 +28,14 @@ export function JudgesPage() {
       <WhenLoaded loaded={loaded}>
         {() =>
           judges.length ? (
-            <div className="scroll">
+            <ScrollArea label={t.title}>
               <table>
-                <thead><tr>{heads.map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
+                <thead><tr>{heads.map(([text, hint]) => <th key={text} scope="col">{text}{hint && <small>{hint}</small>}</th>)}</tr></thead>
                 <tbody>
                   {judges.map((one) => (
                     <tr key={`${one.judge} ${one.dimension}`}>
-                      <th scope="row">{one.judge}</th>
-                      <td>{one.dimension}</td>
+                      <th scope="row"><Bdi>{one.judge}</Bdi></th>
+                      <td><Bdi>{one.dimension}</Bdi></td>
                       <td className="number">{count(one.ok)}</td>
                       <td>{tally(one.failed)}</td>
                       <td>{share(one.order_agreement)} <span className="muted">{t.pairs(one.both_orders)}</span></td>
@@ -41,9 +47,9 @@ export function JudgesPage() {
                   ))}
                 </tbody>
               </table>
-            </div>
+            </ScrollArea>
           ) : (
-            <Empty>{t.nothing}</Empty>
+            <Empty>{leadStrings.empty.judges}</Empty>
           )
         }
       </WhenLoaded>

@@ -3,7 +3,10 @@ import { useState } from "react";
 import * as calls from "../api/calls";
 import { asApiError, type ApiError } from "../api/client";
 import type { GoldIn, KnownIn, KnownOut } from "../api/schema";
+import { Bdi } from "../parts/bdi";
+import { isolated } from "../parts/isolated";
 import { InlineCode } from "../parts/inlinecode";
+import { ScrollArea } from "../parts/scrollarea";
 import { Problem } from "../parts/status";
 import { strings } from "../strings";
 
@@ -98,35 +101,35 @@ function KnownTable({ chosen, onChange }: Pick<Props, "chosen" | "onChange">) {
   const set = (place: number, change: Partial<Chosen>) => onChange(chosen.map((one, at) => (at === place ? { ...one, ...change } : one)));
   const uses: [Use, string][] = [["gold", t.uses.gold], ["practice", t.uses.practice], ["qualification", t.uses.qualification], ["", t.uses.none]];
   return (
-    <div className="known-table">
+    <ScrollArea label={t.known} className="known-table">
       <table>
         <thead><tr>{[t.knownTask, t.knownAnswer, t.knownUse, t.knownWhy].map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
         <tbody>
           {chosen.map(({ found, use, explanation }, place) => (
             <tr key={`${found.task.item_id} ${found.task.left_id} ${found.task.right_id}`}>
-              <th scope="row" title={found.instruction}><span className="clip">{found.item}</span><small className="muted clip">{found.right ? `${found.left} / ${found.right}` : found.left}</small></th>
+              <th scope="row" title={isolated(found.instruction)}><span className="clip"><Bdi>{found.item}</Bdi></span><small className="muted clip">{found.right ? `${isolated(found.left)} / ${isolated(found.right)}` : <Bdi>{found.left}</Bdi>}</small></th>
               <td>{answerOf(found)}{found.votes > 0 && <small className="muted"> {t.knownVotes(found.votes)}</small>}</td>
               <td>
-                <select aria-label={`${t.knownUse}: ${found.item}`} value={use} onChange={(event) => set(place, { use: event.target.value as Use })}>
+                <select aria-label={`${t.knownUse}: ${isolated(found.item)}`} value={use} onChange={(event) => set(place, { use: event.target.value as Use })}>
                   {uses.map(([value, text]) => <option key={value} value={value}>{text}</option>)}
                 </select>
               </td>
               <td>{use === "practice" && (
-                <input aria-label={`${t.knownWhy}: ${found.item}`} value={explanation} maxLength={500}
+                <input aria-label={`${t.knownWhy}: ${isolated(found.item)}`} value={explanation} maxLength={500}
                   onChange={(event) => set(place, { explanation: event.target.value })} />
               )}</td>
             </tr>
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollArea>
   );
 }
 
 /** The known answer in words. */
 export function answerOf({ task, left, right }: KnownOut): string {
-  if (task.preference === "left") return left;
-  if (task.preference === "right") return right;
+  if (task.preference === "left") return isolated(left);
+  if (task.preference === "right") return isolated(right);
   if (task.preference) return strings.vote.choices[task.preference] ?? task.preference;
   if (typeof task.answer === "boolean") return task.answer ? strings.yes : strings.no;
   return Object.entries(task.ratings ?? {}).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join(", ");

@@ -7,6 +7,7 @@ import type { RunOut, RunPage } from "../api/schema";
 import { Meter } from "../parts/fields";
 import { count, dollars, duration, missed, moment, tally } from "../parts/format";
 import { DownloadLinks } from "../parts/download";
+import { ScrollArea } from "../parts/scrollarea";
 import { ShowMore } from "../parts/showmore";
 import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
@@ -58,7 +59,7 @@ function Runs({ page, runs }: { page: RunPage; runs: readonly RunOut[] }) {
       {runs.length === 0 ? (
         <Empty>{t.nothing}</Empty>
       ) : (
-        <div className="scroll">
+        <ScrollArea label={t.title}>
           <table>
             <thead>
               <tr>{[t.command, t.state, t.started, t.took, t.counts, t.cost].map((text) => <th key={text} scope="col">{text}</th>)}</tr>
@@ -76,7 +77,7 @@ function Runs({ page, runs }: { page: RunPage; runs: readonly RunOut[] }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrollArea>
       )}
     </>
   );

@@ -3,11 +3,13 @@ import { useEffect, useRef, useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
 import { asApiError, type ApiError } from "../api/client";
 import type { Me } from "../api/schema";
+import { messages } from "../languages";
+import { LanguageSelect } from "../parts/languageselect";
+import { Link } from "../parts/link";
 import { Problem } from "../parts/status";
 import { retry } from "../api/retry";
 import { go, useLocation } from "../router";
 import { useSession } from "../session";
-import { strings } from "../strings";
 
 /** The secret stands behind the #, so that no server and no log on the way sees it. */
 function useSecret(): string {
@@ -45,25 +47,36 @@ function Opening({ sign }: { sign: () => Promise<Me> }) {
     started.current = true;
     attempt();
   });
+  // Another link in the same tab differs behind the # only, which alone loads nothing.
+  useEffect(() => {
+    const reload = () => window.location.reload();
+    window.addEventListener("hashchange", reload);
+    return () => window.removeEventListener("hashchange", reload);
+  }, []);
   return (
     <main className="narrow card">
       {error ? (
         <>
-          <h1>{strings.signIn.badLink}</h1>
+          <h1>{messages.signIn.badLink}</h1>
           <Problem error={error} retry={attempt} />
         </>
       ) : (
         <>
-          <p role="status">{strings.signIn.opening}</p>
-          {waiting && <p className="warning" role="alert"><strong>{waiting.message}</strong> {strings.signIn.waiting}</p>}
+          <p role="status">{messages.signIn.opening}</p>
+          {waiting && <p className="warning" role="alert"><strong>{waiting.message}</strong> {messages.signIn.retrying}</p>}
         </>
       )}
     </main>
   );
 }
 
+/** A page of this application, and no other address. */
+const isPage = (address: string) => /^\/(?![/\\])/.test(address);
+
 export function SignInPage() {
-  const { enter } = useSession();
+  const { me, enter } = useSession();
+  const { query } = useLocation();
+  const wanted = query.get("to") ?? "";
   const [password, setPassword] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
   function send(event: FormEvent): void {
@@ -71,25 +84,27 @@ export function SignInPage() {
     calls.signInByPassword({ password }).then(
       (me) => {
         enter(me);
-        go("/", { replace: true });
+        go(isPage(wanted) ? wanted : "/", { replace: true });
       },
       (reason: unknown) => setError(asApiError(reason)),
     );
   }
   return (
     <main className="narrow card">
-      <h1>{strings.signIn.title}</h1>
+      <div className="corner"><LanguageSelect /></div>
+      <h1>{messages.signIn.title}</h1>
       <form onSubmit={send}>
         <label className="field">
-          <span>{strings.signIn.password}</span>
+          <span>{messages.signIn.password}</span>
           {/* eslint-disable-next-line jsx-a11y/no-autofocus -- the page asks for nothing but this */}
           <input type="password" autoComplete="current-password" value={password} required autoFocus
             onChange={(event) => setPassword(event.target.value)} />
         </label>
         {error && <Problem error={error} />}
-        <button type="submit" className="primary">{strings.signIn.go}</button>
+        <button type="submit" className="primary">{messages.signIn.submit}</button>
       </form>
-      <p className="muted">{strings.signIn.raters}</p>
+      <p className="muted">{messages.signIn.raters}</p>
+      {me.can_look && <p><Link to="/board">{messages.pages.board}</Link></p>}
     </main>
   );
 }

@@ -3,10 +3,12 @@ import { useEffect, useRef, useState } from "react";
 import * as calls from "../api/calls";
 import { asApiError, type ApiError } from "../api/client";
 import type { RaterCampaign } from "../api/schema";
+import { fill, messages } from "../languages";
+import { Bdi } from "../parts/bdi";
+import { LanguageSelect } from "../parts/languageselect";
 import { Prose } from "../parts/prose";
 import { Problem } from "../parts/status";
 import { KeyTable } from "../rate/keytable";
-import { strings } from "../strings";
 
 type Step = "consent" | "guidelines" | "keys";
 
@@ -21,7 +23,7 @@ export function Welcome({ campaign, onReady }: Props) {
   const [at, setAt] = useState(0);
   const [agreed, setAgreed] = useState(!asked);
   const [error, setError] = useState<ApiError | null>(null);
-  const t = strings.start;
+  const t = messages.start;
   const step = steps[at] ?? "keys";
   const page = useRef<HTMLElement>(null);
   // Who cannot see the page change hears the new heading.
@@ -32,7 +34,8 @@ export function Welcome({ campaign, onReady }: Props) {
   }
   return (
     <main ref={page} className="narrow card welcome" data-step={step}>
-      <p className="muted">{campaign.name} · {t.step(at + 1, steps.length)}</p>
+      <div className="corner"><LanguageSelect /></div>
+      <p className="muted"><Bdi>{campaign.name}</Bdi> · {fill(t.step, { step: at + 1, total: steps.length })}</p>
       {step === "consent" && (
         <>
           <h1 tabIndex={-1}>{t.consent}</h1>
@@ -51,8 +54,8 @@ export function Welcome({ campaign, onReady }: Props) {
       )}
       {step === "keys" && (
         <>
-          <h1 tabIndex={-1}>{t.keys}</h1>
-          <p className="with-keys">{t.keysLead}</p>
+          <h1 tabIndex={-1}><span className="with-keys">{t.keys}</span><span className="touch-only">{t.controls}</span></h1>
+          <p className="with-keys">{t.keysIntro}</p>
           <KeyTable kind={campaign.kind} />
           <p className="muted">{t.practice}</p>
         </>

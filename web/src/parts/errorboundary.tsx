@@ -1,6 +1,6 @@
 // A page that breaks says so, instead of leaving an empty window.
 import { Component, type ReactNode } from "react";
-import { strings } from "../strings";
+import { messages } from "../languages";
 
 export class ErrorBoundary extends Component<{ children: ReactNode }, { broken: boolean }> {
   override state = { broken: false };
@@ -14,9 +14,9 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { broken: 
     return (
       <main className="narrow">
         <div className="problem" role="alert">
-          <strong>{strings.errors.broken}</strong>
-          <p>{strings.errors.brokenHint}</p>
-          <button type="button" className="small" onClick={() => window.location.reload()}>{strings.errors.reload}</button>
+          <strong>{messages.errors.broken}</strong>
+          <p>{messages.errors.brokenHint}</p>
+          <button type="button" className="small" onClick={() => window.location.reload()}>{messages.errors.reload}</button>
         </div>
       </main>
     );

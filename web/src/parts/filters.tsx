@@ -1,8 +1,10 @@
 // The filters of all pages that show verdicts. They stand in the address, so that a link shows the same.
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import type { BoardOut, Facets } from "../api/schema";
 import { go, useLocation, withQuery } from "../router";
 import { strings } from "../strings";
+import { leadStrings } from "../strings_lead";
+import { useNarrow } from "./narrow";
 import { Choices, Select } from "./fields";
 
 /** Which verdicts count. */
@@ -43,12 +45,12 @@ export function useFilters(): { query: URLSearchParams; set: (changes: Record<st
 const DAY = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 
 /** A day as tables write it. A browser's own field would write it as the country of its maker does. */
-function Day({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+function Day({ value, about, onChange }: { value: string; about: string; onChange: (value: string) => void }) {
   // What was typed so far belongs to the day that it is to replace.
   const [draft, setDraft] = useState({ text: value, replaces: value });
   const typed = draft.replaces === value ? draft.text : value;
   return (
-    <input type="text" className="day" inputMode="numeric" placeholder={strings.look.day} value={typed} aria-invalid={typed !== "" && !DAY.test(typed)}
+    <input type="text" className="day" inputMode="numeric" placeholder={strings.look.day} aria-describedby={about} value={typed} aria-invalid={typed !== "" && !DAY.test(typed)}
       maxLength={10} onChange={(event) => {
         setDraft({ text: event.target.value, replaces: value });
         if (event.target.value === "" || DAY.test(event.target.value)) onChange(event.target.value);
@@ -77,6 +79,7 @@ export function Filters({ facets, names, methods, board }: Props) {
   const shown = LISTS.filter((name) => names.includes(name));
   const usual = board ? "auto" : "all";
   const all = methods ? [...names, "method"] : names;
+  const hints = leadStrings.board.hints;
   return (
     <section className="filters" aria-label={t.filters}>
       {names.includes("source") && (
@@ -84,25 +87,36 @@ export function Filters({ facets, names, methods, board }: Props) {
           <span aria-hidden="true">{t.source}</span>
           <Choices label={t.source} value={value("source") || usual} options={board ? t.boardSources : t.sources}
             onChange={(found) => set({ source: found === usual ? "" : found })} />
+          <small className="muted">{hints.source}</small>
         </div>
       )}
       {shown.map((name) => (
-        <Select key={name} label={t.names[name] ?? name} value={value(name)} options={optionsOf(facets, name, board)} any={board && name === "dimension" ? t.whole : t.any}
+        <Select key={name} label={t.names[name] ?? name} value={value(name)} options={optionsOf(facets, name, board)} any={board && name === "dimension" ? t.whole : t.any} hint={hints[name]}
           onChange={(found) => set({ [name]: found })} />
       ))}
       {methods && (
-        <Select label={t.method} value={value("method") || "bt"} options={t.methods}
+        <Select label={t.method} value={value("method") || "bt"} options={t.methods} texts={leadStrings.board.methods} hint={hints.method}
           onChange={(found) => set({ method: found === "bt" ? "" : found })} />
       )}
       {["since", "until"].filter((name) => names.includes(name)).map((name) => (
-        <label key={name} className="field">
-          <span>{t.names[name]}</span>
-          <Day value={value(name)} onChange={(found) => set({ [name]: found })} />
-        </label>
+        <div key={name} className="field">
+          <label className="field">
+            <span>{t.names[name]}</span>
+            <Day value={value(name)} about={`about-${name}`} onChange={(found) => set({ [name]: found })} />
+          </label>
+          <small className="muted" id={`about-${name}`}>{hints[name]}</small>
+        </div>
       ))}
       {all.some((name) => query.get(name)) && (
         <button type="button" className="small" onClick={() => set(Object.fromEntries(all.map((name) => [name, ""])))}>{t.clear}</button>
       )}
     </section>
   );
+}
+
+/** Controls above a table. On a phone they fold, so that the table comes first. */
+export function Folding({ text, children }: { text: string; children: ReactNode }) {
+  const narrow = useNarrow();
+  if (!narrow) return <>{children}</>;
+  return <details className="folding"><summary>{text}</summary>{children}</details>;
 }

@@ -22,6 +22,11 @@ export function moment(text: string): string {
   return Number.isNaN(at.getTime()) ? text : `${at.toISOString().slice(0, 10)} ${at.toISOString().slice(11, 16)}`;
 }
 
+/** Is a moment in the past? */
+export function past(at: string): boolean {
+  return Date.parse(at) < Date.now();
+}
+
 /** How long something took, or has been going. */
 export function duration(from: string, to: string | null, now = Date.now()): string {
   const seconds = ((to ? Date.parse(to) : now) - Date.parse(from)) / 1000;

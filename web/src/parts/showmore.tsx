@@ -1,5 +1,5 @@
 import type { Pages } from "../api/usepages";
-import { strings } from "../strings";
+import { fill, messages } from "../languages";
 
 interface Props {
   pages: Pick<Pages<unknown>, "value" | "more">;
@@ -14,8 +14,8 @@ export function ShowMore({ pages: { value, more }, shown = 0, total }: Props) {
   if (!next && (value?.length ?? 0) < 2) return null;
   return (
     <div className="row show-more">
-      {total !== undefined && <span className="muted" role="status">{strings.list.shown(shown, total)}</span>}
-      {next && <button type="button" onClick={next}>{strings.list.more}</button>}
+      {total !== undefined && <span className="muted" role="status">{fill(messages.common.shown, { shown, total })}</span>}
+      {next && <button type="button" onClick={next}>{messages.common.more}</button>}
     </div>
   );
 }

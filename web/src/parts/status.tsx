@@ -2,19 +2,22 @@
 import type { ReactNode } from "react";
 import type { ApiError } from "../api/client";
 import type { Loaded } from "../api/useloaded";
+import { messages } from "../languages";
 import { InlineCode } from "./inlinecode";
-import { strings } from "../strings";
+import { SignInLink } from "./signinlink";
 
 export function Waiting() {
-  return <p className="waiting" role="status">{strings.waiting}</p>;
+  return <p className="waiting" role="status">{messages.common.loading}</p>;
 }
 
-export function Problem({ error, retry, retryText = strings.again }: { error: ApiError; retry?: () => void; retryText?: string }) {
+const NOT_SIGNED_IN = 401;
+
+export function Problem({ error, retry, retryText = messages.common.retry }: { error: ApiError; retry?: () => void; retryText?: string }) {
   return (
     <div className="problem" role="alert">
       <strong><InlineCode text={error.message} /></strong>
       {error.hint && <p><InlineCode text={error.hint} /></p>}
-      {retry && <button type="button" className="small" onClick={retry}>{retryText}</button>}
+      {error.status === NOT_SIGNED_IN ? <SignInLink /> : retry && <button type="button" className="small" onClick={retry}>{retryText}</button>}
     </div>
   );
 }

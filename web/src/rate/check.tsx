@@ -1,48 +1,54 @@
 // Is a collected item fit for the benchmark? Four checks and a decision (CogRetriever).
-import { useState } from "react";
+import { messages } from "../languages";
 import { Choices, Key } from "../parts/fields";
-import { strings } from "../strings";
-import { isBusy } from "./desk";
+import { criterionTexts } from "./criteria";
 import { missing, toBallot, type Draft } from "./draft";
-import { TaskFrame } from "./frame";
-import { useDraft } from "./sessionstore";
+import { AnswerButton, TaskFrame } from "./frame";
+import { goToGap, MissingAnswers, OpenQuestions } from "./missinganswers";
+import { useDraft, useTaskState } from "./sessionstore";
 import type { TaskProps } from "./taskprops";
-import { MissingAnswers } from "./missinganswers";
+import { useSendKey } from "./usesendkey";
 import { ResultView } from "./yesno";
 
-export function CheckTask({ campaign, desk, task }: TaskProps) {
-  const [draft, change] = useDraft(task);
-  const [tried, setTried] = useState(false);
-  const t = strings.check;
+export function CheckTask(props: TaskProps) {
+  const { desk, task, gate, showing } = props;
+  const [draft, change] = useDraft(task, showing);
+  const [tried, setTried] = useTaskState(showing, () => false);
+  const t = messages.check;
+  const gaps = missing(draft, task);
   function send(): void {
-    setTried(true);
-    if (!missing(draft, task).length) desk.cast(toBallot(draft, "check"));
+    if (gaps[0]) {
+      setTried(() => true);
+      goToGap(gaps[0]);
+    } else if (gate.press()) desk.cast(toBallot(draft, "check"));
   }
-  const answers = (
-    <button type="button" className="primary answer" disabled={isBusy(desk.state)} onClick={send}>{strings.rating.send} <Key>↵</Key></button>
-  );
+  useSendKey(send);
+  const answers = <AnswerButton desk={desk} gate={gate} className="primary" onAnswer={send}>{messages.rating.send} <Key>↵</Key></AnswerButton>;
   return (
-    <TaskFrame campaign={campaign} desk={desk} task={task} answers={answers}>
+    <TaskFrame {...props} answers={answers} remark={<OpenQuestions missing={gaps} />}>
       <div className="rating">
-        <ResultView task={task} />
+        <ResultView {...props} />
         <form className="rating-form" aria-label={t.form} onSubmit={(event) => { event.preventDefault(); send(); }}>
-          <MissingAnswers missing={tried ? missing(draft, task) : []} />
-          {task.stands_under && <p data-testid="stands-under">{t.standsUnder} <strong>{task.stands_under}</strong></p>}
-          {task.checks.map((check) => (
-            <fieldset key={check.name} className="yes-no" data-check={check.name}>
-              <legend>{check.label}</legend>
-              <p className="hint">{check.question}</p>
-              <Choices label={check.label} value={valueOf(draft.checks[check.name])} options={[["yes", strings.yes], ["no", strings.no]]}
-                onChange={(value) => change({ checks: { ...draft.checks, [check.name]: value === "yes" } })} />
-            </fieldset>
-          ))}
-          <fieldset>
+          <MissingAnswers missing={tried ? gaps : []} />
+          {task.stands_under && <p data-testid="stands-under">{t.category}: <strong>{task.stands_under}</strong></p>}
+          {task.checks.map((check) => {
+            const { label, question } = criterionTexts(check);
+            return (
+              <fieldset key={check.name} className="yes-no" data-field={check.name} data-check={check.name}>
+                <legend>{label}</legend>
+                <p className="hint">{question}</p>
+                <Choices label={label} value={valueOf(draft.checks[check.name])} options={[["yes", messages.common.yes], ["no", messages.common.no]]}
+                  onChange={(value) => change({ checks: { ...draft.checks, [check.name]: value === "yes" } })} />
+              </fieldset>
+            );
+          })}
+          <fieldset data-field="decision">
             <legend>{t.decision}</legend>
             <Choices label={t.decision} value={draft.decision ?? ""}
               options={[["accept", t.accept], ["repair", t.repair], ["discard", t.discard]]}
               onChange={(value) => change({ decision: value as Draft["decision"] })} />
           </fieldset>
-          <label className="field">
+          <label className="field" data-field="explanation">
             <span>{t.comment}</span>
             <textarea rows={3} maxLength={4000} value={draft.comment} onChange={(event) => change({ comment: event.target.value })} />
           </label>

@@ -2,7 +2,6 @@
 // Nothing here talks to the server or to the browser: usedesk.ts does, and says what happened as an event.
 import type { ApiError } from "../api/client";
 import type { Next, Receipt, TaskOut } from "../api/schema";
-import { strings } from "../strings";
 
 /** A task on the screen. Its key is new each time: a task that comes back after an undo is shown anew, and a ballot that is
  * sent twice is stored once. */
@@ -31,16 +30,23 @@ type Screen =
   | { screen: "empty"; activity: Working | Failed }
   | { screen: "task"; showing: Showing; activity: Working | Failed | { name: "ready" } }
   /** A practice task was answered: what the expected answer was. */
-  | { screen: "feedback"; showing: Showing; feedback: string }
-  /** No task for this rater. Crowd platforms want their people sent back to an address. */
-  | { screen: "end"; stage: Next["stage"]; completionUrl: string | null };
+  | { screen: "feedback"; showing: Showing; practice: NonNullable<Receipt["practice"]> }
+  /** No task for this rater. Crowd platforms want their people sent back to an address, or give them a code to enter. */
+  | { screen: "end"; end: Pick<Next, "stage" | "outcome" | "completion_url" | "completion_code"> };
+
+/** What happened last: the page says it, and a screen reader. */
+export type Notice =
+  | { name: "saved" | "restored"; done: number }
+  | { name: "savedLate" | "skipped" | "undone" | "skipUndone" };
+
+/** What "Undo" does: takes the last answer back, or brings the task back that was skipped last. */
+export type Undoable = { name: "answer" } | { name: "skip"; address: string };
 
 export type DeskState = Screen & {
   /** The task after this one, shown at once when this one is answered. */
   prefetched: TaskOut | null;
-  canUndo: boolean;
-  /** What a screen reader says. */
-  notice: string;
+  undoable: Undoable | null;
+  notice: Notice | null;
 };
 
 export type DeskEvent =
@@ -51,8 +57,8 @@ export type DeskEvent =
   | { type: "stored"; receipt: Receipt }
   /** An answer that was on its way when the page was closed is stored. */
   | { type: "restored"; receipt: Receipt }
-  | { type: "skipped" }
-  | { type: "undone"; task: TaskOut; key: string }
+  | { type: "skipped"; address: string }
+  | { type: "undone"; task: TaskOut; key: string; skip: boolean }
   /** The server is away and is asked again; null: it answered. */
   | { type: "delayed"; error: ApiError | null }
   | { type: "failed"; error: ApiError }
@@ -61,9 +67,12 @@ export type DeskEvent =
 
 const working = (request: Request): Working => ({ name: "working", request, delay: null });
 
-export function opening(canUndo: boolean): DeskState {
-  return { screen: "empty", activity: working("taking"), prefetched: null, canUndo, notice: "" };
+export function opening(couldUndo: boolean): DeskState {
+  return { screen: "empty", activity: working("taking"), prefetched: null, undoable: undoableIf(couldUndo), notice: null };
 }
+
+const undoableIf = (possible: boolean): Undoable | null => (possible ? { name: "answer" } : null);
+
 
 export function showingOf(state: DeskState): Showing | null {
   return state.screen === "task" || state.screen === "feedback" ? state.showing : null;
@@ -76,7 +85,7 @@ function workOf(state: DeskState): Working | null {
 export const isBusy = (state: DeskState): boolean => workOf(state) !== null;
 /** May the task on the screen be answered or skipped? */
 export const canAnswer = (state: DeskState): boolean => state.screen === "task" && !isBusy(state);
-export const canUndo = (state: DeskState): boolean => state.canUndo && (state.screen === "end" || canAnswer(state));
+export const canUndo = (state: DeskState): boolean => state.undoable !== null && (state.screen === "end" || canAnswer(state));
 export const delayOf = (state: DeskState): ApiError | null => workOf(state)?.delay ?? null;
 export const errorOf = (state: DeskState): ApiError | null =>
   (state.screen === "task" || state.screen === "empty") && state.activity.name === "failed" ? state.activity.error : null;
@@ -91,7 +100,7 @@ function ask(state: DeskState, request: Request): Screen {
 
 /** What the server gave. A prefetched task that is on the screen already stays as it is. */
 function taken(state: DeskState, next: Next, key: string): Screen {
-  if (!next.task) return { screen: "end", stage: next.stage, completionUrl: next.completion_url ?? null };
+  if (!next.task) return { screen: "end", end: next };
   const shown = workOf(state)?.request === "confirming" ? showingOf(state) : null;
   return show(next.task, shown?.task.address === next.task.address ? shown.key : key);
 }
@@ -102,7 +111,7 @@ function withActivity(state: DeskState, activity: Working | Failed): DeskState {
 
 export function reduceDesk(state: DeskState, event: DeskEvent): DeskState {
   const { prefetched, notice } = state;
-  const kept = { prefetched, canUndo: state.canUndo, notice };
+  const kept = { prefetched, undoable: state.undoable, notice };
   const work = workOf(state);
   switch (event.type) {
     case "started": {
@@ -115,17 +124,18 @@ export function reduceDesk(state: DeskState, event: DeskEvent): DeskState {
     case "took":
       return { ...kept, ...taken(state, event.next, event.key) };
     case "stored": {
-      const { late, done, feedback } = event.receipt;
-      const after = { canUndo: true, notice: late ? strings.vote.late : strings.vote.stored(done) };
+      const { late, done, practice, can_undo: possible } = event.receipt;
+      const after = { undoable: undoableIf(possible), notice: late ? { name: "savedLate" as const } : { name: "saved" as const, done } };
       const showing = showingOf(state);
-      return showing && feedback !== null ? { ...kept, ...after, screen: "feedback", showing, feedback } : { ...state, ...after };
+      return showing && practice ? { ...kept, ...after, screen: "feedback", showing, practice } : { ...state, ...after };
     }
     case "restored":
-      return { ...state, canUndo: true, notice: strings.vote.stored(event.receipt.done) };
+      return { ...state, undoable: undoableIf(event.receipt.can_undo), notice: { name: "restored", done: event.receipt.done } };
     case "skipped":
-      return { ...state, notice: strings.vote.skipped };
+      // The answers of the test decide who takes part: nothing of it is undone.
+      return { ...state, undoable: showingOf(state)?.task.purpose === "qualification" ? null : { name: "skip", address: event.address }, notice: { name: "skipped" } };
     case "undone":
-      return { ...kept, canUndo: false, notice: strings.vote.undone, ...show(event.task, event.key) };
+      return { ...kept, undoable: undoableIf(event.task.can_undo ?? false), notice: { name: event.skip ? "skipUndone" : "undone" }, ...show(event.task, event.key) };
     case "delayed":
       return work ? withActivity(state, { ...work, delay: event.error }) : state;
     case "failed":

@@ -1,15 +1,31 @@
 import type { TaskOut } from "../api/schema";
-import { strings } from "../strings";
+import { messages } from "../languages";
+
+type Row = readonly [key: string, text: string];
+
+function keysFor(kind: TaskOut["kind"]): Row[] {
+  const k = messages.keys;
+  const compare: Row[] = [["V", k.side], ["W", k.swipe], ["F", k.flicker], ["X", k.difference]];
+  const send: Row = ["Enter", k.send];
+  const own: Record<TaskOut["kind"], Row[]> = {
+    preference: [["←", k.left], ["→", k.right], ["T", k.tie], ["B", k.bothBad], [k.clickName, k.click]],
+    yes_no: [["Y", k.yes], ["N", k.no]],
+    rating: [["1 – 5", k.rate], ["↑ ↓", k.criterion], send, ["N", k.numbers], ["D", k.draw]],
+    check: [send],
+  };
+  return [
+    ...own[kind], ["S", k.skip], ["U", k.undo], ...compare,
+    ["+ −", k.zoom], [k.arrows, k.move], ["0", k.fit], ["P", k.actual], ["M", k.lens], ["?", k.help],
+  ];
+}
 
 /** The keys that work on a task of this kind. */
 export function KeyTable({ kind }: { kind: TaskOut["kind"] }) {
-  const k = strings.keys;
-  const own = { preference: [...k.vote, ...k.compare], yes_no: k.yesNo, rating: k.rating, check: k.rating.slice(0, 1) }[kind];
   return (
     <>
-      <p className="touch-only">{k.touch}</p>
+      <p className="touch-only">{messages.keys.touch}</p>
       <dl className="key-table with-keys">
-        {[...own, ...k.task, ...k.view].map(([key, text]) => (
+        {keysFor(kind).map(([key, text]) => (
           <div key={key}>
             <dt><kbd>{key}</kbd></dt>
             <dd>{text}</dd>

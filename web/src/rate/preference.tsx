@@ -1,18 +1,21 @@
 // Choose the better of two pictures.
 import type { TaskOut } from "../api/schema";
 import { useKeys } from "../keys";
+import { fill, messages } from "../languages";
 import { Key } from "../parts/fields";
-import { strings } from "../strings";
-import { CompareView } from "../view/compare";
-import { isBusy } from "./desk";
-import { contextOf, TaskFrame } from "./frame";
+import { PictureView } from "../view/compare";
+import { canAnswer } from "./desk";
+import { AnswerButton, contextOf, TaskFrame } from "./frame";
 import type { TaskProps } from "./taskprops";
 
 type Choice = NonNullable<NonNullable<TaskOut["previous"]>["preference"]>;
 
-export function PreferenceTask({ campaign, desk, task }: TaskProps) {
-  const t = strings.vote;
-  const choose = (preference: Choice) => desk.cast({ preference });
+export function PreferenceTask(props: TaskProps) {
+  const { desk, task, group, gate } = props;
+  const t = messages.vote;
+  const choose = (preference: Choice) => {
+    if (gate.press()) desk.cast({ preference });
+  };
   useKeys({
     ArrowLeft: () => choose("left"),
     ArrowRight: () => choose("right"),
@@ -21,10 +24,9 @@ export function PreferenceTask({ campaign, desk, task }: TaskProps) {
   }, desk.state.screen === "task");
   const before = task.previous?.preference;
   const button = (choice: Choice, text: string, key: string) => (
-    <button type="button" className={`answer ${before === choice ? "before" : ""}`} data-choice={choice}
-      disabled={isBusy(desk.state)} onClick={() => choose(choice)}>
+    <AnswerButton desk={desk} gate={gate} choice={choice} className={before === choice ? "before" : ""} onAnswer={() => choose(choice)}>
       {choice === "left" && <Key>{key}</Key>} {text} {choice !== "left" && <Key>{key}</Key>}
-    </button>
+    </AnswerButton>
   );
   const answers = (
     <>
@@ -32,15 +34,16 @@ export function PreferenceTask({ campaign, desk, task }: TaskProps) {
       {button("tie", t.tie, "T")}
       {button("both_bad", t.bothBad, "B")}
       {button("right", t.right, "→")}
-      {before && <span className="muted">{t.before(t.choices[before] ?? before)}</span>}
     </>
   );
+  const judged = [
+    ...(task.left ? [{ name: messages.view.left, picture: task.left }] : []),
+    ...(task.right ? [{ name: messages.view.right, picture: task.right }] : []),
+  ];
+  const open = gate.open && canAnswer(desk.state);
   return (
-    <TaskFrame campaign={campaign} desk={desk} task={task} answers={answers}>
-      {task.left && task.right && (
-        <CompareView context={contextOf(task)}
-          left={{ name: strings.view.left, picture: task.left }} right={{ name: strings.view.right, picture: task.right }} />
-      )}
+    <TaskFrame {...props} answers={answers} remark={before && fill(t.previous, { choice: t.choices[before] })}>
+      <PictureView group={group} context={contextOf(task)} judged={judged} onChoose={open ? (index) => choose(index === 0 ? "left" : "right") : undefined} />
     </TaskFrame>
   );
 }

@@ -1,6 +1,7 @@
 // The pictures of the next task, fetched while this one is looked at: the browser keeps them until they are shown.
 import * as calls from "../api/calls";
 import type { Picture, Segments, TaskOut } from "../api/schema";
+import { withBase } from "../basepath";
 import { fitScale, type Size } from "../view/geometry";
 import { tileAddress } from "../view/tiles";
 
@@ -21,9 +22,32 @@ export function segmentsOf(address: string): Promise<Segments> {
   return asked;
 }
 
+/** The pictures that the first look at a task shows. */
 function pictures(task: TaskOut): Picture[] {
   const found = [...task.sources.slice(0, 2), ...task.references.slice(0, 2), task.left, task.right];
   return found.filter((one): one is Picture => one !== null);
+}
+
+/** All pictures of a task, by the names that the server has for them. */
+function picturesBySlot(task: TaskOut): Record<string, Picture> {
+  return {
+    ...Object.fromEntries(task.sources.map((picture, index) => [`source-${index}`, picture])),
+    ...Object.fromEntries(task.references.map((picture, index) => [`reference-${index}`, picture])),
+    ...(task.left ? { left: task.left } : {}),
+    ...(task.right ? { right: task.right } : {}),
+  };
+}
+
+/** Ask for the smallest tile of every picture: the server takes an answer only where each one was asked for. */
+export function requestEveryPicture(task: TaskOut): void {
+  for (const picture of Object.values(picturesBySlot(task))) new Image().src = tileAddress(picture, 0, 0, 0);
+}
+
+/** Ask for pictures anew, past the browser's cache. One that cannot be had is left to the server's refusal. */
+export async function requestPictures(task: TaskOut, slots: readonly string[]): Promise<void> {
+  const known = picturesBySlot(task);
+  const wanted = slots.flatMap((slot) => known[slot] ?? []);
+  await Promise.all(wanted.map((picture) => fetch(withBase(picture.url), { cache: "reload", credentials: "same-origin" }).catch(() => undefined)));
 }
 
 /** Width and height of a picture at a level of its tiles. */
@@ -49,14 +73,16 @@ export function tilesFor(picture: Picture, height: number): string[] {
 /** The height at which all pictures of a task are whole, as the panes of the page are now. */
 function homeHeight(shown: readonly Picture[], count: number): number {
   const panes = document.querySelector(".panes")?.getBoundingClientRect();
-  const pane = document.querySelector(".pane-canvas")?.getBoundingClientRect();
+  const pane = (document.querySelector(".judged .pane-canvas") ?? document.querySelector(".pane-canvas"))?.getBoundingClientRect();
   if (!panes || !pane) return 0;
-  const size = { width: Math.min(pane.width, panes.width / count), height: pane.height };
+  const behind = document.querySelector(".panes[data-front]") !== null;
+  const size = { width: behind ? pane.width : Math.min(pane.width, panes.width / count), height: pane.height };
   return Math.min(...shown.map((one) => fitScale(size, one)));
 }
 
 /** Fetch what the first look at a task needs. */
 export function prefetchPictures(task: TaskOut): void {
+  requestEveryPicture(task);
   const shown = pictures(task);
   if (!shown.length) return;
   const height = homeHeight(shown, Math.min(shown.length, 3)) * window.devicePixelRatio;

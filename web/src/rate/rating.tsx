@@ -1,38 +1,32 @@
-// Rate one picture: four criteria, wrong things, wrong parts, and words.
+// Rate one picture: four criteria, wrong objects, wrong parts, and a comment.
 import { useEffect, useState } from "react";
 import type { Picture, SegmentOut, TaskOut } from "../api/schema";
 import { useKeys } from "../keys";
-import { Choices, Key } from "../parts/fields";
-import { strings } from "../strings";
+import { messages } from "../languages";
+import { Key } from "../parts/fields";
+import { PictureView } from "../view/compare";
 import { boxBetween, type Box } from "../view/geometry";
-import { ViewGroup } from "../view/viewgroup";
-import type { Spot } from "../view/lens";
 import { Overlay } from "../view/overlay";
-import { Pane } from "../view/pane";
-import { Tools, viewKeys } from "../view/tools";
-import { isBusy } from "./desk";
-import { missing, toBallot } from "./draft";
-import { contextOf, TaskFrame } from "./frame";
-import { useDraft } from "./sessionstore";
-import type { TaskProps } from "./taskprops";
+import type { ViewGroup } from "../view/viewgroup";
+import { missing, toBallot, type Draft } from "./draft";
+import { AnswerButton, contextOf, TaskFrame } from "./frame";
+import { goToGap, OpenQuestions } from "./missinganswers";
 import { segmentsOf } from "./prefetchpictures";
 import { RatingForm } from "./ratingform";
+import { useDraft, useTaskState } from "./sessionstore";
+import type { TaskProps } from "./taskprops";
+import { useRatingKeys } from "./useratingkeys";
+import { useSendKey } from "./usesendkey";
 
-export function RatingTask({ campaign, desk, task }: TaskProps) {
-  const [draft, change] = useDraft(task);
-  const [tried, setTried] = useState(false);
-  const [drawing, setDrawing] = useState(false);
-  const [numbers, setNumbers] = useState(true);
-  const [lens, setLens] = useState(false);
-  const [spot, setSpot] = useState<Spot | null>(null);
-  const [group] = useState(() => new ViewGroup());
+export function RatingTask(props: TaskProps) {
+  const { desk, task, group, gate, showing } = props;
+  const [draft, change] = useDraft(task, showing);
+  const [tried, setTried] = useTaskState(showing, () => false);
+  const [drawing, setDrawing] = useTaskState(showing, () => false);
+  const [numbers, setNumbers] = useState(false);
   const segments = useSegments(task);
-  useKeys({
-    ...viewKeys(group, () => setLens(!lens)),
-    d: () => setDrawing(!drawing),
-    h: () => setNumbers(!numbers),
-    Escape: () => setDrawing(false),
-  });
+  const { active, setActive } = useRatingKeys(task, draft, change, showing);
+  useKeys({ d: () => setDrawing((was) => !was), n: () => setNumbers(!numbers), Escape: () => setDrawing(() => false) });
 
   function toggle(number: number): void {
     const chosen = draft.segments.includes(number);
@@ -40,83 +34,83 @@ export function RatingTask({ campaign, desk, task }: TaskProps) {
   }
   function addBox(box: Box): void {
     change({ boxes: [...draft.boxes, box], noSegments: false });
-    setDrawing(false);
+    setDrawing(() => false);
   }
-  function boxView(picture: Picture): void {
-    const box = seen(group, picture);
-    if (box) addBox(box);
-  }
+  const gaps = missing(draft, task);
   function send(): void {
-    setTried(true);
-    if (!missing(draft, task).length) desk.cast(toBallot(draft, "rating"));
+    if (gaps[0]) {
+      setTried(() => true);
+      if (gaps[0].what === "rating") setActive(gaps[0].criterion.name);
+      goToGap(gaps[0]);
+    } else if (gate.press()) desk.cast(toBallot(draft, "rating"));
   }
+  useSendKey(send);
 
   const picture = task.left;
-  // Two beside the result fit; of more, one at a time.
-  const context = contextOf(task);
-  const [shown, setShown] = useState(0);
-  const beside = context.length > 2 ? context.slice(shown, shown + 1) : context;
-  const panes = { group, lens, spot, onSpot: setSpot };
-  const answers = (
-    <button type="button" className="primary answer" disabled={isBusy(desk.state)} onClick={send}>{strings.rating.send} <Key>↵</Key></button>
-  );
+  const answers = <AnswerButton desk={desk} gate={gate} className="primary" onAnswer={send}>{messages.rating.send} <Key>↵</Key></AnswerButton>;
   return (
-    <TaskFrame campaign={campaign} desk={desk} task={task} answers={answers}>
+    <TaskFrame {...props} answers={answers} remark={<OpenQuestions missing={gaps} />}>
       <div className="rating">
-        <section className="desk" aria-label={strings.view.pictures}>
-          <div className="panes" data-count={beside.length + 1}>
-            {beside.map((one) => (
-              <Pane key={one.picture.tiles_url} {...panes} name={one.name} picture={one.picture} className="context">
-                {context.length > 2 && (
-                  <Choices label={strings.view.context} value={String(shown)} onChange={(value) => setShown(Number(value))}
-                    options={context.map((other, index) => [String(index), other.name] as const)} />
-                )}
-              </Pane>
-            ))}
-            {picture && (
-              <Pane {...panes} name={strings.view.result} picture={picture} lens={lens && !drawing}
-                overlay={(viewer) => (
-                  <Overlay viewer={viewer} picture={picture} segments={numbers ? (segments ?? []) : []} chosen={draft.segments}
-                    boxes={draft.boxes} drawing={drawing} onSegment={toggle} onBox={addBox} />
-                )} />
-            )}
-          </div>
-          <div className="tool-rows">
-            <Tools group={group} lens={lens} onLens={() => setLens(!lens)} />
-            <div className="tools">
-              <button type="button" className="toggle" aria-pressed={drawing} onClick={() => setDrawing(!drawing)}>
-                {drawing ? strings.rating.drawing : strings.rating.draw} <Key>D</Key>
-              </button>
-              {picture && <button type="button" className="toggle" onClick={() => boxView(picture)}>{strings.rating.boxView}</button>}
-              <button type="button" className="toggle" aria-pressed={numbers} onClick={() => setNumbers(!numbers)}>
-                {strings.rating.numbers} <Key>H</Key>
-              </button>
-            </div>
-          </div>
-        </section>
-        <RatingForm task={task} draft={draft} change={change} segments={segments} onSegment={toggle}
-          missing={tried ? missing(draft, task) : []} onSend={send} />
+        <PictureView group={group} context={contextOf(task)} judged={picture ? [{ name: messages.view.result, picture }] : []}
+          overlay={picture ? (viewer) => (
+            <Overlay viewer={viewer} picture={picture} segments={marked(segments, numbers, draft)} chosen={draft.segments}
+              boxes={draft.boxes} drawing={drawing} onSegment={toggle} onBox={addBox} />
+          ) : undefined}
+          tools={<MarkTools group={group} picture={picture} drawing={drawing} onDrawing={() => setDrawing((was) => !was)} numbers={numbers} onNumbers={() => setNumbers(!numbers)} onBox={addBox} />} />
+        <RatingForm task={task} draft={draft} change={change} segments={segments} numbers={numbers} onSegment={toggle}
+          active={active} onActive={setActive} missing={tried ? gaps : []} onSend={send} />
       </div>
     </TaskFrame>
   );
 }
 
+/** All numbered parts where they are shown, else those that were marked. */
+function marked(segments: readonly SegmentOut[] | null, numbers: boolean, draft: Draft): readonly SegmentOut[] {
+  return (segments ?? []).filter((segment) => numbers || draft.segments.includes(segment.number));
+}
+
+interface MarkToolsProps {
+  group: ViewGroup;
+  picture: Picture | null;
+  drawing: boolean;
+  onDrawing: () => void;
+  numbers: boolean;
+  onNumbers: () => void;
+  onBox: (box: Box) => void;
+}
+
+function MarkTools({ group, picture, drawing, onDrawing, numbers, onNumbers, onBox }: MarkToolsProps) {
+  const t = messages.rating;
+  function boxView(): void {
+    const box = picture && seen(group, picture);
+    if (box) onBox(box);
+  }
+  return (
+    <>
+      <button type="button" className="toggle" aria-pressed={numbers} onClick={onNumbers}>{t.numbers} <Key>N</Key></button>
+      <button type="button" className="toggle" aria-pressed={drawing} onClick={onDrawing}>{drawing ? t.drawing : t.draw} <Key>D</Key></button>
+      {picture && <button type="button" className="toggle" onClick={boxView}>{t.boxView}</button>}
+    </>
+  );
+}
+
 /** The numbered parts; null while they are on their way. A picture without them can still be rated. */
 function useSegments({ address, segments_url: url }: TaskOut): readonly SegmentOut[] | null {
-  const [segments, setSegments] = useState<readonly SegmentOut[] | null>(url ? null : []);
+  const [found, setFound] = useState<{ address: string; segments: readonly SegmentOut[] } | null>(null);
   useEffect(() => {
     let current = true;
     if (url) {
       segmentsOf(address).then(
-        (found) => current && setSegments(found.segments),
-        () => current && setSegments([]),
+        ({ segments }) => current && setFound({ address, segments }),
+        () => current && setFound({ address, segments: [] }),
       );
     }
     return () => {
       current = false;
     };
   }, [address, url]);
-  return segments;
+  if (!url) return [];
+  return found?.address === address ? found.segments : null;
 }
 
 /** The part of the picture that the panes show: a box without a mouse. */

@@ -24,10 +24,21 @@ function write(key: string, address: string, value: unknown): void {
   }
 }
 
+/** State of the task on the screen: it starts anew with the next one. */
+export function useTaskState<T>(showing: string, initial: () => T): [T, (change: (was: T) => T) => void] {
+  const [kept, setKept] = useState(() => ({ showing, value: initial() }));
+  let current = kept;
+  if (kept.showing !== showing) {
+    current = { showing, value: initial() };
+    setKept(current);
+  }
+  return [current.value, (change) => setKept((was) => (was.showing === showing ? { showing, value: change(was.value) } : was))];
+}
+
 /** A draft of this task, as it was before a reload or an undo. */
-export function useDraft(task: TaskOut): [Draft, (change: Partial<Draft>) => void] {
-  const [draft, setDraft] = useState<Draft>(
-    () => read<Draft>(DRAFT, task.address) ?? (task.previous ? fromBallot(task.previous) : EMPTY),
+export function useDraft(task: TaskOut, showing: string): [Draft, (change: Partial<Draft>) => void] {
+  const [draft, setDraft] = useTaskState<Draft>(
+    showing, () => read<Draft>(DRAFT, task.address) ?? (task.previous ? fromBallot(task.previous) : EMPTY),
   );
   useEffect(() => write(DRAFT, task.address, draft), [task.address, draft]);
   return [draft, (change) => setDraft((was) => ({ ...was, ...change }))];

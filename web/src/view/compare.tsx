@@ -1,68 +1,120 @@
 // All pictures of a task: side by side in step, or two of them on top of each other.
-import { useState } from "react";
-import { Choices } from "../parts/fields";
-import { strings } from "../strings";
+import type OpenSeadragon from "openseadragon";
+import { useEffect, useState, type ReactNode } from "react";
 import { useKeys } from "../keys";
-import { ViewGroup } from "./viewgroup";
+import { messages } from "../languages";
+import { Choices } from "../parts/fields";
+import { Empty } from "../parts/status";
 import type { Spot } from "./lens";
 import { Pane } from "./pane";
 import { Stack, type Named } from "./stack";
 import { Tools, viewKeys, type Mode } from "./tools";
+import { ViewGroup } from "./viewgroup";
+import { useMedia } from "./usemedia";
 
 interface Props {
+  group: ViewGroup;
   context: readonly Named[];
-  left: Named;
-  right: Named;
+  /** The pictures that are judged: one or two. */
+  judged: readonly Named[];
+  /** A click on a judged picture. */
+  onChoose?: ((index: number) => void) | undefined;
+  /** Marks over the one picture that is judged. */
+  overlay?: ((viewer: OpenSeadragon.Viewer) => ReactNode) | undefined;
+  /** Tools of the task, before those of the pictures. */
+  tools?: ReactNode;
 }
 
-/** Another task is another view: it starts at the whole picture, side by side. */
-export function CompareView({ context, left, right }: Props) {
-  const [group] = useState(() => new ViewGroup());
+/** Two judged pictures do not fit beside each other on a phone: one is shown, and a swipe shows the other. */
+const PHONE = "(max-width: 640px)";
+const MOST_BESIDE = 2;
+
+/** The way to look stays as it was set from one task to the next. */
+export function PictureView({ group, context, judged, onChoose, overlay, tools }: Props) {
   const [mode, setMode] = useState<Mode>("side");
   const [lens, setLens] = useState(false);
   const [spot, setSpot] = useState<Spot | null>(null);
-  const [shown, setShown] = useState(0);
-  useKeys(viewKeys(group, () => setLens(!lens), setMode));
-  const beside = context[Math.min(shown, context.length - 1)];
-  const panes = { group, lens, spot, onSpot: setSpot };
-
+  const canStack = judged.length + context.length > 1;
+  useKeys(viewKeys(group, () => setLens(!lens), canStack ? setMode : undefined));
+  if (!judged.length && !context.length) {
+    return <section className="desk" aria-label={messages.view.pictures}><Empty>{messages.view.noPictures}</Empty></section>;
+  }
+  const shownMode = canStack ? mode : "side";
   return (
-    <section className="desk" aria-label={strings.view.pictures}>
-      {mode === "side" ? (
-        <div className="panes" data-count={beside ? 3 : 2}>
-          {beside && (
-            <Pane key={shown} {...panes} name={beside.name} picture={beside.picture} className="context">
-              {context.length > 1 && (
-                <Choices label={strings.view.context} value={String(shown)} onChange={(value) => setShown(Number(value))}
-                  options={context.map((one, index) => [String(index), one.name] as const)} />
-              )}
-            </Pane>
-          )}
-          <Pane {...panes} name={left.name} picture={left.picture} className="left" />
-          <Pane {...panes} name={right.name} picture={right.picture} className="right" />
-        </div>
+    <section className="desk" aria-label={messages.view.pictures}>
+      {shownMode === "side" ? (
+        <SideBySide group={group} context={context} judged={judged} onChoose={onChoose} overlay={overlay} panes={{ group, lens, spot, onSpot: setSpot }} />
       ) : (
-        <Stacked mode={mode} group={group} context={context} left={left} right={right} />
+        <Stacked mode={shownMode} group={group} context={context} judged={judged} />
       )}
-      <Tools group={group} lens={lens} onLens={() => setLens(!lens)} mode={mode} onMode={setMode} />
+      <Tools group={group} lens={lens} onLens={() => setLens(!lens)} {...(canStack ? { mode, onMode: setMode } : {})}>{tools}</Tools>
     </section>
   );
 }
 
-interface StackedProps extends Props {
-  mode: Exclude<Mode, "side">;
-  group: ViewGroup;
+/** Two pictures to look at, with nothing to answer. */
+export function CompareView({ context, left, right }: { context: readonly Named[]; left: Named; right: Named }) {
+  const [group] = useState(() => new ViewGroup());
+  return <PictureView group={group} context={context} judged={[left, right]} />;
 }
 
-function Stacked({ mode, group, context, left, right }: StackedProps) {
-  const pairs = [[left, right], ...context.slice(0, 1).flatMap((one) => [[one, left], [one, right]])] as [Named, Named][];
+interface SideProps extends Pick<Props, "group" | "context" | "judged" | "onChoose" | "overlay"> {
+  panes: { group: ViewGroup; lens: boolean; spot: Spot | null; onSpot: (spot: Spot | null) => void };
+}
+
+function SideBySide({ group, context, judged, onChoose, overlay, panes }: SideProps) {
+  const [shown, setShown] = useState(0);
+  const phone = useMedia(PHONE) && judged.length === 2;
+  // Every task starts with its left picture.
+  const first = judged[0]?.picture.tiles_url ?? "";
+  const [chosen, setChosen] = useState({ first, front: 0 });
+  const front = chosen.first === first ? chosen.front : 0;
+  useEffect(() => (phone ? group.onSwipe((step) => setChosen({ first, front: step === 1 ? 1 : 0 })) : undefined), [group, phone, first]);
+  const one = context.length + judged.length > MOST_BESIDE + 1;
+  const at = Math.min(shown, context.length - 1);
+  const beside = one ? context.slice(at, at + 1) : context;
+  const sides = judged.length === 2 ? ["left", "right"] : ["result"];
+  return (
+    <>
+      <div className="panes" data-count={beside.length + judged.length} {...(phone ? { "data-front": sides[front] } : {})}>
+        {beside.map((picture, index) => (
+          <Pane key={index} {...panes} name={picture.name} picture={picture.picture} className="context">
+            {one && (
+              <Choices label={messages.view.context} value={String(at)} onChange={(value) => setShown(Number(value))}
+                options={context.map((other, number) => [String(number), other.name] as const)} />
+            )}
+          </Pane>
+        ))}
+        {judged.map((picture, index) => (
+          <Pane key={sides[index]} {...panes} name={picture.name} picture={picture.picture} className={`judged ${sides[index]}`} hidden={phone && index !== front}
+            overlay={overlay} onChoose={onChoose && (() => onChoose(index))} />
+        ))}
+      </div>
+      {phone && (
+        <Choices label={messages.view.showPicture} value={String(front)} onChange={(value) => setChosen({ first, front: Number(value) })}
+          options={judged.map((picture, index) => [String(index), picture.name] as const)} />
+      )}
+    </>
+  );
+}
+
+interface StackedProps extends Pick<Props, "group" | "context" | "judged"> {
+  mode: Exclude<Mode, "side">;
+}
+
+/** The two judged ones, and each of them with the source. */
+function Stacked({ mode, group, context, judged }: StackedProps) {
   const [pair, setPair] = useState(0);
-  const [under, over] = pairs[pair] ?? pairs[0]!;
+  const [first, second] = judged;
+  const pairs: [Named, Named][] = first && second ? [[first, second]] : [];
+  for (const source of context) for (const picture of judged) if (source === context[0] || judged.length === 1) pairs.push([source, picture]);
+  const [under, over] = pairs[pair] ?? pairs[0] ?? [context[0], context[1]];
+  if (!under || !over) return null;
   return (
     <div className="panes" data-count="1">
-      <Stack key={pair} mode={mode} under={under} over={over} group={group}>
+      <Stack mode={mode} under={under} over={over} group={group}>
         {pairs.length > 1 && (
-          <Choices label={strings.view.pair} value={String(pair)} onChange={(value) => setPair(Number(value))}
+          <Choices label={messages.view.pair} value={String(Math.min(pair, pairs.length - 1))} onChange={(value) => setPair(Number(value))}
             options={pairs.map(([a, b], index) => [String(index), `${a.name} / ${b.name}`] as const)} />
         )}
       </Stack>

@@ -2,7 +2,7 @@
 import type OpenSeadragon from "openseadragon";
 import { useEffect, useEffectEvent, useReducer, useRef, useState } from "react";
 import type { Picture, SegmentOut } from "../api/schema";
-import { strings } from "../strings";
+import { fill, messages } from "../languages";
 import { boxBetween, type Box } from "./geometry";
 import { segmentAt } from "./hittest";
 
@@ -96,7 +96,7 @@ export function Overlay({ viewer, picture, segments, chosen, boxes, drawing, onS
           <g key={`box-${index}`} className="box">
             <rect x={box[0]} y={box[1]} width={box[2] - box[0]} height={box[3] - box[1]} />
             {index < boxes.length && (
-              <text x={box[0] + font * 0.4} y={box[1] + font} fontSize={font}>{strings.rating.boxName(index)}</text>
+              <text x={box[0] + font * 0.4} y={box[1] + font} fontSize={font}>{boxName(index)}</text>
             )}
           </g>
         ))}
@@ -104,6 +104,9 @@ export function Overlay({ viewer, picture, segments, chosen, boxes, drawing, onS
     </svg>
   );
 }
+
+/** Boxes are called A, B, C and so on. */
+export const boxName = (index: number): string => fill(messages.rating.boxName, { letter: String.fromCharCode(65 + (index % 26)) });
 
 /** Where the picture's corner is in the pane, and CSS pixels for each pixel of the picture. */
 function placeOf(viewer: OpenSeadragon.Viewer, picture: Picture): { x: number; y: number; scale: number } {

@@ -2,8 +2,8 @@
 import type OpenSeadragon from "openseadragon";
 import { useEffect, useEffectEvent, useRef, useState, type ReactNode, type RefObject } from "react";
 import type { Picture } from "../api/schema";
-import { strings } from "../strings";
-import type { ViewGroup } from "./viewgroup";
+import { fill, messages } from "../languages";
+import type { PaneReport, ViewGroup } from "./viewgroup";
 import { Lens, type Spot } from "./lens";
 import { makeViewer } from "./viewer";
 
@@ -12,16 +12,28 @@ interface Props {
   picture: Picture;
   group: ViewGroup;
   className?: string;
+  /** Another picture lies over this one. */
+  hidden?: boolean;
   lens?: boolean;
   spot?: Spot | null;
   onSpot?: (spot: Spot | null) => void;
-  overlay?: (viewer: OpenSeadragon.Viewer) => ReactNode;
+  /** A click on the picture, without a drag. */
+  onChoose?: (() => void) | undefined;
+  overlay?: ((viewer: OpenSeadragon.Viewer) => ReactNode) | undefined;
   children?: ReactNode;
 }
 
-export function Pane({ name, picture, group, className = "", lens = false, spot, onSpot, overlay, children }: Props) {
+export function Pane({ name, picture, group, className = "", hidden = false, lens = false, spot, onSpot, onChoose, overlay, children }: Props) {
   const frame = useRef<HTMLDivElement>(null);
-  const { viewer, broken, whole } = useViewer(frame, picture, group);
+  const { viewer, broken, whole } = useViewer(frame, picture, group, hidden);
+  const clicked = useEffectEvent((event: OpenSeadragon.CanvasClickEvent) => {
+    if (event.quick) onChoose?.();
+  });
+  useEffect(() => {
+    const click = (event: OpenSeadragon.CanvasClickEvent) => clicked(event);
+    viewer?.addHandler("canvas-click", click);
+    return () => viewer?.removeHandler("canvas-click", click);
+  }, [viewer]);
 
   function point(event: React.PointerEvent): void {
     if (!viewer || !lens || !frame.current) return;
@@ -34,12 +46,12 @@ export function Pane({ name, picture, group, className = "", lens = false, spot,
   }
 
   return (
-    <figure className={`pane ${className}`} data-pane={name} data-loaded={whole}>
-      <div className="pane-canvas" onPointerMove={point} onPointerLeave={() => onSpot?.(null)}>
+    <figure className={`pane ${className} ${onChoose ? "choosable" : ""}`} data-pane={name} data-loaded={whole && !broken}>
+      <div className="pane-canvas" onPointerMove={point} onPointerLeave={() => onSpot?.(null)} title={onChoose ? fill(messages.view.choose, { name }) : undefined}>
         <div ref={frame} className="pane-view" role="img" aria-label={name} />
         {viewer && overlay?.(viewer)}
         {viewer && lens && spot && <Lens viewer={viewer} picture={picture} spot={spot} />}
-        {broken && <p className="pane-broken">{strings.view.broken}</p>}
+        {broken && <p className="pane-broken">{messages.view.broken}</p>}
       </div>
       <figcaption>
         <span>{name}</span>
@@ -50,29 +62,44 @@ export function Pane({ name, picture, group, className = "", lens = false, spot,
 }
 
 /** A viewer in a frame, a member of the group as long as it is on the page. */
-export function useViewer(frame: RefObject<HTMLDivElement | null>, picture: Picture, group: ViewGroup) {
+export function useViewer(frame: RefObject<HTMLDivElement | null>, picture: Picture, group: ViewGroup, hidden = false) {
   const [viewer, setViewer] = useState<OpenSeadragon.Viewer | null>(null);
   const [broken, setBroken] = useState(false);
   // Are all tiles of what is seen now there?
   const [whole, setWhole] = useState(false);
+  const report = useRef<PaneReport | null>(null);
   const address = picture.tiles_url;
-  const make = useEffectEvent((element: HTMLElement) => makeViewer(element, picture));
+  const make = useEffectEvent((element: HTMLElement, onFailing: (failing: boolean) => void) => makeViewer(element, picture, { onFailing }));
   const join = useEffectEvent((made: OpenSeadragon.Viewer) => group.add(made, picture));
   useEffect(() => {
     if (!frame.current) return undefined;
-    const made = make(frame.current);
+    const pane = group.watchPane(address);
+    report.current = pane;
+    let [full, failing] = [false, false];
+    const tell = () => {
+      setWhole(full);
+      setBroken(failing);
+      pane.setLoaded(full && !failing);
+    };
+    const made = make(frame.current, (now) => {
+      failing = now;
+      tell();
+    });
     let leave = () => {};
     made.addHandler("open", () => {
       leave = join(made);
       setViewer(made);
       const image = made.world.getItemAt(0);
-      setWhole(image.getFullyLoaded());
-      image.addHandler("fully-loaded-change", (event) => setWhole(event.fullyLoaded));
+      full = image.getFullyLoaded();
+      tell();
+      image.addHandler("fully-loaded-change", (event) => {
+        full = event.fullyLoaded;
+        tell();
+      });
     });
-    made.addHandler("tile-load-failed", () => setBroken(true));
-    made.addHandler("tile-loaded", () => setBroken(false));
     return () => {
       leave();
+      pane.leave();
       setViewer(null);
       setBroken(false);
       setWhole(false);
@@ -80,5 +107,6 @@ export function useViewer(frame: RefObject<HTMLDivElement | null>, picture: Pict
     };
     // The address is random for each assignment: a new one is a new picture.
   }, [frame, address, group]);
+  useEffect(() => report.current?.setHidden(hidden), [hidden, address]);
   return { viewer, broken, whole };
 }

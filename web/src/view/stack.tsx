@@ -1,7 +1,7 @@
 // Two pictures on top of each other: swipe a divider, flicker between them, or see only what differs.
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import type { Picture } from "../api/schema";
-import { strings } from "../strings";
+import { fill, messages } from "../languages";
 import type { ViewGroup } from "./viewgroup";
 import { useViewer } from "./pane";
 
@@ -45,7 +45,7 @@ export function Stack({ mode, under, over, group, children }: Props) {
 
   const shown = flicker.shown ? over.name : under.name;
   return (
-    <figure className="pane stack" data-mode={mode} data-pane="stack" data-loaded={below.whole && above.whole}>
+    <figure className="pane stack" data-mode={mode} data-pane="stack" data-loaded={below.whole && above.whole && !below.broken && !above.broken}>
       <div className="pane-canvas">
         <div ref={bothFrame} className="stack-frame">
           <div ref={belowFrame} className="pane-view" role="img" aria-label={under.name} />
@@ -57,7 +57,7 @@ export function Stack({ mode, under, over, group, children }: Props) {
         {mode === "swipe" && (
           <>
             <span>{under.name}</span>
-            <input type="range" min={0} max={100} value={divide} aria-label={strings.view.divider}
+            <input type="range" min={0} max={100} value={divide} aria-label={messages.view.divider}
               onChange={(event) => setDivide(Number(event.target.value))} />
             <span>{over.name}</span>
           </>
@@ -65,17 +65,17 @@ export function Stack({ mode, under, over, group, children }: Props) {
         {mode === "flicker" && (
           <>
             <span aria-live="off">{shown}</span>
-            <button type="button" className="small" onClick={flicker.toggle}>{strings.view.otherOne}</button>
+            <button type="button" className="small" onClick={flicker.toggle}>{messages.view.switch}</button>
             <button type="button" className="small" aria-pressed={flicker.playing} onClick={flicker.play}>
-              {flicker.playing ? strings.view.stop : strings.view.play}
+              {flicker.playing ? messages.view.stop : messages.view.play}
             </button>
           </>
         )}
         {mode === "difference" && (
           <>
-            <span>{strings.view.differenceOf(under.name, over.name)}</span>
+            <span>{fill(messages.view.differenceOf, { first: under.name, second: over.name })}</span>
             <label className="inline">
-              {strings.view.gain}
+              {messages.view.gain}
               <input type="range" min={1} max={16} value={gain} onChange={(event) => setGain(Number(event.target.value))} />
             </label>
           </>

@@ -1,7 +1,7 @@
 // The tools of the pictures: how to compare, how near, and the magnifier. Every tool has a key.
-import { useEffect, useState } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { Choices, Key } from "../parts/fields";
-import { strings } from "../strings";
+import { messages } from "../languages";
 import { percent } from "./geometry";
 import type { ViewGroup } from "./viewgroup";
 import type { StackMode } from "./stack";
@@ -14,22 +14,24 @@ interface Props {
   onLens: () => void;
   mode?: Mode;
   onMode?: (mode: Mode) => void;
+  children?: ReactNode;
 }
 
-export function Tools({ group, lens, onLens, mode, onMode }: Props) {
-  const t = strings.view;
+export function Tools({ group, lens, onLens, mode, onMode, children }: Props) {
+  const t = messages.view;
   return (
     <div className="tools" role="toolbar" aria-label={t.tools}>
+      {children}
       {mode && onMode && (
         <Choices label={t.compare} value={mode} onChange={(value) => onMode(value as Mode)}
-          options={[["side", t.side], ["swipe", t.swipe], ["flicker", t.flicker], ["difference", t.difference]]} />
+          options={[["side", t.side, "V"], ["swipe", t.swipe, "W"], ["flicker", t.flicker, "F"], ["difference", t.difference, "X"]]} />
       )}
       <div className="choices" role="group" aria-label={t.zoom}>
-        <button type="button" onClick={() => group.zoomBy(1 / 1.5)} aria-label={t.smaller}>−</button>
+        <button type="button" onClick={() => group.zoomBy(1 / 1.5)} aria-label={t.zoomOut}>−</button>
         <Percent group={group} />
-        <button type="button" onClick={() => group.zoomBy(1.5)} aria-label={t.larger}>+</button>
+        <button type="button" onClick={() => group.zoomBy(1.5)} aria-label={t.zoomIn}>+</button>
         <button type="button" onClick={() => group.home()}>{t.fit} <Key>0</Key></button>
-        <button type="button" onClick={() => group.actualPixels()}>{t.actual} <Key>1</Key></button>
+        <button type="button" onClick={() => group.actualPixels()}>{t.actual} <Key>P</Key></button>
       </div>
       <button type="button" className="toggle" aria-pressed={lens} onClick={onLens}>{t.lens} <Key>M</Key></button>
     </div>
@@ -59,7 +61,7 @@ export function viewKeys(group: ViewGroup, onLens: () => void, onMode?: (mode: M
     "=": () => group.zoomBy(1.5),
     "-": () => group.zoomBy(1 / 1.5),
     "0": () => group.home(),
-    "1": () => group.actualPixels(),
+    p: () => group.actualPixels(),
     m: onLens,
     "Shift+ArrowLeft": () => group.panBy(-0.2, 0),
     "Shift+ArrowRight": () => group.panBy(0.2, 0),

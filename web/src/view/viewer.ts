@@ -30,14 +30,16 @@ function keepStyleOut(): void {
 const FIRST_AGAIN_MS = 2_000;
 const MOST_AGAIN_MS = 30_000;
 
+const nameOf = ({ level, x, y }: OpenSeadragon.Tile) => `${level}/${x}/${y}`;
+
 /** A picture of which a tile did not come is asked for again, later and later, as long as it is on the page. */
-function retryTiles(viewer: OpenSeadragon.Viewer): void {
-  const failed = new Set<OpenSeadragon.Tile>();
+function retryTiles(viewer: OpenSeadragon.Viewer, onFailing: (failing: boolean) => void): void {
+  const failed = new Map<string, OpenSeadragon.Tile>();
   let wait = FIRST_AGAIN_MS;
   let timer = 0;
   function again(): void {
     timer = 0;
-    for (const tile of failed) tile.exists = true; // the viewer takes a tile that failed for one that is not there
+    for (const tile of failed.values()) tile.exists = true; // the viewer takes a tile that failed for one that is not there
     failed.clear();
     viewer.world.getItemAt(0)?.reset();
   }
@@ -47,12 +49,15 @@ function retryTiles(viewer: OpenSeadragon.Viewer): void {
     again();
   }
   viewer.addHandler("tile-load-failed", ({ tile }) => {
-    failed.add(tile);
+    failed.set(nameOf(tile), tile);
+    onFailing(true);
     if (timer) return;
     timer = window.setTimeout(again, wait);
     wait = Math.min(2 * wait, MOST_AGAIN_MS);
   });
-  viewer.addHandler("tile-loaded", () => {
+  viewer.addHandler("tile-loaded", ({ tile }) => {
+    failed.delete(nameOf(tile));
+    onFailing(failed.size > 0);
     wait = FIRST_AGAIN_MS;
   });
   window.addEventListener("online", soon);
@@ -62,7 +67,13 @@ function retryTiles(viewer: OpenSeadragon.Viewer): void {
   });
 }
 
-export function makeViewer(element: HTMLElement, picture: Picture, { still = false } = {}): OpenSeadragon.Viewer {
+interface ViewerOptions {
+  /** A picture that does not answer to the pointer. */
+  still?: boolean;
+  onFailing?: (failing: boolean) => void;
+}
+
+export function makeViewer(element: HTMLElement, picture: Picture, { still = false, onFailing = () => {} }: ViewerOptions = {}): OpenSeadragon.Viewer {
   keepStyleOut();
   const viewer = new OpenSeadragon.Viewer({
     element,
@@ -78,11 +89,11 @@ export function makeViewer(element: HTMLElement, picture: Picture, { still = fal
     immediateRender: true,
     blendTime: 0,
     smoothTileEdgesMinZoom: Number.POSITIVE_INFINITY,
-    gestureSettingsMouse: { clickToZoom: false, dblClickToZoom: !still },
-    gestureSettingsTouch: { clickToZoom: false, dblClickToZoom: true, flickEnabled: false },
+    gestureSettingsMouse: { clickToZoom: false, dblClickToZoom: false },
+    gestureSettingsTouch: { clickToZoom: false, dblClickToZoom: false, flickEnabled: false },
     tileRetryMax: 0, // see retryTiles
   });
-  retryTiles(viewer);
+  retryTiles(viewer, onFailing);
   // The page has one set of keys for all panes.
   viewer.addHandler("canvas-key", (event) => {
     event.preventDefaultAction = true;

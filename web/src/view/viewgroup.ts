@@ -7,15 +7,37 @@ interface Member {
   picture: Size;
 }
 
+/** Where the rater looks, kept from one task to the next: the centre, and the scale as a multiple of the whole picture's. */
+interface KeptLook {
+  x: number;
+  y: number;
+  times: number;
+}
+
+export type LookState = "drawing" | "unseen" | "seen";
+
+export interface PaneReport {
+  setLoaded: (loaded: boolean) => void;
+  setHidden: (hidden: boolean) => void;
+  leave: () => void;
+}
+
+const SWIPE_PX = 40;
+
 export class ViewGroup {
   private members = new Map<OpenSeadragon.Viewer, Member>();
   private leader: OpenSeadragon.Viewer | null = null;
   private atHome = true;
+  private kept: KeptLook | null = null;
   private listeners = new Set<() => void>();
+  private panes = new Set<{ address: string; loaded: boolean; hidden: boolean }>();
+  /** Addresses of pictures that were drawn; an address belongs to one assignment. */
+  private drawn = new Set<string>();
+  private pressed = { x: 0, y: 0 };
+  private swiped: ((step: 1 | -1) => void) | null = null;
 
   add(viewer: OpenSeadragon.Viewer, picture: Size): () => void {
-    const first = this.members.values().next().value;
-    const look = first && !this.atHome ? this.lookOf(first) : null;
+    if (!this.kept && this.members.size && !this.atHome) this.keep();
     this.members.set(viewer, { viewer, picture });
     this.leader ??= viewer;
     for (const name of ["canvas-enter", "canvas-press", "canvas-scroll", "canvas-pinch", "canvas-key"] as const) {
@@ -23,20 +45,39 @@ export class ViewGroup {
         this.leader = viewer;
       });
     }
-    for (const name of ["canvas-drag", "canvas-scroll", "canvas-pinch", "canvas-double-click"] as const) {
-      viewer.addHandler(name, () => {
-        this.atHome = false;
-      });
-    }
+    for (const name of ["canvas-scroll", "canvas-pinch"] as const) viewer.addHandler(name, () => this.moved());
+    viewer.addHandler("canvas-press", (event) => {
+      this.pressed = { x: event.position.x, y: event.position.y };
+    });
+    viewer.addHandler("canvas-drag", (event) => {
+      if (this.swiped && this.atHome) event.preventDefaultAction = true;
+      else this.moved();
+    });
+    viewer.addHandler("canvas-drag-end", (event) => {
+      const [x, y] = [event.position.x - this.pressed.x, event.position.y - this.pressed.y];
+      if (this.atHome && Math.abs(x) > Math.max(SWIPE_PX, 2 * Math.abs(y))) this.swiped?.(x < 0 ? 1 : -1);
+    });
     viewer.addHandler("viewport-change", () => this.follow(viewer));
     viewer.addHandler("resize", () => {
       if (this.atHome) window.requestAnimationFrame(() => this.home());
     });
-    if (look) this.place({ viewer, picture }, look);
-    else this.home();
+    if (this.atHome) this.home();
+    else this.goToKept();
     return () => {
+      // The first picture of a task to go sees all others still there.
+      if (!this.kept && !this.atHome) this.keep();
       this.members.delete(viewer);
       if (this.leader === viewer) this.leader = this.members.keys().next().value ?? null;
+    };
+  }
+
+  /** Where pictures lie behind each other, a drag does not move a whole picture but shows the next or previous one. */
+  onSwipe(listener: (step: 1 | -1) => void): () => void {
+    this.swiped = listener;
+    if (this.atHome) this.home();
+    return () => {
+      this.swiped = null;
+      if (this.atHome) this.home();
     };
   }
 
@@ -51,13 +92,77 @@ export class ViewGroup {
     return member ? this.lookOf(member) : null;
   }
 
+  /** A picture on the page: it says when all that it shows is loaded, and whether something else hides it. */
+  watchPane(address: string): PaneReport {
+    const pane = { address, loaded: false, hidden: false };
+    this.panes.add(pane);
+    const changed = () => {
+      if (pane.loaded && !pane.hidden) this.drawn.add(address);
+      this.notify();
+    };
+    return {
+      setLoaded: (loaded) => {
+        pane.loaded = loaded;
+        changed();
+      },
+      setHidden: (hidden) => {
+        pane.hidden = hidden;
+        changed();
+      },
+      leave: () => {
+        this.panes.delete(pane);
+        this.notify();
+      },
+    };
+  }
+
+  /** Were these pictures and all others on the page drawn before the rater's eyes? Unseen: one is ready and was not looked at. */
+  lookState(addresses: readonly string[]): LookState {
+    const panes = [...this.panes];
+    const missing = addresses.filter((address) => !this.drawn.has(address));
+    const loading = (address: string) => panes.some((pane) => pane.address === address && !pane.loaded);
+    if (missing.some(loading) || (missing.length && !panes.length)) return "drawing";
+    if (missing.length) return "unseen";
+    return panes.every((pane) => this.drawn.has(pane.address)) ? "seen" : "drawing";
+  }
+
+  /** The scale at which all pictures are whole; 0 where there is none. */
+  private homeScale(): number {
+    const scale = Math.min(...[...this.members.values()].map(({ viewer, picture }) => fitScale(paneOf(viewer), picture)));
+    return Number.isFinite(scale) && scale > 0 ? scale : 0;
+  }
+
+  /** The scale at which a picture is whole: one for all, but pictures behind each other have panes of different sizes. */
+  private homeScaleOf({ viewer, picture }: Member): number {
+    return this.swiped ? fitScale(paneOf(viewer), picture) : this.homeScale();
+  }
+
+  private keep(): void {
+    const lead = this.lead();
+    const home = lead ? this.homeScaleOf(lead) : 0;
+    if (!lead || home <= 0) return;
+    const look = this.lookOf(lead);
+    this.kept = { x: look.x, y: look.y, times: look.scale / home };
+  }
+
+  private goToKept(): void {
+    const { kept } = this;
+    if (!kept || !this.homeScale()) return;
+    for (const member of this.members.values()) this.place(member, { x: kept.x, y: kept.y, scale: kept.times * this.homeScaleOf(member) });
+  }
+
+  /** The rater moves: what was kept is past. */
+  private moved(): void {
+    this.atHome = false;
+    this.kept = null;
+  }
+
   /** Every picture whole, all at one height. */
   home(): void {
-    const fits = [...this.members.values()].map(({ viewer, picture }) => fitScale(paneOf(viewer), picture));
-    const scale = Math.min(...fits);
-    if (!Number.isFinite(scale) || scale <= 0) return;
+    if (!this.homeScale()) return;
     this.atHome = true;
-    for (const member of this.members.values()) this.place(member, { x: 0.5, y: 0.5, scale });
+    this.kept = null;
+    for (const member of this.members.values()) this.place(member, { x: 0.5, y: 0.5, scale: this.homeScaleOf(member) });
   }
 
   /** One pixel of the tallest picture on one pixel of the screen. */
@@ -65,7 +170,7 @@ export class ViewGroup {
     const lead = this.lead();
     const tallest = this.tallest();
     if (!lead || !tallest) return;
-    this.atHome = false;
+    this.moved();
     const look = { ...this.lookOf(lead), scale: trueScale(tallest, window.devicePixelRatio) };
     for (const member of this.members.values()) this.place(member, look);
   }
@@ -78,7 +183,7 @@ export class ViewGroup {
   zoomBy(factor: number): void {
     const lead = this.lead();
     if (!lead) return;
-    this.atHome = false;
+    this.moved();
     lead.viewer.viewport.zoomBy(factor).applyConstraints();
   }
 
@@ -86,7 +191,7 @@ export class ViewGroup {
   panBy(x: number, y: number): void {
     const lead = this.lead();
     if (!lead) return;
-    this.atHome = false;
+    this.moved();
     const bounds = lead.viewer.viewport.getBounds(true);
     const centre = lead.viewer.viewport.getCenter(false);
     centre.x += x * bounds.width;
@@ -127,8 +232,13 @@ export class ViewGroup {
     const lead = this.lead();
     if (lead && viewer === lead.viewer) {
       const look = this.lookOf(lead);
-      for (const member of this.members.values()) if (member !== lead) this.place(member, look);
+      const times = look.scale / this.homeScaleOf(lead);
+      for (const member of this.members.values()) if (member !== lead) this.place(member, { ...look, scale: times * this.homeScaleOf(member) });
     }
+    this.notify();
+  }
+
+  private notify(): void {
     for (const listener of this.listeners) listener();
   }
 }

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from imarena.core import UserError, counted
 from imarena.core.notices import sentences
 from imarena.reports import columns
 from imarena.reports.tables import Cell, Column, Number, Table
+
+if TYPE_CHECKING:
+    from imarena.workflows.active_elo import VotesNeeded
 
 app = typer.Typer(
     add_completion=False,
@@ -28,8 +31,8 @@ Set = Annotated[
     list[str] | None, typer.Option("--set", help="A method's setting, such as alpha=0.25; as `rank --set`.")
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed.")]
-TOLD = 50
-"""How many refused rows are told one by one."""
+REFUSED_SHOWN = 50
+"""How many refused rows are listed one by one."""
 
 
 @app.command()
@@ -50,12 +53,12 @@ def calibrate(
 ) -> None:
     """How far a judge agrees with people, by score gap; stored with its data."""
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo import planning as routing
+    from imarena.workflows.active_elo import calibrate_judge
     from imarena.workflows.boards import CalibrationOptions
 
     fit = CalibrationOptions(_method(method), ridge, _edges(edges), read_range(score_range), rounds, seed)
     with open_workspace(session(context).workspace) as workspace:
-        document = routing.calibrate(workspace, judge, fit)
+        document = calibrate_judge(workspace, judge, fit).to_json()
     if plot is not None:
         from imarena.reports import save_reliability
 
@@ -83,9 +86,9 @@ def gold(
 
     with open_workspace(session(context).workspace) as workspace:
         held = freeze_gold(workspace, share=share, seed=seed)
-    told = "frozen" if held.new else "frozen earlier, unchanged"
+    state = "frozen" if held.new else "frozen earlier, unchanged"
     items = counted(held.gold_items, "item")
-    emit(context, asdict(held), lambda console: console.print(f"gold set of {items}, {told}"))
+    emit(context, asdict(held), lambda console: console.print(f"gold set of {items}, {state}"))
 
 
 @app.command()
@@ -103,32 +106,32 @@ def plan(
     deferral: Deferral = 0.337,
 ) -> None:
     """How many votes, from whom, at what cost, to reach which interval."""
-    from imarena.routing import Gates
+    from imarena.routing import explicit_gates
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo import planning as routing
+    from imarena.workflows.active_elo import PlanTarget, plan_votes
 
-    wish = routing.PlanTarget(target, level, top, confidence, cost_vote, raters)
-    gates = None if tau is None and delta is None else Gates(tau, delta)
+    wish = PlanTarget(target, level, top, confidence, cost_vote, raters)
+    gates = explicit_gates(tau, delta)
     with open_workspace(session(context).workspace) as workspace:
-        found = routing.plan(workspace, judge, wish, gates, deferral)
-    _warn_all(context, sentences(found.notices))
-    wanted = found.wanted
+        vote_plan = plan_votes(workspace, judge, wish, gates, deferral)
+    _warn_all(context, sentences(vote_plan.notices))
+    wanted = vote_plan.wanted
     rows: tuple[tuple[Cell, ...], ...] = (
-        ("votes so far; repeats and gold beside them", f"{found.votes_so_far:,}; {found.controls_so_far:,}"),
+        ("votes so far; repeats and gold beside them", f"{vote_plan.votes_so_far:,}; {vote_plan.controls_so_far:,}"),
         (f"widest interval now, +- points at {level:.0%}", Number(wanted.half_width_now, ".0f")),
         (f"votes until all are within +-{target:g}, asked evenly (--policy random)", _number(wanted.votes_needed)),
-        ("likely between", " and ".join(_number(votes) for votes in wanted.votes_likely)),
+        ("likely between", _likely_text(wanted)),
         ("votes a rater", _number(wanted.votes_per_rater)),
         (f"cost, at {cost_vote:g} a vote", None if wanted.cost is None else Number(wanted.cost, ",.2f")),
         ("battles here; votes that can still be had", f"{wanted.battles:,}; {wanted.votes_left:,}"),
-        (f"chance that the best {len(found.top)} are in order", Number(found.top_confidence, ".3f")),
-        (f"stop asking (that chance is {confidence:g} or more)", "yes" if found.stop else "no"),
+        (f"chance that the best {len(vote_plan.top)} are in order", Number(vote_plan.top_confidence, ".3f")),
+        (f"stop asking (that chance is {confidence:g} or more)", "yes" if vote_plan.stop else "no"),
     )
     models: tuple[tuple[Cell, ...], ...] = tuple(
         (line.model, line.rating, line.half_width_now, _number(line.votes_needed)) for line in wanted.by_model
     )
     families: tuple[tuple[Cell, ...], ...] = tuple(
-        (line.family or "(none)", line.pairs, line.routed, line.rate) for line in found.deferral
+        (line.family or "(none)", line.pairs, line.routed, line.rate) for line in vote_plan.deferral
     )
     tables = [
         Table(columns("what", "value"), rows, "Plan"),
@@ -139,7 +142,7 @@ def plan(
         ),
         Table(columns("family", "pairs", "routed", Column("rate", ".3f", "–")), families, "Deferral by family"),
     ]
-    emit(context, found.to_json(), lambda console: print_tables(console, tables))
+    emit(context, vote_plan.to_json(), lambda console: print_tables(console, tables))
 
 
 @app.command()
@@ -157,86 +160,88 @@ def assign(
     tau: Tau = None,
     delta: Delta = None,
     deferral: Deferral = 0.337,
-    place: Annotated[str, typer.Option("--place", help="New models: ask only about them; comma-separated.")] = "",
+    new_models: Annotated[str, typer.Option("--place", help="New models: ask only about them; comma-separated.")] = "",
     stop_top: Annotated[int, typer.Option("--stop-top", min=0, help="Stop when the best K are in order.")] = 0,
     confidence: Annotated[float, typer.Option("--confidence", help="How sure --stop-top must be.")] = 0.95,
     cost_vote: Annotated[float, typer.Option("--cost-vote", help="per-cost: of a vote.")] = 0.1,
     cost_judgment: Annotated[float, typer.Option("--cost-judgment", help="per-cost: of a judgment.")] = 0.01,
     paper_compat: Annotated[bool, typer.Option("--paper-compat", help="per-cost: equation 20 as printed.")] = False,
     name: Annotated[str, typer.Option("--campaign", help="Name of the campaign.")] = "active elo",
-    out: Annotated[Path | None, typer.Option("--out", help="Also write a CSV for other rating tools.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Also write a sheet: .csv, .xlsx or .html.")] = None,
     seed: Seed = 0,
 ) -> None:
     """Draw battles and write assignments: the web application serves them, or any tool that reads the CSV."""
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo import Request
-    from imarena.workflows.active_elo import assign as make
+    from imarena.workflows.active_elo import AssignmentRequest, assign_battles
 
-    request = Request(
-        budget, policy, _names(raters), votes, repeats, gold_share, tau, delta, deferral, _names(place), stop_top,
+    request = AssignmentRequest(
+        budget, policy, _names(raters), votes, repeats, gold_share, tau, delta, deferral, _names(new_models), stop_top,
         confidence, cost_vote, cost_judgment, paper_compat, name, seed,
     )  # fmt: skip
     with open_workspace(session(context).workspace) as workspace:
-        made = make(workspace, judge, request, out)
+        made = assign_battles(workspace, judge, request, out)
     _warn_all(context, sentences(made.notices))
     if made.stopped:
-        told = f"nothing assigned: the best {stop_top} are in order with {made.top_confidence:.3f}"
+        message = f"nothing assigned: the best {stop_top} are in order with {made.top_confidence:.3f}"
     else:
-        told = (
+        message = (
             f"{counted(made.assignments, 'assignment')} by '{policy}': "
             f"{counted(made.battles, 'battle')}, {counted(made.repeats, 'repeat')}, "
             f"{made.gold} gold"
         )
         if made.for_named_raters and out is None:
-            told += (
+            message += (
                 f"\nNamed raters work by a link of their own: imarena campaign invite '{name}' --rater NAME"
                 f"\n                         or with a sheet: imarena route sheet sheet.csv --campaign '{name}'"
             )
         if out is not None:
-            told += f"\nThe sheet: {out}; its pictures: {out.with_name(out.stem + '-images')}"
-    emit(context, made.to_json(), lambda console: console.print(told, markup=False))
+            message += f"\nThe sheet: {out}; its pictures: {out.with_name(out.stem + '-images')}"
+    emit(context, made.to_json(), lambda console: console.print(message, markup=False))
 
 
 @app.command()
 def sheet(
     context: typer.Context,
-    out: Annotated[Path, typer.Argument(help="Where the CSV goes.")],
+    out: Annotated[
+        Path, typer.Argument(help="Where the sheet goes: .csv, .xlsx, or .html for a page with the pictures.")
+    ],
     name: Annotated[str, typer.Option("--campaign", help="Name or id of the campaign.")] = "active elo",
     raters: Annotated[str, typer.Option("--raters", help="Only theirs; comma-separated.")] = "",
 ) -> None:
     """Write the sheet of what a campaign still waits for, once more."""
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo import sheet as write
+    from imarena.workflows.active_elo import write_sheet
 
     with open_workspace(session(context).workspace) as workspace:
-        written = write(workspace, name, out, _names(raters))
-    told = f"{counted(written.assignments, 'assignment')}: {written.file}"
-    emit(context, asdict(written), lambda console: console.print(told, markup=False))
+        written = write_sheet(workspace, name, out, _names(raters))
+    message = f"{counted(written.assignments, 'assignment')}: {written.file}"
+    emit(context, asdict(written), lambda console: console.print(message, markup=False))
 
 
 @app.command()
 def ingest(
-    context: typer.Context, path: Annotated[Path, typer.Argument(help="CSV: assignment, rater, winner.")]
+    context: typer.Context,
+    path: Annotated[Path, typer.Argument(help="A sheet, CSV or XLSX: assignment, rater, winner.")],
 ) -> None:
-    """Take votes in. Rows that cannot be taken are told one by one; the others are stored."""
+    """Read votes from a sheet. Rows that cannot be read are listed by the row number of the spreadsheet."""
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo import ingest as take
+    from imarena.workflows.active_elo import ingest_votes
 
     with open_workspace(session(context).workspace) as workspace:
-        found = take(workspace, path)
-    for row in found.refused[:TOLD]:
+        result = ingest_votes(workspace, path)
+    for row in result.refused[:REFUSED_SHOWN]:
         warn(f"row {row.row}, {row.assignment}: {row.reason}")
-    if (more := len(found.refused) - TOLD) > 0:
+    if (more := len(result.refused) - REFUSED_SHOWN) > 0:
         warn(f"and {counted(more, 'row')} more that were refused; --json names them all")
-    told = f"{counted(found.new, 'new vote')}, {found.same} known, {found.waiting} not voted yet, "
-    told += f"{len(found.refused)} refused"
-    emit(context, asdict(found), lambda console: console.print(told, markup=False))
-    if found.refused:
-        raise typer.Exit(int(Exit.PARTIAL if found.new or found.same else Exit.USER))
+    message = f"{counted(result.new, 'new vote')}, {result.same} known, {result.waiting} not voted yet, "
+    message += f"{len(result.refused)} refused"
+    emit(context, asdict(result), lambda console: console.print(message, markup=False))
+    if result.refused:
+        raise typer.Exit(int(Exit.PARTIAL if result.new or result.same else Exit.USER))
 
 
-@app.command()
-def rerank(
+@app.command("rerank")
+def rank_again(
     context: typer.Context,
     judge: Judge = None,
     settings: Annotated[
@@ -258,14 +263,13 @@ def rerank(
     """Rank again with all votes so far; boards are stored."""
     from imarena.ranking import Options, with_settings
     from imarena.storage import open_workspace
-    from imarena.workflows.boards import SETTINGS
-    from imarena.workflows.boards import rerank as run
+    from imarena.workflows.boards import SETTINGS, rerank
 
     chosen = SETTINGS if settings == "all" else _names(settings)
     options = with_settings(Options(rounds=rounds, seed=seed, matrices=False), changed)
     left_out: list[str] = []
     with open_workspace(session(context).workspace) as workspace:
-        made = run(
+        made = rerank(
             workspace, judge, settings=chosen, reward=reward, by_family=by_family, weigh_routing=weigh_routing,
             options=options, paper_compat=paper_compat,
             left_out=left_out if settings == "all" else None,
@@ -302,14 +306,14 @@ def report(
     from imarena.cli.progress import progress_bars
     from imarena.ranking import Options, with_settings
     from imarena.reports import active_page, markdown, write_active_report
-    from imarena.routing import Gates
+    from imarena.routing import explicit_gates
     from imarena.storage import open_workspace
     from imarena.workflows.active_elo import Trial, active_report
 
-    gates = None if tau is None and delta is None else Gates(tau, delta)
+    gates = explicit_gates(tau, delta)
     options = with_settings(Options(rounds=rounds, matrices=False, seed=seed), changed)
     trial = Trial(max(seeds, 2), seed=seed) if seeds else None
-    with open_workspace(session(context).workspace) as workspace, progress_bars("report") as told:
+    with open_workspace(session(context).workspace) as workspace, progress_bars("report") as progress:
         document = active_report(
             workspace,
             judge,
@@ -318,8 +322,8 @@ def report(
             rewards=_names(reward),
             trial=trial,
             groups=groups,
-            told=told,
-        )
+            progress=progress,
+        ).to_json()
     if out is not None:
         document["file"] = str(write_active_report(document, out))
         emit(context, document, lambda console: console.print(f"report: {document['file']}", markup=False))
@@ -327,6 +331,13 @@ def report(
     emit(
         context, document, lambda console: console.print(markdown(active_page(document)), markup=False, soft_wrap=True)
     )
+
+
+def _likely_text(wanted: "VotesNeeded") -> str:
+    """The range of the forecast, unless it is so wide that it says nothing."""
+    if not wanted.range_known:
+        return "the votes so far cannot give a range"
+    return " and ".join(_number(votes) for votes in wanted.votes_likely)
 
 
 def _number(votes: int | None) -> str:
@@ -349,10 +360,10 @@ def _board_tables(name: str, ranking: Any) -> list[Table]:
 
     standings, *others = board_tables(ranking)
     gold = ranking.details.get("gold")
-    told = f"; orders {gold['accuracy']:.3f} of {gold['votes']} gold votes" if isinstance(gold, dict) else ""
+    accuracy = f"; orders {gold['accuracy']:.3f} of {gold['votes']} gold votes" if isinstance(gold, dict) else ""
     scope = "".join(f", {key} {value}" for key, value in ranking.scope.items())
     level = f", {ranking.settings['level']:.0%} intervals" if "level" in ranking.settings else ""
-    title = f"{name}{scope}: {counted(ranking.n_battles, 'battle')}{level}{told}"
+    title = f"{name}{scope}: {counted(ranking.n_battles, 'battle')}{level}{accuracy}"
     return [replace(standings, title=title), *others]
 
 

@@ -1,7 +1,7 @@
 """``imarena simulate``."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from imarena.cli.options import ScoreRangeText, read_range
 from imarena.core import UserError
 from imarena.reports import columns, interval
 from imarena.reports.tables import Cell, Column, Table, write_csv
+
+if TYPE_CHECKING:
+    from imarena.workflows.active_elo import Simulation
 
 
 def command(
@@ -44,7 +47,7 @@ def command(
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
 ) -> None:
     """Compare routing policies at equal human budget, on recorded or simulated judges and raters."""
-    from imarena.routing import Gates
+    from imarena.routing import explicit_gates
     from imarena.workflows.active_elo import SimulationPlan, named_policies, recorded_world, simulate, simulated_world
 
     if score_range is not None and from_file is None:
@@ -61,16 +64,16 @@ def command(
         policies=named_policies(policies),
         rounds=rounds,
         deferral=deferral,
-        gates=None if tau is None and delta is None else Gates(tau, delta),
+        gates=explicit_gates(tau, delta),
         seed=seed,
     )
     quiet = session(context).json
-    told = None if quiet else lambda name: stderr().print(f"done: {name}")
-    document = simulate(world, plan, told)
-    table = _table(document)
+    report_done = None if quiet else lambda name: stderr().print(f"done: {name}")
+    simulation = simulate(world, plan, report_done)
+    table = _table(simulation)
     if csv is not None:
         write_csv(table, csv)
-    emit(context, document, lambda console: print_tables(console, [table], markdown=markdown, latex=latex))
+    emit(context, simulation.to_json(), lambda console: print_tables(console, [table], markdown=markdown, latex=latex))
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -80,24 +83,23 @@ def _numbers(text: str) -> tuple[int, ...]:
         raise UserError(f"'{text}' is not a list of whole numbers.", hint="Such as --budgets 50,100,200.") from error
 
 
-FIGURES = (("Acc_H", "accuracy"), ("Spearman", "spearman"), ("RankStd", "rank_std"))
+FIGURES = ("Acc_H", "Spearman", "RankStd")
 
 
-def _table(document: dict[str, Any]) -> Table:
+def _table(simulation: "Simulation") -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for line in document["policies"]:
+    for line in simulation.policies:
         figures: list[Cell] = []
-        for _, key in FIGURES:
-            found = line[key]
-            figures += [found["mean"], interval(found["low"], found["high"])]
-        rows.append((line["policy"], line["aggregation"], line["budget"], *figures))
-    settings = document["settings"]
+        for figure in (line.accuracy, line.spearman, line.rank_std):
+            figures += [figure.mean, interval(figure.low, figure.high)]
+        rows.append((line.policy, line.aggregation, line.budget, *figures))
+    settings = simulation.settings
     title = (
-        f"Acc_H on held-out pairs, {settings['seeds']} seeds; deferral {settings['deferral']:.1%} "
-        f"(tau {settings['tau']}, delta {settings['delta']}); the order of all votes gives "
-        f"{document['true_order_accuracy']:.4f}"
+        f"Acc_H on held-out pairs, {settings.seeds} seeds; deferral {settings.deferral:.1%} "
+        f"(tau {settings.tau}, delta {settings.delta}); the order of all votes gives "
+        f"{simulation.true_order_accuracy:.4f}"
     )
     head: list[str | Column] = ["policy", "aggregation", "votes"]
-    for name, _ in FIGURES:
+    for name in FIGURES:
         head += [Column(name, ".4f", "undefined"), Column("95 %", ".4f", key=f"{name} 95 %")]
     return Table(columns(*head), tuple(rows), title)

@@ -1,14 +1,36 @@
 """``imarena rank``: a leaderboard from a workspace or a table of battles."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from imarena.cli.console import emit, print_tables, session, warn
+from imarena.cli.console import emit, print_tables, session, stderr, warn
+from imarena.cli.gates import (
+    JUnitFile,
+    SummaryFile,
+    check_gate_options,
+    gate_exit,
+    show_gates,
+    write_gate_files,
+)
 from imarena.cli.options import refuse_with_table
 from imarena.core import UserError
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from imarena.core.records import Ranking
+    from imarena.ranking import OutsideComparison
+    from imarena.reports.tables import Table
+    from imarena.stats import GateReport
+
+_NAMES_SHOWN = 10
+
+AllVotes = Annotated[
+    bool,
+    typer.Option("--all-votes", help="With --from: also votes marked as not counted (rater tests, excluded raters)."),
+]
 From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
 Voters = Annotated[str, typer.Option("--source", help="Workspace: people, judge, all, or auto (see the guide).")]
 JudgeName = Annotated[str | None, typer.Option("--judge", help="Workspace: verdicts of this judge only.")]
@@ -39,6 +61,27 @@ CsvOut = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 LatexOut = Annotated[bool, typer.Option("--latex", help="Print LaTeX.")]
 MarkdownOut = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
 Power = Annotated[bool, typer.Option("--power", help="Also how many battles would separate every two neighbours.")]
+Fragility = Annotated[
+    int | None,
+    typer.Option(
+        "--fragility",
+        metavar="K",
+        help="Also the fewest votes, items and raters that decide the first place, the top K and neighbours.",
+    ),
+]
+Samples = Annotated[
+    bool,
+    typer.Option("--samples", help="Also pass@k, best of N and cost per success (default: where N > 1)."),
+]
+Success = Annotated[
+    float | None, typer.Option("--success", help="Score from which an output counts as a success, for --samples.")
+]
+FailIf = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-if", help="A gate: 'MODEL below OTHER'; repeatable. Exit code 4 if one fails, 3 if data are missing."
+    ),
+]
 Plot = Annotated[Path | None, typer.Option(help="Save plots of ratings and wins into this folder.")]
 
 
@@ -73,18 +116,35 @@ def command(
     latex: LatexOut = False,
     markdown: MarkdownOut = False,
     power: Power = False,
+    fail_if: FailIf = None,
+    junit: JUnitFile = None,
+    summary: SummaryFile = None,
     plot: Plot = None,
+    samples: Samples = False,
+    success: Success = None,
+    all_votes: AllVotes = False,
+    fragility: Fragility = None,
 ) -> None:
     """Leaderboard: ratings with intervals, ranks with intervals, records, coverage."""
-    from imarena.ranking import Options, with_settings
+    from imarena.ranking import Options, check_below_rules, with_settings
     from imarena.ranking import from_tables as work
 
+    check_below_rules(fail_if or ())
+    check_gate_options(junit, gated=bool(fail_if))
+    if fail_if and (interval == "none" or rounds == 0):
+        raise UserError("--fail-if needs intervals.", hint="Leave out --interval none and --rounds 0.")
+    if source is None and all_votes:
+        raise UserError("--all-votes needs a table.", hint="imarena rank --from votes.csv --all-votes")
     if source is not None:
         chosen = {"--source": voters != "auto", "--judge": judge is not None, "--dimension": dimension is not None}
-        refuse_with_table(chosen)
+        refuse_with_table(chosen | {"--samples": samples, "--success": success is not None})
     if source is not None and against is not None and work.is_board(source):
+        if fail_if or summary:
+            raise UserError("A board without battles has no gate.", hint="Give a table of battles, or leave it out.")
         _compare_only(context, source, against, _pairs(names, "--names"))
         return
+    if against is not None and by:
+        raise UserError("--against takes one board.", hint="Leave out --by.")
     options = Options(
         method=method,
         rounds=rounds,
@@ -95,18 +155,25 @@ def command(
         position=position,
         dimension_weight="balanced" if balanced else "count",
         anchors=work.load_outside_board(anchors)[0] if anchors else {},
+        fragility=fragility,
     )
     options = with_settings(options, settings, reliability)
     reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
     if resume is not None:
         reading["resume"] = work.load_ranking(resume)
+    unanswered: dict[frozenset[str], int] = {}
     if source is None:
         from imarena.workflows.boards import rank_workspace
+        from imarena.workflows.studies import unanswered_by_models
 
+        asked: dict[str, Any] = {"source": voters, "judge": judge, "dimension": dimension}
         boards = rank_workspace(
-            session(context).workspace, options, source=voters, judge=judge, dimension=dimension, by=by, **reading
-        )
+            session(context).workspace, options, by=by, samples="always" if samples or success is not None else "auto",
+            success=success, **asked, **reading,
+        )  # fmt: skip
+        unanswered = unanswered_by_models(session(context).workspace, options, **asked) if fail_if else {}
     else:
+        reading["all_votes"] = all_votes
         boards = work.rank_file(
             source,
             options,
@@ -115,75 +182,126 @@ def command(
             by=by,
             **reading,
         )
-    compared = _compared(boards, by, against, _pairs(names, "--names"))
+    compared = None if against is None else work.compare_boards(boards[0], against, _pairs(names, "--names"))
     if plot is not None:
         from imarena.reports import save_plots
 
         for board in boards:
             save_plots(board, plot)
-    _print(context, boards, by, compared, (csv, latex, markdown), power)
+    gate = None
+    if fail_if:
+        from imarena.workflows.studies import board_gates
+
+        gate = board_gates(boards, fail_if, unanswered if source is None else None)
+    _print(context, boards, by, compared, (csv, latex, markdown), power, gate)
+    write_gate_files(gate, "imarena rank", junit, summary, _summary(boards, gate) if summary else "")
+    gate_exit(gate)
 
 
-def _compared(boards: list[Any], by: str | None, against: Path | None, names: dict[str, str]) -> dict[str, Any] | None:
-    from imarena.ranking import compare_boards
+def _summary(boards: "list[Ranking]", gate: "GateReport | None") -> str:
+    """The boards for a pull request."""
+    from imarena.reports import board_tables, gate_markdown
 
-    if against is None:
-        return None
-    if by:
-        raise UserError("--against takes one board.", hint="Leave out --by.")
-    return compare_boards({standing.model: standing.rating for standing in boards[0].models}, against, names)
+    return gate_markdown(
+        "Leaderboard", gate, (), [table for board in boards for table in board_tables(board, "report")]
+    )
 
 
 def _print(
     context: typer.Context,
-    boards: list[Any],
+    boards: "list[Ranking]",
     by: str | None,
-    compared: dict[str, Any] | None,
+    compared: "OutsideComparison | None",
     forms: tuple[bool, ...],
     power: bool,
+    gate: "GateReport | None",
 ) -> None:
-    from imarena.reports import board_data, board_tables, board_warnings, comparison_table, neighbours_table
+    from imarena.reports import board_data, board_tables, fragility_tables, neighbours_table
     from imarena.reports.tables import to_csv, to_latex, to_markdown
 
     writers = (None, to_latex, to_markdown)
     chosen = [writer for writer, wanted in zip(writers, forms, strict=True) if wanted]
     if len(chosen) > 1 or (chosen and session(context).json):
         raise UserError("Choose one of --json, --csv, --latex and --markdown.")
-    if not session(context).json:
-        for warning in board_warnings(boards):
-            warn(warning)
     tables = []
     for board in boards:
         tables += board_tables(board, "report" if chosen else None)
         tables += [neighbours_table(board)] if power else []
-    tables += [] if compared is None else [comparison_table(compared)]
+        tables += fragility_tables(board)
+    tables += [] if compared is None else [_comparison_table(compared)]
     if chosen:
         write = chosen[0]
-        typer.echo(to_csv(board_data(boards)) if write is None else "\n".join(map(write, tables)), nl=False)
+        typer.echo(
+            to_csv(board_data(boards)) if write is None else "\n".join(map(write, tables)),
+            nl=False,
+            file=session(context).out,
+        )
+        show_gates(stderr(), gate)
+        _warn_of(boards)
         return
     documents = [board.model_dump(mode="json") for board in boards]
     document: Any = documents[0] if by is None else {"by": by, "boards": documents}
     if compared is not None:
-        document = {**document, "against": compared}
-    emit(context, document, lambda console: print_tables(console, tables))
+        document = {**document, "against": compared.to_json()}
+    if gate is not None:
+        document = {**document, "gate": gate.to_json()}
+
+    def show(console: "Console") -> None:
+        print_tables(console, tables)
+        show_gates(console, gate)
+
+    emit(context, document, show)
+    if not session(context).json:
+        _warn_of(boards)
+
+
+def _warn_of(boards: list[Any]) -> None:
+    """Warnings come last: the conclusion is what was asked for."""
+    from imarena.reports import board_warnings
+
+    for warning in board_warnings(boards):
+        warn(warning)
 
 
 def _compare_only(context: typer.Context, source: Path, against: Path, names: dict[str, str]) -> None:
     from imarena.ranking import from_tables as work
-    from imarena.reports import comparison_table
 
     ours, date = work.load_outside_board(source)
     compared = work.compare_boards(ours, against, names)
-    document = {"board": source.name, "date": date, "against": compared}
-    emit(context, document, lambda console: print_tables(console, [comparison_table(compared)]))
+    document = {"board": source.name, "date": date, "against": compared.to_json()}
+    emit(context, document, lambda console: print_tables(console, [_comparison_table(compared)]))
 
 
-def _pairs(words: list[str] | None, option: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for word in words or []:
+def _comparison_table(compared: "OutsideComparison") -> "Table":
+    """How a board agrees with an outside one, and which models only one of them has."""
+    from imarena.reports import columns
+    from imarena.reports.tables import Cell, Column, Number, Table
+
+    figures = compared.figures
+    dated = f" of {compared.date}" if compared.date else ""
+    rows: list[tuple[Cell, ...]] = [
+        ("spearman", figures.spearman),
+        ("kendall", figures.kendall),
+        ("pearson", figures.pearson),
+        ("mean distance of ranks", Number(figures.footrule, ".2f")),
+    ]
+    notes = [f"undefined: {figures.reason}"] if figures.reason else []
+    for label, names in (
+        ("Only on this board", figures.only_ours),
+        ("Only on the other board", figures.only_theirs),
+    ):
+        more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+        notes += [f"{label}: {', '.join(names[:_NAMES_SHOWN])}{more}."] if names else []
+    title = f"against {compared.board}{dated}, {figures.n} common models"
+    return Table(columns("measure", Column("value", ".4f", "undefined")), tuple(rows), title, tuple(notes))
+
+
+def _pairs(values: list[str] | None, option: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for word in values or []:
         for part in word.split(",") if option in ("--columns", "--labels") else [word]:
             key, equals, value = part.rpartition("=") if option == "--names" else part.partition("=")
             if not equals or not key or not value:
                 raise UserError(f"{option} takes NAME=VALUE, not '{part}'.")
-            found[key] = value
-    return found
+            pairs[key] = value
+    return pairs

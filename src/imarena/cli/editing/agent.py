@@ -39,22 +39,17 @@ def command(
     Needs no workspace. In one (or with -w DIR) the tables of its imarena.toml can be named, and the pictures are kept.
     """
     from imarena.core.records import Status
-    from imarena.workflows.editing import run_agent, workspace_for
+    from imarena.workflows.editing import choose_agent, run_agent, workspace_for
     from imarena.workflows.wiring import EditorArguments, parse_option_values
 
-    kind = {"full": "agent", "plan": "agent-plan", "understand": "agent-understand", "none": "agent-none"}
-    if stages not in kind:
-        from imarena.core import UserError
-
-        raise UserError(f"There are no stages called '{stages}'.", hint=f"Known: {', '.join(kind)}.")
-    wrapped = f"best-of-{best_of}:{editor}" if best_of else f"{kind[stages]}:{editor}"
-    said: dict[str, Any] = {"judge": judge, **({"mind": mind} if mind != "builtin" else {})}
+    agent = choose_agent(editor, stages=stages, best_of=best_of)
+    options: dict[str, Any] = {"judge": judge, **({"mind": mind} if mind != "builtin" else {})}
     if not best_of:
-        said["steps"] = steps
-    wish = EditorArguments({**said, **parse_option_values(parse_pairs(option))}, trust)
-    words, pictures = _sorted_out(instruction, source or [])
+        options["steps"] = steps
+    wish = EditorArguments({**options, **parse_option_values(parse_pairs(option))}, trust)
+    instruction, pictures = _split_arguments(instruction, source or [])
     with workspace_for(session(context).workspace) as workspace:
-        done = run_agent(workspace, wrapped, pictures, words, output, wish, None if seed < 0 else seed)
+        done = run_agent(workspace, agent, pictures, instruction, output, wish, None if seed < 0 else seed)
     result = done.result
     document = {
         "status": result.status.value,
@@ -62,26 +57,35 @@ def command(
         "output": str(done.output) if done.output else None,
         "cost_usd": result.cost_usd,
         "latency_s": result.latency_s,
+        **{name: _choice_step(result.steps).get(name) for name in _FINDINGS},
         "steps": list(result.steps),
     }
 
     def show(console: Console) -> None:
         for step in result.steps:
-            told = {**step, "error": ""} if step.get("error") == result.error else step  # that one stands at the end
-            console.print(_line(told, result.steps), markup=False)
+            shown = {**step, "error": ""} if step.get("error") == result.error else step  # that one stands at the end
+            console.print(_line(shown, result.steps), markup=False)
         for line in _end(done, bool(pictures)):
             console.print(line, markup=False)
 
     emit(context, document, show)
-    if result.status is not Status.OK:
+    if result.status is not Status.OK or document["success"] is False:
         raise typer.Exit(Exit.PARTIAL)
 
 
-def _sorted_out(instruction: str, source: list[str]) -> tuple[str, list[Path]]:
-    """The words and the pictures; where a picture was named first, the one that names none is the words."""
-    words = [text for text in source if not _names_picture(text)]
-    if _names_picture(instruction) and len(words) == 1:
-        return words[0], [Path(text) for text in (instruction, *source) if text != words[0]]
+_FINDINGS = ("success", "result", "done", "missing", "not_checked")
+"""What the judge found about the parts of the instruction; null where no judge was asked."""
+
+
+def _choice_step(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    return next((step for step in steps if step["stage"] == "choose"), {})
+
+
+def _split_arguments(instruction: str, source: list[str]) -> tuple[str, list[Path]]:
+    """The instruction and the pictures; with a picture named first, the text that names none is the instruction."""
+    texts = [text for text in source if not _names_picture(text)]
+    if _names_picture(instruction) and len(texts) == 1:
+        return texts[0], [Path(text) for text in (instruction, *source) if text != texts[0]]
     return instruction, [Path(text) for text in source]
 
 
@@ -103,16 +107,26 @@ def _end(done: "AgentRun", shown: bool) -> Iterator[str]:
         if not shown:
             yield "No picture was named: it stands behind the words."
         return
-    chosen = _chosen(result.steps)
-    if chosen is not None and chosen.get("success") is False:
-        missing = "; ".join(chosen.get("missing") or ())
-        yield "The judge does not call it a success" + (f": not done yet: {missing}." if missing else ".")
+    yield from _findings(_choice_step(result.steps))
     yield f"ok: {done.output}" + (f" (each step's picture: {folder}{os.sep})" if folder else "")
+
+
+def _findings(choice: Mapping[str, Any]) -> Iterator[str]:
+    """The judge's findings on the chosen picture, part by part."""
+    missing, unchecked = ("; ".join(choice.get(name) or ()) for name in ("missing", "not_checked"))
+    if choice.get("success"):
+        yield f"success: every part of the instruction is done ({'; '.join(choice['done'])})"
+    elif choice.get("success") is False:
+        yield "The judge does not call it a success" + (f": not done yet: {missing}." if missing else ".")
+        if unchecked:
+            yield f"Not checked: {unchecked}."
+    elif unchecked:
+        yield f"{choice['result']}; not checked: {unchecked}. Look at the picture yourself."
 
 
 def _chosen(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The edit whose picture is the answer."""
-    last = next((step for step in steps if step["stage"] == "choose"), {})
+    last = _choice_step(steps)
     made = [step for step in steps if step["stage"] == "edit" and step.get("image_sha256")]
     return next((step for step in made if step["image_sha256"] == last.get("image_sha256")), None)
 
@@ -122,7 +136,7 @@ def _line(step: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
     if stage == "understand":
         return f"understood: {step['instruction']}\n  changes: {'; '.join(step['changes']) or 'none read'}"
     if stage == "plan":
-        orders = "".join(f"\n  {number + 1}. {words}" for number, words in enumerate(step["steps"]))
+        orders = "".join(f"\n  {number + 1}. {order}" for number, order in enumerate(step["steps"]))
         first = ", the whole order first" if step.get("tentative") else ""
         count = len(step["steps"])
         return f"planned: {count} step{'s' * (count != 1)}, at most {step['budget']} edits{first}{orders}"
@@ -134,20 +148,20 @@ def _line(step: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _edited(step: Mapping[str, Any]) -> str:
-    said = "" if step["status"] == "ok" else str(step.get("error") or "")
-    success = {"True": "success", "False": "no success yet"}.get(str(step.get("success")), "")
+    error = "" if step["status"] == "ok" else str(step.get("error") or "")
+    success = "no success yet" if step.get("success") is False else step.get("result") or ""
     score = "" if step.get("score") is None else _score(step)
     dropped = "no better: dropped" if step.get("dropped") else ""
-    told = ", ".join(filter(None, (str(step["status"]), said, score, success, step.get("feedback"), dropped)))
+    parts = ", ".join(filter(None, (str(step["status"]), error, score, success, step.get("feedback"), dropped)))
     stopped = f"\n  stopped: {step['stopped']}" if step.get("stopped") else ""
-    return f"edit {step['step']}: {told}\n  asked: {step['instruction']}{stopped}"
+    return f"edit {step['step']}: {parts}\n  asked: {step['instruction']}{stopped}"
 
 
 def _choice(step: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
     edit = _chosen(steps)
     if edit is None:
         return "chosen: none of the edits"
-    scores = [one["score"] for one in steps if one["stage"] == "edit" and one.get("score") is not None]
+    scores = [other["score"] for other in steps if other["stage"] == "edit" and other.get("score") is not None]
     higher = step.get("score") is not None and any(score > step["score"] for score in scores)
     why = "; another has a higher score, but less of the order begun" if higher else ""
     return f"chosen: the picture of edit {edit['step']}, {_score(step)}{why}"

@@ -1,18 +1,23 @@
 """``imarena edit``."""
 
 import sys
-from typing import Annotated, Any
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
+from imarena.cli.causes import print_causes
 from imarena.cli.console import Exit, emit, session, stderr
 from imarena.cli.options import Executor, parse_pairs
 from imarena.cli.progress import progress_bars
 from imarena.cli.questions.judging_options import duration_text
 from imarena.core import UserError, counted, plural
 from imarena.core.records import Mode
+
+if TYPE_CHECKING:
+    from imarena.instructions import Connector
 
 _MODES = {"single": Mode.SINGLE, "multi-turn": Mode.MULTI_TURN, "complex": Mode.COMPLEX}
 
@@ -28,6 +33,16 @@ def command(
     studio: Annotated[bool, typer.Option("--studio", help="Add the bundled benchmark's items first.")] = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many items.")] = None,
     mode: Annotated[list[str] | None, typer.Option("--mode", help="single, multi-turn, complex or all.")] = None,
+    connector: Annotated[
+        str,
+        typer.Option(
+            "--connector",
+            help="Complex mode: how instructions become one: concatenate, shuffle, sequential or keep-unchanged.",
+        ),
+    ] = "concatenate",
+    levels: Annotated[
+        str, typer.Option("--levels", help="Complex mode: last (all instructions) or all (the first 1, 2, 3, ...).")
+    ] = "last",
     samples: Annotated[int, typer.Option("--samples", min=1, help="Outputs for each item; seeds count up.")] = 1,
     seed: Annotated[int, typer.Option("--seed", help="The first sample's seed; -1 sends none.")] = 42,
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=4096, help="Edits at once.")] = 8,
@@ -51,9 +66,18 @@ def command(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before money is spent.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan and estimate only.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="Show the editors and stop.")] = False,
+    check: Annotated[
+        str,
+        typer.Option(
+            "--check",
+            metavar="MODULE:NAME",
+            help="Ask an editor of your own for three built-in cases, report what to fix, store nothing.",
+        ),
+    ] = "",
 ) -> None:
     """Run editors over the workspace's items. Resumes: what was made is not made again; failures are tried again."""
     from imarena.clients import Budget
+    from imarena.images import describe_image
     from imarena.storage import open_workspace
     from imarena.workflows.editing import (
         EditSettings,
@@ -63,6 +87,7 @@ def command(
         edit_items,
         estimate_edits,
         items_in_modes,
+        missing_studio_items,
         sheet_path,
     )
     from imarena.workflows.questions import executor_of_editors
@@ -71,6 +96,8 @@ def command(
     if list_:
         _list_editors(context)
         return
+    if check:
+        _check(context, check, option)
     with open_workspace(session(context).workspace) as workspace:
         if not editor:
             raise UserError("No editor was named.", hint="Name one with --editor NAME; --list shows them.")
@@ -78,20 +105,25 @@ def command(
         editors = wire_editors(
             workspace, editor, EditorArguments(parse_option_values(parse_pairs(option)), trust, as_.strip()), budget
         )
-        if studio:
-            add_studio(workspace, tuple(items) if items else None)
+        executor_kind = executor_of_editors(workspace.settings, executor, editors)
+        unstored, keys = [], tuple(items or ()) or None
+        if studio and dry_run:
+            unstored = missing_studio_items(workspace, lambda data, _: describe_image(data), keys)
+        elif studio:
+            add_studio(workspace, keys)
         modes = _modes(mode)
-        found = choose_items(workspace, datasets=datasets, tasks=tasks, keys=items)
-        chosen, unfit = items_in_modes(found, modes, limit)
+        eligible = choose_items(workspace, datasets=datasets, tasks=tasks, keys=items, unstored=unstored)
+        chosen, unfit = items_in_modes(eligible, modes, limit)
         if unfit:
-            words = "of several turns" if modes == (Mode.SINGLE,) else "of one turn"
+            kind = "of several turns" if modes == (Mode.SINGLE,) else "of one turn"
             stderr().print(
-                f"{counted(unfit, 'item')} {words} {plural('is', unfit)} left out: --mode all takes them too.",
+                f"{counted(unfit, 'item')} {kind} {plural('is', unfit)} left out: --mode all takes them too.",
                 highlight=False,
             )
         settings = EditSettings(
             modes, samples, None if seed < 0 else seed, concurrency, wrap=wrap, checks=checks, sheet=sheet,
-            executor=executor_of_editors(workspace.settings, executor, editors),
+            connector=_connector(connector), all_levels=_all_levels(levels), executor=executor_kind,
+            max_cost_usd=max_cost_usd,
         )  # fmt: skip
         if not mixed and not dry_run:
             check_same_variant(workspace, editors, settings)
@@ -107,7 +139,7 @@ def command(
     named = {name: judge for name, judge in drivers.items() if judge}
     document = {
         "dry_run": dry_run,
-        "estimates": [found.to_json() for found in estimates],
+        "estimates": [estimate.to_json() for estimate in estimates],
         "report": report.to_json() if report else None,
         "driven_by": named,
         "sheet": str(shown) if report and shown else None,
@@ -128,17 +160,33 @@ def _modes(names: list[str] | None) -> tuple[Mode, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
+def _connector(name: str) -> "Connector":
+    from imarena.core import suggestion
+    from imarena.instructions import CONNECTORS
+
+    for known in CONNECTORS:
+        if known == name:
+            return known
+    raise UserError(f"There is no connector called '{name}'.", hint=suggestion(name, CONNECTORS))
+
+
+def _all_levels(levels: str) -> bool:
+    if levels not in ("last", "all"):
+        raise UserError(f"There are no levels called '{levels}'.", hint="Known: last, all.")
+    return levels == "all"
+
+
 def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: bool) -> bool:
     console = stderr()
-    for found in estimates:
-        known = "free" if found.cost_usd == 0 else f"about {found.cost_usd or 0:,.4f} USD"
-        cost = "cost not known" if found.cost_usd is None else known
-        took = "" if found.seconds is None else f", about {duration_text(found.seconds)}"
-        counts = f"{counted(found.new, 'edit')} to make, {found.done_before:,} done before"
-        console.print(f"[bold]{escape(found.editor)}[/]: {counts}; {cost}{took}")
-        console.print("  " + escape(found.basis), style="dim", highlight=False)
-        if found.notice:
-            console.print("  " + escape(found.notice), style="yellow", highlight=False)
+    for estimate in estimates:
+        known = "free" if estimate.cost_usd == 0 else f"about {estimate.cost_usd or 0:,.4f} USD"
+        cost = "cost not known" if estimate.cost_usd is None else known
+        took = "" if estimate.seconds is None else f", about {duration_text(estimate.seconds)}"
+        counts = f"{counted(estimate.new, 'edit')} to make, {estimate.done_before:,} done before"
+        console.print(f"[bold]{escape(estimate.editor)}[/]: {counts}; {cost}{took}")
+        console.print("  " + escape(estimate.basis), style="dim", highlight=False)
+        if estimate.notice:
+            console.print("  " + escape(estimate.notice), style="yellow", highlight=False)
     if dry_run:
         return False
     if not any(estimate.spends for estimate in estimates) or yes or session(context).json or not sys.stdin.isatty():
@@ -147,45 +195,52 @@ def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: boo
 
 
 def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
-    from imarena.editors import failure_advice
+    from imarena.editors import failure_advice, failure_modes
 
     if report is None:
         console.print("Nothing was edited.")
         return
     for name, counts in report.by_editor.items():
-        told = ", ".join(f"{number:,} {status}" for status, number in sorted(counts.items()))
+        statuses = ", ".join(f"{number:,} {status}" for status, number in sorted(counts.items()))
         flags = ", ".join(f"{number:,} {flag}" for flag, number in sorted(report.flags.get(name, {}).items()))
-        console.print(f"{name}: {told}" + (f"; {flags}" if flags else ""), markup=False)
+        console.print(f"{name}: {statuses}" + (f"; {flags}" if flags else ""), markup=False)
+    for flag in sorted({flag for counts in report.flags.values() for flag in counts}):
+        console.print(
+            f"  {flag}: {failure_modes.FLAG_MEANINGS.get(flag, 'measured by a check of another package')}", markup=False
+        )
     cost = f", {report.cost_usd:.4f} USD" if report.cost_usd else ""
     made = report.outputs.get("ok", 0)
     console.print(
         f"{made:,} made, {report.done_before:,} done before{cost}, {duration_text(report.seconds)}", markup=False
     )
     if report.cut_off:
-        told = "later turn was" if report.cut_off == 1 else "later turns were"
-        console.print(f"{report.cut_off:,} {told} not tried: the turn before has no picture", markup=False)
-    for where, error in sorted(report.errors.items()):
-        console.print(f"  {where}: {error}", markup=False, soft_wrap=True)
-    for status, words in failure_advice(report.outputs, report.errors).items():
-        console.print(f"What to do about {status}: {words}", markup=False, soft_wrap=True)
+        turns = "later turn was" if report.cut_off == 1 else "later turns were"
+        console.print(f"{report.cut_off:,} {turns} not tried: the turn before has no picture", markup=False)
+    print_causes(console, report.failures, "  failed")
+    for status, advice in failure_advice(report.outputs, report.errors).items():
+        console.print(f"What to do about {status}: {advice}", markup=False, soft_wrap=True)
     for name, judge in drivers.items():
         console.print(f"{name} was driven by the judge '{judge}': rank it with another one.", markup=False)
     if report.stopped:
         console.print(f"stopped: {report.stopped}", markup=False)
 
 
-def _list_editors(context: typer.Context) -> None:
-    """What there is, with the workspace's own tables where there is a workspace."""
-    from imarena.core import Settings
-    from imarena.storage import is_workspace, open_workspace
-    from imarena.workflows.wiring import editor_names
+def _check(context: typer.Context, path: str, option: list[str] | None) -> None:
+    """Needs no workspace."""
+    from imarena.cli.studies.plugin_check import finish_check
+    from imarena.workflows.studies import check_editor
+    from imarena.workflows.wiring import parse_option_values
 
-    root = session(context).workspace
-    settings = Settings()
-    if is_workspace(root):
-        with open_workspace(root) as workspace:
-            settings = workspace.settings
-    names = editor_names(settings)
+    options = parse_option_values(parse_pairs(option))
+    with redirect_stdout(sys.stderr):  # what the editor prints
+        check = check_editor(path.removeprefix("function:"), options)
+    finish_check(context, check)
+
+
+def _list_editors(context: typer.Context) -> None:
+    from imarena.workflows.editing import list_editors
+
+    names = list_editors(session(context).workspace)
 
     def show(console: Console) -> None:
         for name, about in names.items():

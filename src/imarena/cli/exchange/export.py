@@ -4,22 +4,34 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
+from rich.console import Console
 
+from imarena.cli.causes import print_causes
 from imarena.cli.console import Exit, emit, session
 from imarena.cli.options import parse_pairs
 from imarena.cli.progress import progress_bars
+from imarena.core import UserError, counted, skip_causes
+
+SCORES = "scores"
 
 
 def command(
     context: typer.Context,
     format_name: Annotated[
-        str, typer.Argument(metavar="FORMAT", help="genarena, native, native_jsonl, native_parquet or table.")
+        str, typer.Argument(metavar="FORMAT", help="genarena, native, native_jsonl, native_parquet, table or scores.")
     ],
-    directory: Annotated[Path, typer.Argument(help="A new or empty folder.")],
+    directory: Annotated[Path, typer.Argument(help="A new or empty folder; for scores also a new .csv file.")],
     option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the format.")] = None,
+    all_: Annotated[
+        bool, typer.Option("--all", help="scores: also those that do not count, with a column that says why.")
+    ] = False,
 ) -> None:
     """Write a workspace in a format. Exit code 3: records that the format has a place for could not be written."""
+    if format_name == SCORES:
+        _export_scores(context, directory, parse_pairs(option), everything=all_)
+        return
+    if all_:
+        raise UserError("--all belongs to `export scores`.", hint="The other formats always hold all records.")
     from imarena.datasets import WRITERS
     from imarena.storage import open_workspace
     from imarena.workflows.exchange import export_records
@@ -35,7 +47,32 @@ def command(
         "skipped": [{"file": s.file, "row": s.row, "reason": s.reason} for s in lacking],
         "not_in_format": [{"file": s.file, "reason": s.reason} for s in beyond],
     }
-    lines = [f"Wrote {directory}.", *(str(skip) for skip in beyond), *(f"left out: {skip}" for skip in lacking)]
-    emit(context, document, lambda console: console.print(escape("\n".join(lines))))
+
+    def show(console: Console) -> None:
+        console.print(f"Wrote {directory}.", markup=False)
+        for skip in beyond:
+            console.print(str(skip), markup=False)
+        print_causes(console, skip_causes(lacking))
+
+    emit(context, document, show)
     if lacking:
         raise typer.Exit(Exit.PARTIAL)
+
+
+def _export_scores(context: typer.Context, target: Path, options: dict[str, str], *, everything: bool) -> None:
+    from imarena.storage import open_workspace
+    from imarena.workflows.exchange import export_scores
+
+    if options:
+        raise UserError(f"`export {SCORES}` takes no option '{next(iter(options))}'.", hint="It has --all.")
+    with open_workspace(session(context).workspace) as workspace:
+        written = export_scores(workspace, target, everything=everything)
+
+    def show(console: Console) -> None:
+        rows = ", ".join(counted(number, kind) for kind, number in sorted(written.rows.items())) or "no rows"
+        console.print(f"Wrote {written.file}: {rows}.", markup=False, soft_wrap=True)
+        for reason, number in sorted(written.not_counted.items()):
+            state = "does not count" if everything else "left out"
+            console.print(f"{state}: {counted(number, 'row')} ({reason})", markup=False, highlight=False)
+
+    emit(context, written.to_json(), show)

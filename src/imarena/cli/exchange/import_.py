@@ -7,13 +7,16 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from imarena.cli.causes import print_causes
 from imarena.cli.console import Exit, emit, fail, session, show_names
 from imarena.cli.options import parse_pairs
 from imarena.cli.progress import progress_bars
-from imarena.core import counted
+from imarena.core import UserError, counted
+from imarena.core.notices import sentences
 from imarena.workflows.exchange import ImportReport
 
-_SHOWN = 20
+_WARNINGS_SHOWN = 20
+_FILES_SHOWN = 10
 PLAIN = frozenset({"folder", "folders", "plain", "dir", "directory", "csv", "items", "files", "images", "pictures"})
 """What a user may call the format `table`."""
 
@@ -25,9 +28,15 @@ def command(
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", help="key=value, for the format: see docs/reference.")
     ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--columns", help="table: OURS=THEIRS, such as instruction=prompt; repeatable, or separated by commas."
+        ),
+    ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
 ) -> None:
-    """Bring records in. Twice is the same as once; what is left out is told by file and row (exit code 3)."""
+    """Bring records in. Twice is the same as once; what is left out is listed by cause (exit code 3)."""
     from imarena.datasets import DESCRIPTIONS, READERS
 
     if listing or not format_name:
@@ -42,22 +51,50 @@ def command(
         )
     if not path:
         fail("What should be imported?", hint=f"Give a path: imarena import {format_name} PATH")
-    from imarena.datasets import download_dataset, is_hub
     from imarena.storage import open_workspace
-    from imarena.workflows.exchange import import_records
+    from imarena.workflows.exchange import import_dataset
 
     if format_name not in READERS and format_name.lower() in PLAIN:
         fail(f"There is no format called '{format_name}'.", hint=f"Plain folders: imarena import table {path}")
-    read = READERS.get(format_name)
+    if format_name == "native_parquet":
+        _check_published(Path(path))
     with open_workspace(session(context).workspace) as workspace, progress_bars("import") as tell:
-        place = download_dataset(path, workspace.root / "downloads") if is_hub(path) else Path(path)
-        report = import_records(
-            workspace, read, format_name=format_name, path=place, options=parse_pairs(option), progress=tell
-        )
+        options = _options(format_name, option, columns)
+        report = import_dataset(workspace, format_name, path, options=options, progress=tell)
     emit(context, report.to_json(), lambda console: _show(console, report))
     if report.skipped:
         nothing = not report.new and not report.same
         raise typer.Exit(Exit.USER if nothing else Exit.PARTIAL)
+
+
+def _check_published(folder: Path) -> None:
+    """Refuse a published folder whose files are not those that its checksums name. Other exports have no checksums."""
+    from imarena.workflows.publishing import CHECKSUMS_FILE, check_publication
+
+    if not (folder / CHECKSUMS_FILE).is_file():
+        return
+    report = check_publication(folder)
+    if report.clean:
+        return
+    groups = {"changed": report.changed, "missing": report.missing, "added": report.extra}
+    files = [f"{name!r} ({state})" for state, names in groups.items() for name in names]
+    more = f" and {len(files) - _FILES_SHOWN:,} more" if len(files) > _FILES_SHOWN else ""
+    fail(
+        f"{folder} is not as it was published: {', '.join(files[:_FILES_SHOWN])}{more}.",
+        hint=f"Get the folder again, or remove its {CHECKSUMS_FILE} if you changed the files yourself.",
+    )
+
+
+def _options(format_name: str, option: list[str] | None, columns: list[str] | None) -> dict[str, str]:
+    """The format's options, with --columns among them."""
+    options = parse_pairs(option)
+    if columns and format_name != "table":
+        raise UserError(
+            f"The format '{format_name}' has its own columns.", hint="--columns goes with `imarena import table`."
+        )
+    if columns:
+        options["columns"] = ",".join([*([options["columns"]] if "columns" in options else []), *columns])
+    return options
 
 
 def _list(console: Console, known: dict[str, str]) -> None:
@@ -74,14 +111,11 @@ def _counted(number: int, name: str) -> str:
 
 def _show(console: Console, report: ImportReport) -> None:
     for title, counts in (("new", report.new), ("there already", report.same)):
-        told = ", ".join(_counted(number, name.lower()) for name, number in sorted(counts.items()) if number)
-        if told:
-            console.print(f"{title}: {told}")
-    for warning in report.warnings[:_SHOWN]:
+        summary = ", ".join(_counted(number, name.lower()) for name, number in sorted(counts.items()) if number)
+        if summary:
+            console.print(f"{title}: {summary}")
+    for warning in sentences(report.notices)[:_WARNINGS_SHOWN]:
         console.print(f"[yellow]warning:[/] {escape(warning)}")
     if not report.new and not report.same:
         console.print("nothing was imported")
-    for skip in report.skips[:_SHOWN]:
-        console.print(f"[yellow]left out:[/] {escape(str(skip))}")
-    if report.skipped > _SHOWN:
-        console.print(f"... and {report.skipped - _SHOWN:,} more; --json lists {len(report.skips):,}")
+    print_causes(console, report.causes)

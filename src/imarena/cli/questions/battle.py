@@ -33,11 +33,11 @@ def command(
     """Compare outputs in pairs, each pair in both orders. Resumes: only what is missing is asked."""
     from imarena.workflows.questions import parse_orders, parse_sampler, plan_battles
 
-    def plan(workspace: Any, words: Any, budget: Any) -> list[Any]:
+    def plan(workspace: Any, arguments: Any, budget: Any) -> list[Any]:
         return plan_battles(
             workspace,
             asked.judge or ["builtin"],
-            words,
+            arguments,
             budget,
             sampler=parse_sampler(sampler, width=width, until=until, seed=seed),
             orders=parse_orders(orders),

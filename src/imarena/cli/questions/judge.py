@@ -1,18 +1,47 @@
 """``imarena judge``."""
 
-from typing import Any
+import sys
+from contextlib import redirect_stdout
+from typing import Annotated, Any
 
 import typer
 
+from imarena.cli.console import session
 from imarena.cli.questions import judging_options
+
+Check = Annotated[
+    str,
+    typer.Option(
+        "--check",
+        metavar="MODULE:NAME",
+        help="Ask a judge of your own about three built-in cases, report what to fix, store nothing.",
+    ),
+]
 
 
 @judging_options.with_shared_options
-def command(context: typer.Context, asked: judging_options.JudgingOptions) -> None:
+def command(context: typer.Context, asked: judging_options.JudgingOptions, check: Check = "") -> None:
     """Score outputs one by one. Resumes: what was judged is not judged again; failures are tried again."""
     from imarena.workflows.questions import plan_scores
 
-    def plan(workspace: Any, words: Any, budget: Any) -> list[Any]:
-        return plan_scores(workspace, asked.judge or ["builtin"], words, budget, **asked.what)
+    if check:
+        _check(context, asked, check)
+
+    def plan(workspace: Any, arguments: Any, budget: Any) -> list[Any]:
+        return plan_scores(workspace, asked.judge or ["builtin"], arguments, budget, **asked.what)
 
     judging_options.run_judging(context, asked, plan, rounds=False)
+
+
+def _check(context: typer.Context, asked: judging_options.JudgingOptions, path: str) -> None:
+    """Needs no workspace; where there is one, its endpoints can be named."""
+    from imarena.cli.studies.plugin_check import finish_check
+    from imarena.core import FILE_NAME, Settings, load_settings
+    from imarena.storage import is_workspace
+    from imarena.workflows.studies import check_judge
+
+    root = session(context).workspace
+    settings = load_settings(root / FILE_NAME) if is_workspace(root) else Settings()
+    with redirect_stdout(sys.stderr):  # what the judge prints
+        check = check_judge(settings, path.removeprefix("function:"), asked.endpoint_arguments())
+    finish_check(context, check)

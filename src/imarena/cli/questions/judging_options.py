@@ -1,11 +1,12 @@
 """What `judge` and `battle` share: their options, the estimate before, the bar during, the tally after."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
+from functools import partial
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,9 +14,15 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from imarena.cli.console import Exit, emit, session, show_names, stderr
+from imarena.cli.causes import print_causes
+from imarena.cli.console import Exit, emit, session, show_names, stderr, warn
 from imarena.cli.options import Executor, parse_pairs
-from imarena.core import counted
+from imarena.core import counted, error_causes
+from imarena.core.notices import sentences
+
+if TYPE_CHECKING:
+    from imarena.judges import Estimate
+    from imarena.workflows.questions import JudgeReport, JudgeTally
 
 Judges = Annotated[
     list[str] | None,
@@ -48,20 +55,20 @@ Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="key=va
 
 @dataclass(frozen=True)
 class ChosenOptions:
-    """The options that both commands have."""
+    """The options about the endpoint and the money, which every command that asks judges has."""
 
-    endpoint: str
-    base_url: list[str] | None
-    model: str
-    api_key_env: list[str] | None
-    concurrency: int | None
-    max_cost_usd: float | None
-    option: list[str] | None
-    yes: bool
-    dry_run: bool
-    executor: str = ""
+    endpoint: EndpointName = ""
+    base_url: BaseUrl = None
+    model: Model = ""
+    api_key_env: ApiKeyEnv = None
+    concurrency: Concurrency = None
+    max_cost_usd: MaxCost = None
+    option: Option = None
+    yes: Yes = False
+    dry_run: DryRun = False
+    executor: Executor = ""
 
-    def words(self) -> Any:
+    def endpoint_arguments(self) -> Any:
         """For `wire_judge`."""
         from imarena.workflows.wiring import EndpointArguments, parse_option_values
 
@@ -83,30 +90,15 @@ class ChosenOptions:
 
 
 @dataclass(frozen=True)
-class JudgingOptions:
-    """The options that `judge` and `battle` share, in the order in which their help shows them."""
+class JudgingOptions(ChosenOptions):
+    """The options that `judge` and `battle` share."""
 
     judge: Judges = None
-    endpoint: EndpointName = ""
-    base_url: BaseUrl = None
-    model: Model = ""
-    api_key_env: ApiKeyEnv = None
     editors: Editors = None
     datasets: Datasets = None
     tasks: Tasks = None
     repeats: Repeats = 1
-    concurrency: Concurrency = None
-    executor: Executor = ""
-    max_cost_usd: MaxCost = None
-    option: Option = None
-    yes: Yes = False
-    dry_run: DryRun = False
     listing: Listing = False
-
-    @property
-    def chosen(self) -> ChosenOptions:
-        """Those that are about the endpoint and the money."""
-        return ChosenOptions(**{part.name: getattr(self, part.name) for part in fields(ChosenOptions)})
 
     @property
     def what(self) -> dict[str, Any]:
@@ -114,18 +106,24 @@ class JudgingOptions:
         return {name: getattr(self, name) for name in ("datasets", "editors", "tasks", "repeats")}
 
 
+_HELP_ORDER = (
+    "judge", "endpoint", "base_url", "model", "api_key_env", "editors", "datasets", "tasks", "repeats",
+    "concurrency", "executor", "max_cost_usd", "option", "yes", "dry_run", "listing",
+)  # fmt: skip
+
+
 def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A command as typer sees it: its own options, then those of `Asked`, which it gets as one argument."""
+    """A command as typer sees it: its own options, then those of `JudgingOptions`, which it gets as one argument."""
     context, _, *own = signature(command).parameters.values()
     shared = [
         Parameter(part.name, Parameter.KEYWORD_ONLY, default=part.default, annotation=part.type)
-        for part in fields(JudgingOptions)
+        for part in sorted(fields(JudgingOptions), key=lambda part: _HELP_ORDER.index(part.name))
     ]
     own = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in own]
 
-    def wrapped(context: typer.Context, **given: Any) -> None:
-        together = JudgingOptions(**{part.name: given.pop(part.name) for part in fields(JudgingOptions)})
-        command(context, together, **given)
+    def wrapped(context: typer.Context, **values: Any) -> None:
+        together = JudgingOptions(**{part.name: values.pop(part.name) for part in fields(JudgingOptions)})
+        command(context, together, **values)
 
     parameters = [context, *shared[:1], *own, *shared[1:]]
     vars(wrapped)["__signature__"] = Signature(parameters)
@@ -137,32 +135,41 @@ def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
 def run_judging(
     context: typer.Context, asked: JudgingOptions, plan: Callable[[Any, Any, Any], list[Any]], *, rounds: bool
 ) -> None:
-    """Plan (workspace, words, budget in; jobs out), estimate, ask, and print what was done."""
+    """Plan (workspace, arguments, budget in; jobs out), estimate, ask, and print what was done."""
     from imarena.storage import open_workspace
-    from imarena.workflows.questions import ask_jobs
+    from imarena.workflows.questions import run_jobs
 
     if asked.listing:
         list_judges(context)
         return
     with open_workspace(session(context).workspace) as workspace:
-        jobs = plan(workspace, asked.chosen.words(), asked.chosen.budget())
-        estimates = [job.estimate for job in jobs]
-        reports = []
-        if confirm_estimate(context, asked.chosen, estimates):
-            with progress_display() as watch:
-                reports = ask_jobs(workspace, jobs, watch=watch)
-    document = {
-        "dry_run": asked.dry_run,
-        "estimates": [found.to_json() for found in estimates],
+        jobs = plan(workspace, asked.endpoint_arguments(), asked.budget())
+        run = run_jobs(workspace, jobs, confirm=partial(confirm_estimate, context, asked), watching=progress_display)
+    document = run_document(asked, run.estimates, run.reports)
+    if rounds:
+        document["rounds"] = [[asdict(stage) for stage in stages] for stages in run.rounds]
+    finish_run(context, document, run.reports, asked.dry_run)
+
+
+def run_document(
+    chosen: ChosenOptions, estimates: "Sequence[Estimate]", reports: "Sequence[JudgeReport]"
+) -> dict[str, Any]:
+    """What was planned and what was done, for ``--json``."""
+    return {
+        "dry_run": chosen.dry_run,
+        "estimates": [estimate.to_json() for estimate in estimates],
         "reports": [report.to_json() for report in reports],
     }
-    if rounds:
-        document["rounds"] = [job.rounds for job in jobs]
-    finish_run(context, document, reports, asked.dry_run)
 
 
 USES = {"pointwise": "judge", "pairwise": "battle", "both": "judge, battle"}
-NEEDS = {"nothing": "nothing", "chat": "an endpoint", "vision": "the vision extra and --model", "records": "a file"}
+NEEDS = {
+    "nothing": "nothing",
+    "chat": "an endpoint",
+    "optional_chat": "nothing, or an endpoint",
+    "vision": "the vision extra and --model",
+    "records": "a file",
+}
 
 
 def list_judges(context: typer.Context) -> None:
@@ -177,34 +184,38 @@ def list_judges(context: typer.Context) -> None:
     emit(context, known, lambda console: show_names(console, known))
 
 
-def confirm_estimate(context: typer.Context, chosen: ChosenOptions, estimates: list[Any]) -> bool:
+def confirm_estimate(context: typer.Context, chosen: ChosenOptions, estimates: "Sequence[Estimate]") -> bool:
     """Print the estimate on stderr and, where money may be spent, ask. False: not now."""
     console = stderr()
-    for found in estimates:
-        show_estimate(console, found)
+    for estimate in estimates:
+        show_estimate(console, estimate)
     if chosen.dry_run:
         return False
-    if not any(found.spends for found in estimates) or chosen.yes or session(context).json or not sys.stdin.isatty():
+    if (
+        not any(estimate.spends for estimate in estimates)
+        or chosen.yes
+        or session(context).json
+        or not sys.stdin.isatty()
+    ):
         return True
     return typer.confirm("Go on?", err=True)
 
 
-def show_estimate(console: Console, found: Any) -> None:
+def show_estimate(console: Console, estimate: "Estimate") -> None:
     """One judge's plan in a few lines."""
-    most = "at most " if found.at_most else ""
-    asked = counted(found.new, "question")
-    console.print(f"[bold]{escape(found.judge)}[/]: {most}{asked} to ask, {found.done_before:,} done before")
-    for reason, number in found.unfit.items():
-        console.print(f"  [yellow]{number:,} left out:[/] {escape(reason)}")
-    if not found.new:
+    most = "at most " if estimate.at_most else ""
+    asked = counted(estimate.new, "question")
+    console.print(f"[bold]{escape(estimate.judge)}[/]: {most}{asked} to ask, {estimate.done_before:,} done before")
+    print_causes(console, error_causes(estimate.unfit), "  left out")
+    if not estimate.new:
         return
     parts = []
-    if found.input_tokens is not None:
-        parts.append(f"{found.input_tokens:,} tokens in, {found.output_tokens:,} out")
-        parts.append("cost not known" if found.cost_usd is None else f"about {found.cost_usd:,.4f} USD")
-    if found.seconds is not None:
-        parts.append("under a second" if found.seconds < 0.5 else f"about {duration_text(found.seconds)}")
-    for line, style in ((", ".join(parts), ""), ("; ".join(found.basis), "dim")):
+    if estimate.input_tokens is not None:
+        parts.append(f"{estimate.input_tokens:,} tokens in, {estimate.output_tokens:,} out")
+        parts.append("cost not known" if estimate.cost_usd is None else f"about {estimate.cost_usd:,.4f} USD")
+    if estimate.seconds is not None:
+        parts.append("under a second" if estimate.seconds < 0.5 else f"about {duration_text(estimate.seconds)}")
+    for line, style in ((", ".join(parts), ""), ("; ".join(estimate.basis), "dim")):
         console.print(Padding(Text(line, style=style), (0, 0, 0, 2), expand=False))
 
 
@@ -227,7 +238,7 @@ def progress_display() -> Iterator[Callable[[Any, int, int], None]]:
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[told]}", markup=False),
+        TextColumn("{task.fields[details]}", markup=False),
         TimeRemainingColumn(),
         console=console,
         disable=not console.is_terminal,
@@ -235,18 +246,18 @@ def progress_display() -> Iterator[Callable[[Any, int, int], None]]:
     import time
 
     started = time.monotonic()
-    tasks: dict[int, Any] = {}
+    tasks: dict[JudgeTally, Any] = {}
     with bars:
 
-        def watch(report: Any, done: int, total: int) -> None:
-            if id(report) not in tasks:
-                tasks[id(report)] = bars.add_task(report.judge, total=total, told="")
-            failed = done - report.judgments["ok"]
+        def watch(tally: "JudgeTally", done: int, total: int) -> None:
+            if tally not in tasks:
+                tasks[tally] = bars.add_task(tally.judge, total=total, details="")
+            failed = done - tally.judgments["ok"]
             rate = done / max(time.monotonic() - started, 1e-6)
-            cost = f", {report.cost_usd:.4f} USD" if report.cost_usd else ""
-            told = f"{rate:.1f}/s{cost}" + (f", {failed} failed" if failed else "")
-            bars.update(tasks[id(report)], completed=done, total=total, told=told)
-            line(f"{report.judge}: {done:,} of {total:,}, {told}")
+            cost = f", {tally.cost_usd:.4f} USD" if tally.cost_usd else ""
+            details = f"{rate:.1f}/s{cost}" + (f", {failed} failed" if failed else "")
+            bars.update(tasks[tally], completed=done, total=total, details=details)
+            line(f"{tally.judge}: {done:,} of {total:,}, {details}")
 
         yield watch
 
@@ -254,7 +265,7 @@ def progress_display() -> Iterator[Callable[[Any, int, int], None]]:
 def finish_run(
     context: typer.Context,
     document: dict[str, Any],
-    reports: list[Any],
+    reports: "Sequence[JudgeReport]",
     dry_run: bool,
     more: Callable[[Console], None] | None = None,
 ) -> None:
@@ -272,7 +283,7 @@ def finish_run(
         raise typer.Exit(Exit.PARTIAL)
 
 
-def _show(console: Console, reports: list[Any], dry_run: bool) -> None:
+def _show(console: Console, reports: "Sequence[JudgeReport]", dry_run: bool) -> None:
     if dry_run:
         console.print("Nothing was asked.")
     for report in reports:
@@ -281,7 +292,8 @@ def _show(console: Console, reports: list[Any], dry_run: bool) -> None:
         took = f"; {duration_text(report.seconds)}" if report.seconds >= 1 else ""
         again = f" ({report.shared:,} more by the same pixels)" if report.shared else ""
         console.print(f"{report.judge}: {counts}{again}; {report.done_before:,} done before{cost}{took}", markup=False)
-        for error, number in report.errors.most_common(3):
-            console.print(f"  {number:,} x {error}", markup=False, highlight=False)
+        print_causes(console, error_causes(report.errors), "  failed")
+        for text in sentences(report.notices):
+            warn(text)
         if report.stopped:
             console.print(f"  stopped: {report.stopped}", markup=False)

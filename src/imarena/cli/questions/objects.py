@@ -43,24 +43,19 @@ def command(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
     with open_workspace(session(context).workspace) as workspace:
-        wired = wire_lister(workspace.settings, chosen.words(), chosen.budget())
+        wired = wire_lister(workspace.settings, chosen.endpoint_arguments(), chosen.budget())
         job = plan_objects(workspace, wired, datasets=datasets, tasks=tasks, concurrency=concurrency)
         reports = []
         if asking.confirm_estimate(context, chosen, [job.estimate]):
             with asking.progress_display() as watch:
                 reports = [list_objects(workspace, job, watch=watch)]
-        found = shown_object_lists(workspace, datasets=datasets, tasks=tasks)
-    document = {
-        "dry_run": dry_run,
-        "estimates": [job.estimate.to_json()],
-        "reports": [report.to_json() for report in reports],
-        "lists": [asdict(one) for one in found],
-    }
-    asking.finish_run(context, document, reports, dry_run, more=lambda console: _show(console, found))
+        lists = shown_object_lists(workspace, datasets=datasets, tasks=tasks)
+    document = asking.run_document(chosen, [job.estimate], reports) | {"lists": [asdict(listed) for listed in lists]}
+    asking.finish_run(context, document, reports, dry_run, more=lambda console: _show(console, lists))
 
 
-def _show(console: Console, found: "list[ListedObjects]") -> None:
-    for one in found[:SHOWN]:
-        console.print(f"  [bold]{escape(one.key)}[/]: {escape(', '.join(one.objects) or '(nothing is listed)')}")
-    if len(found) > SHOWN:
-        console.print(f"  ... and {len(found) - SHOWN:,} more items (--json lists them all)")
+def _show(console: Console, lists: "list[ListedObjects]") -> None:
+    for listed in lists[:SHOWN]:
+        console.print(f"  [bold]{escape(listed.key)}[/]: {escape(', '.join(listed.objects) or '(nothing is listed)')}")
+    if len(lists) > SHOWN:
+        console.print(f"  ... and {len(lists) - SHOWN:,} more items (--json lists them all)")

@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from imarena.cli.causes import print_causes
 from imarena.cli.console import emit, session
 from imarena.cli.options import parse_pairs
 from imarena.cli.progress import progress_bars
-from imarena.core import counted
+from imarena.core import counted, error_causes
 
 
 def command(
@@ -26,8 +27,8 @@ def command(
     from imarena.workflows.questions import reparse_replies
     from imarena.workflows.wiring import parse_option_values
 
-    with open_workspace(session(context).workspace) as workspace, progress_bars("reparse") as tell:
-        report = reparse_replies(workspace, judge, options=parse_option_values(parse_pairs(option)), progress=tell)
+    with open_workspace(session(context).workspace) as workspace, progress_bars("reparse") as progress:
+        report = reparse_replies(workspace, judge, options=parse_option_values(parse_pairs(option)), progress=progress)
 
     def show(console: Console) -> None:
         console.print(
@@ -35,8 +36,7 @@ def command(
         )
         for change, number in sorted(report.changed.items()):
             console.print(f"  {change}: {number:,}", markup=False)
-        for reason, number in sorted(report.skipped.items()):
-            console.print(f"  not read again: {number:,}, {reason}", markup=False)
+        print_causes(console, error_causes(report.skipped), "  not read again")
         for status, number in sorted(report.without_answer.items()):
             console.print(f"  no answer to read: {number:,} {status}; the next run asks again", markup=False)
 

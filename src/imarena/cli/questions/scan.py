@@ -1,55 +1,72 @@
 """``imarena scan``."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
+from imarena.cli.causes import print_causes
 from imarena.cli.console import Exit, emit, print_tables, session
 from imarena.cli.options import Executor
 from imarena.cli.progress import progress_bars
 from imarena.cli.questions.judging_options import duration_text
-from imarena.core import counted
+from imarena.core import counted, error_causes
+
+if TYPE_CHECKING:
+    from imarena.workflows.questions import Findings
 
 SHOWN = 40
 
 
-def command(context: typer.Context, executor: Executor = "") -> None:
+def command(
+    context: typer.Context,
+    tool: Annotated[
+        str,
+        typer.Option(
+            "--tool", "-t", help="words, objects, faces, salient, colours, quality, or a vision tool by name."
+        ),
+    ] = "words",
+    executor: Executor = "",
+) -> None:
     """Read the words in every output and source, and flag those that speak to a judge, whatever the judge.
 
-    Resumes: a picture that was read is not read again. No network and no model: the OCR is in the package.
+    With --tool, another tool is asked about every picture, and its answers are stored as evidence. Resumes: a picture
+    with an answer by this version of the tool is not asked about again. Needs no network: the tools are bundled.
     """
     from imarena.storage import open_workspace
-    from imarena.workflows.questions import findings, scan_images
+    from imarena.workflows.questions import read_findings, scan_images, scan_pictures
 
-    with open_workspace(session(context).workspace) as workspace:
-        with progress_bars("scan") as tell:
-            report = scan_images(workspace, executor=executor, progress=tell)
-        found = findings(workspace)
+    with open_workspace(session(context).workspace) as workspace, progress_bars("scan") as progress:
+        if tool == "words":
+            report = scan_images(workspace, executor=executor, progress=progress)
+        else:
+            report = scan_pictures(workspace, tool, executor=executor, progress=progress)
+        findings = read_findings(workspace) if tool == "words" else None
 
     def show(console: Console) -> None:
         took = f"; {duration_text(report.seconds)}" if report.seconds >= 1 else ""
         console.print(f"{counted(report.read['ok'], 'picture')} read, {report.done_before:,} before{took}")
-        for error, number in report.errors.most_common(3):
-            console.print(f"  {number:,} x {error}", markup=False, highlight=False)
+        print_causes(console, error_causes(report.errors), "  failed")
         if report.stopped:
             console.print(f"  stopped: {report.stopped}", markup=False)
-        show_findings(console, found)
+        if findings is not None:
+            show_findings(console, findings)
 
-    emit(context, {"report": report.to_json(), "findings": found.to_json()}, show)
+    document = {"report": report.to_json(), **({} if findings is None else {"findings": findings.to_json()})}
+    emit(context, document, show)
     if report.missing:
         raise typer.Exit(Exit.PARTIAL)
 
 
-def show_findings(console: Console, found: Any) -> None:
+def show_findings(console: Console, findings: "Findings") -> None:
     """The words that address a judge: where they stand, by which trick, and what they say."""
     from imarena.workflows.questions import findings_table
 
-    console.print(escape(found.in_words()))
-    if not found.found:
+    console.print(escape(findings.in_words()))
+    if not findings.found:
         return
-    more = len(found.found) - SHOWN
-    print_tables(console, [findings_table(found, SHOWN)])
+    more = len(findings.found) - SHOWN
+    print_tables(console, [findings_table(findings, SHOWN)])
     if more > 0:
         console.print(f"... and {more:,} more (--json lists them all)")

@@ -1,24 +1,32 @@
-"""``imarena campaign``: create, invite, status, export, close; change, history and known are in campaign_change."""
+"""``imarena campaign``: create, invite, status, export, close; the other commands are in the modules beside it."""
 
 import json
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote as quoted
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 import typer
 
 from imarena.cli.console import emit, fail, session, stderr
-from imarena.cli.rating import campaign_change
+from imarena.cli.rating import campaign_change, campaign_people, campaign_raters, campaign_rehearse
 from imarena.core import counted
+from imarena.core.notices import notice_fields, sentences
+
+if TYPE_CHECKING:
+    from imarena.workflows.rating import CampaignForecast, CampaignStatus, RaterWork
 
 app = typer.Typer(
     add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Rating campaigns: people vote by a link."
 )
 Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
 Many = list[str] | None
-PERSON = ("rater_id", "name", "params", "votes", "active", "sheet", "median_time_s", "hasty", "flags")
+PERSON = (
+    "rater_id", "name", "params", "votes", "active", "sheet", "median_time_s", "hasty", "flags", "gold_right",
+    "gold_asked", "repeats_same", "repeats_asked", "excluded", "excluded_since", "excluded_reason",
+    "median_measured_s", "overclaimed", "unseen", "last_active",
+)  # fmt: skip
 """What `campaign status` tells of each rater."""
 
 
@@ -42,19 +50,22 @@ def create(
         Path | None, typer.Option(help="A JSON file with more: gold, practice, qualification, consent, guidelines.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides order and sides.")] = 0,
+    min_seconds: Annotated[float, typer.Option(min=0, max=600, help="Least time to look before an answer.")] = 0.0,
+    adjudication: Annotated[str, typer.Option(help="Units on which raters disagree: off, rater or lead.")] = "off",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print how many tasks it would make.")] = False,
 ) -> None:
     """Make a campaign and its assignments from what the workspace holds."""
     from pydantic import ValidationError
 
     from imarena.routing import CampaignPlan
     from imarena.storage import open_workspace
-    from imarena.workflows.rating import campaign_progress, create_campaign
+    from imarena.workflows.rating import campaign_progress, create_campaign, forecast_campaign
 
     values = {
         "name": name, "kind": kind, "editors": editor or (), "datasets": dataset or (), "tasks": task or (),
         "topics": topic or (), "per_stratum": per_stratum, "max_units": max_units, "raters_per_unit": raters_per_unit,
         "gold_rate": gold_rate, "repeat_rate": repeat_rate, "weekly_quota": weekly_quota, "lease_s": lease_s,
-        "seed": seed,
+        "seed": seed, "min_seconds": min_seconds, "adjudication": adjudication,
     }  # fmt: skip
     try:
         plan = CampaignPlan.model_validate({**values, **_more(settings)})
@@ -62,14 +73,36 @@ def create(
         first = error.errors()[0]
         fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
     with open_workspace(session(context).workspace) as workspace:
+        forecast = forecast_campaign(workspace, plan)
+        if dry_run:
+            text = _forecast_text(forecast)
+            emit(context, {"dry_run": True, **forecast.to_json()}, lambda console: console.print(text, markup=False))
+            return
         document = campaign_progress(workspace, create_campaign(workspace, plan)).to_json()
+        document["reasons"] = forecast.to_json()["reasons"]
     here = f"imarena -w {quoted(str(session(context).workspace))}"
     text = (
         f"{document['campaign_id']}: {counted(document['units'], 'unit')}, {counted(document['slots'], 'task')}.\n"
-        f"Next: {here} campaign invite {quoted(name)} --name WHO   (a rater's link)\n"
+        + "".join(f"{line}\n" for line in _reason_lines(forecast))
+        + f"Next: {here} campaign invite {quoted(name)} --name WHO   (a rater's link)\n"
         f"      {here} serve   (so that it can be opened)"
     )
     emit(context, document, lambda console: console.print(text, markup=False))
+
+
+def _forecast_text(forecast: "CampaignForecast") -> str:
+    """How many tasks there will be, and why there are not more."""
+    lines = [
+        f"{counted(forecast.units, 'unit')} for {counted(forecast.raters_per_unit, 'rater')} each: "
+        f"{counted(forecast.tasks, 'task')}."
+    ]
+    if forecast.checks:
+        lines.append(f"Tasks with known answers (practice, test, gold): {forecast.checks:,}.")
+    return "\n".join([*lines, *_reason_lines(forecast)])
+
+
+def _reason_lines(forecast: "CampaignForecast") -> list[str]:
+    return ["Left out:", *(f"  {left.text}" for left in forecast.reasons)] if forecast.reasons else []
 
 
 def _more(path: Path | None) -> dict[str, Any]:
@@ -141,85 +174,76 @@ def status(
     context: typer.Context, campaign: Annotated[str, typer.Argument(help="An id or a name; none: all.")] = ""
 ) -> None:
     """How far campaigns are, who rated, and how far raters agree."""
-    from imarena.routing import forms
     from imarena.storage import open_workspace
-    from imarena.workflows.rating import (
-        agreement,
-        all_campaigns,
-        campaign_progress,
-        get_campaign,
-        rater_work,
-    )
+    from imarena.workflows.rating import all_campaigns, campaign_status, get_campaign
 
-    documents = []
     with open_workspace(session(context).workspace) as workspace:
-        chosen = [get_campaign(workspace, campaign)] if campaign else [one for _, one in all_campaigns(workspace)]
-        for one in chosen:
-            document = campaign_progress(workspace, one).to_json()
-            document["agreement"] = [asdict(found) for found in agreement(workspace, one)]
-            document["people"] = [_told(work) for work in rater_work(workspace, one)]
-            document["least_look_s"] = forms().pace.least_s.get(one.kind)
-            documents.append(document)
+        chosen = [get_campaign(workspace, campaign)] if campaign else [row[1] for row in all_campaigns(workspace)]
+        reports = [campaign_status(workspace, record) for record in chosen]
 
     def show(console: Any) -> None:
-        for document in documents:
-            state = "closed" if not document["open"] else "paused" if document["paused"] else "open"
-            console.print(f"{document['name']} ({document['campaign_id']}, {document['kind']}, {state})", markup=False)
-            console.print(
-                f"  {document['votes']:,} of {document['slots']:,} tasks answered, {document['complete_units']:,} of"
-                f" {document['units']:,} units complete; raters: {document['raters']}, skips: {document['skipped']}"
-            )
-            if document["checks"]:
-                console.print(
-                    f"  beside them, {document['checks_done']:,} of {document['checks']:,} repeats and known answers"
-                )
-            for one in document["agreement"]:
-                alpha = f"{one['alpha']:.3f}" if one["alpha"] is not None else f"undefined ({one['reason']})"
-                if one["alpha_low"] is not None:
-                    alpha += f" (95 % interval {one['alpha_low']:.3f} to {one['alpha_high']:.3f})"
-                console.print(f"  alpha of {one['criterion']}: {alpha}", markup=False)
-            for one in document["people"]:
-                console.print(f"  {_person(one)}: {_work(one, document['least_look_s'])}", markup=False)
+        for report in reports:
+            _show(console, report)
 
-    emit(context, {"campaigns": documents}, show)
+    emit(context, {"campaigns": [_document(report) for report in reports]}, show)
 
 
-def _told(work: Any) -> dict[str, Any]:
-    """A rater's work as a document, with how often they were right and said the same twice."""
-    counts = {
-        "gold_right": sum(work.gold), "gold_asked": len(work.gold),
-        "repeats_same": sum(work.repeats), "repeats_asked": len(work.repeats),
-    }  # fmt: skip
-    return {**{name: getattr(work, name) for name in PERSON}, **counts}
+def _document(report: "CampaignStatus") -> dict[str, Any]:
+    return {
+        **report.progress.to_json(),
+        "agreement": [asdict(criterion) for criterion in report.agreement],
+        "people": [{name: getattr(rater, name) for name in PERSON} for rater in report.raters],
+        **notice_fields(notice for rater in report.raters for notice in rater.notices),
+        "least_look_s": report.least_look_s,
+    }
 
 
-def _work(rater: dict[str, Any], least_look_s: float | None) -> str:
-    """What a rater did, and why they stand out."""
-    median = rater["median_time_s"]
-    parts = [
-        f"{rater['votes']:,} {'vote' if rater['votes'] == 1 else 'votes'}",
-        *([] if rater["active"] else ["paused"]),
-    ]
-    parts += ["on a sheet"] if rater["sheet"] else []
-    parts += [f"median {median:.1f} s"] if median is not None else []
-    parts += (
-        [f"same answer twice {rater['repeats_same']} of {rater['repeats_asked']}"] if rater["repeats_asked"] else []
+def _show(console: Any, report: "CampaignStatus") -> None:
+    progress = report.progress.to_json()
+    state = "closed" if not progress["open"] else "paused" if progress["paused"] else "open"
+    console.print(f"{progress['name']} ({progress['campaign_id']}, {progress['kind']}, {state})", markup=False)
+    console.print(
+        f"  {progress['votes']:,} of {progress['slots']:,} tasks answered, {progress['complete_units']:,} of"
+        f" {progress['units']:,} units complete; raters: {progress['raters']}, skips: {progress['skipped']}"
     )
-    parts += [f"known answers {rater['gold_right']} of {rater['gold_asked']}"] if rater["gold_asked"] else []
-    flags = [
-        f"no time to look ({rater['hasty']:,} under {least_look_s:g} s; they count all the same)"
-        if flag == "no_time_to_look" and least_look_s is not None
-        else flag.replace("_", " ")
-        for flag in rater["flags"]
-    ]
-    return ", ".join(parts) + (f"; stands out: {', '.join(flags)}" if flags else "")
+    if progress["checks"]:
+        console.print(
+            f"  plus {progress['checks_done']:,} of {progress['checks']:,} check tasks (repeats, known answers)"
+        )
+    for criterion in report.agreement:
+        alpha = f"{criterion.alpha:.3f}" if criterion.alpha is not None else f"undefined ({criterion.reason})"
+        if criterion.alpha_low is not None:
+            alpha += f" (95 % interval {criterion.alpha_low:.3f} to {criterion.alpha_high:.3f})"
+        console.print(f"  alpha of {criterion.criterion}: {alpha}", markup=False)
+    for rater in report.raters:
+        console.print(f"  {_person(rater)}: {_work(rater)}", markup=False)
+        for text in sentences(rater.notices):
+            console.print(f"    warning: {text}", markup=False, soft_wrap=True)
+    if progress["disputed"]:
+        console.print(f"  disputed units: {progress['disputed']:,}, of these adjudicated: {progress['adjudicated']:,}")
 
 
-def _person(person: dict[str, Any]) -> str:
+def _work(rater: "RaterWork") -> str:
+    """What a rater did."""
+    parts = [counted(rater.votes, "vote"), *([] if rater.active else ["paused"])]
+    if rater.excluded:
+        since = f" from {rater.excluded_since} on" if rater.excluded_since else ""
+        parts.append(f"excluded{since} ({rater.excluded_reason})")
+    parts += ["on a sheet"] if rater.sheet else []
+    parts += [f"median {rater.median_time_s:.1f} s"] if rater.median_time_s is not None else []
+    if rater.median_measured_s is not None:
+        parts.append(f"measured {rater.median_measured_s:.1f} s")
+    parts += [f"unseen by the server {rater.unseen:,}"] if rater.unseen else []
+    parts += [f"same answer twice {rater.repeats_same} of {rater.repeats_asked}"] if rater.repeats_asked else []
+    parts += [f"known answers {rater.gold_right} of {rater.gold_asked}"] if rater.gold_asked else []
+    return ", ".join(parts)
+
+
+def _person(rater: "RaterWork") -> str:
     """A rater by name and by what a crowd platform told of them; the id tells people of one name apart."""
-    params = ", ".join(f"{name} {value}" for name, value in person["params"].items())
-    known = " · ".join(text for text in (person["name"], params) if text)
-    return f"{known} ({person['rater_id']})" if known else str(person["rater_id"])
+    params = ", ".join(f"{name} {value}" for name, value in rater.params.items())
+    known = " · ".join(text for text in (rater.name, params) if text)
+    return f"{known} ({rater.rater_id})" if known else rater.rater_id
 
 
 @app.command("export")
@@ -228,14 +252,17 @@ def export(
     campaign: Name,
     to: Annotated[Path | None, typer.Option("--to", help="The file to write; without it, stdout.")] = None,
 ) -> None:
-    """Write all live votes of a campaign as CSV; `imarena rank --from` reads it."""
+    """Write all live votes of a campaign as CSV; `imarena rank --from` reads it.
+
+    The column `not_counted` names why a vote does not count: practice, test, gold, repeat or rater excluded.
+    """
     from imarena.storage import open_workspace
     from imarena.workflows.rating import export_csv, get_campaign
 
     with open_workspace(session(context).workspace) as workspace:
         text = export_csv(workspace, get_campaign(workspace, campaign))
     if to is None:
-        typer.echo(text, nl=False)
+        typer.echo(text, nl=False, file=session(context).out)
         return
     to.write_text(text, encoding="utf-8")
     rows = text.count("\n") - 1
@@ -253,8 +280,8 @@ def close(
     from imarena.workflows.rating import CampaignChanges, change_campaign, get_campaign
 
     with open_workspace(session(context).workspace) as workspace:
-        found = get_campaign(workspace, campaign)
-        changed = change_campaign(workspace, found.campaign_id, CampaignChanges(open=reopen), "command line")
+        campaign_id = get_campaign(workspace, campaign).campaign_id
+        changed = change_campaign(workspace, campaign_id, CampaignChanges(open=reopen), "command line")
     document = {"campaign_id": changed.campaign_id, "open": changed.open}
     emit(context, document, lambda console: console.print("Open." if changed.open else "Closed.", markup=False))
 
@@ -262,3 +289,11 @@ def close(
 app.command("change")(campaign_change.change)
 app.command("history")(campaign_change.show_history)
 app.command("known")(campaign_change.known)
+app.command("exclude")(campaign_raters.exclude)
+app.command("include")(campaign_raters.include)
+app.command("links")(campaign_people.links)
+app.command("revoke")(campaign_people.revoke)
+app.command("restore")(campaign_people.unrevoke)
+app.command("reinvite")(campaign_people.reinvite)
+app.command("payments")(campaign_people.payments)
+app.command("rehearse")(campaign_rehearse.rehearse)

@@ -1,8 +1,10 @@
 """``imarena campaign change, history, known``: settings of a campaign under way, and tasks with known answers."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,7 +12,11 @@ from imarena.cli.console import emit, fail, session
 from imarena.core import counted
 from imarena.core.notices import sentences
 
+if TYPE_CHECKING:
+    from imarena.workflows.rating import KnownTaskProposal
+
 Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
+USES = ("gold", "practice", "qualification")
 
 
 def change(
@@ -28,7 +34,22 @@ def change(
     lease_s: Annotated[int | None, typer.Option(help="Seconds to answer, for tasks taken from now on.")] = None,
     gold_rate: Annotated[float | None, typer.Option(help="Share of tasks with a known answer.")] = None,
     repeat_rate: Annotated[float | None, typer.Option(help="Share of tasks shown again.")] = None,
-    completion_url: Annotated[str | None, typer.Option(help="Where raters are sent at the end; '': nowhere.")] = None,
+    completion_url: Annotated[
+        str | None, typer.Option(help="Where raters are sent at the end, with {code} for the code; '': nowhere.")
+    ] = None,
+    completion_code: Annotated[
+        list[str] | None,
+        typer.Option(help="OUTCOME=CODE: completed, screened_out, quota_full or partial; repeatable."),
+    ] = None,
+    complete_after: Annotated[int | None, typer.Option(help="Answers that make a participation complete.")] = None,
+    min_seconds: Annotated[float | None, typer.Option(help="Least time to look before an answer; 0: none.")] = None,
+    adjudication: Annotated[
+        str | None,
+        typer.Option(help="Who answers units on which raters disagree: off, rater or lead."),
+    ] = None,
+    adjudication_answers: Annotated[
+        str | None, typer.Option(help="What an adjudicator sees of the raters' answers: hidden or shown.")
+    ] = None,
     paused: Annotated[bool | None, typer.Option("--pause/--resume", help="No tasks for now; or go on.")] = None,
     opened: Annotated[bool | None, typer.Option("--open/--close", help="Open or close it.")] = None,
 ) -> None:
@@ -47,7 +68,9 @@ def change(
     values = {
         "name": name, "guidelines": _words(guidelines), "consent": _words(consent), "weekly_quota": weekly_quota,
         "raters_per_unit": raters_per_unit, "lease_s": lease_s, "gold_rate": gold_rate, "repeat_rate": repeat_rate,
-        "completion_url": completion_url, "paused": paused, "open": opened,
+        "completion_url": completion_url, "paused": paused, "open": opened, "completion_codes": _codes(completion_code),
+        "complete_after": complete_after, "min_seconds": min_seconds, "adjudication": adjudication,
+        "adjudication_answers": adjudication_answers,
     }  # fmt: skip
     try:
         changes = CampaignChanges.model_validate(values)
@@ -56,13 +79,33 @@ def change(
         fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
     with open_workspace(session(context).workspace) as workspace:
         before = get_campaign(workspace, campaign)
+        slots = campaign_progress(workspace, before).slots
         changed = change_campaign(workspace, before.campaign_id, changes, "command line")
         document = campaign_progress(workspace, changed).to_json()
     new = history(changed)[: len(history(changed)) - len(history(before))]
-    told = ", ".join(new[0].changes) if new else ""
+    names = ", ".join(new[0].changes) if new else ""
     document["changed"] = new[0].changes if new else {}
-    text = f"Changed: {told}." if told else "Nothing changed."
+    document["tasks_added"] = added = document["slots"] - slots
+    text = f"Changed: {names}." if names else "Nothing changed."
+    if raters_per_unit is not None and names:
+        text += f" {_added(added)}"
     emit(context, document, lambda console: console.print(text, markup=False))
+
+
+def _added(tasks: int) -> str:
+    if tasks < 0:
+        return f"{counted(-tasks, 'task')} withdrawn."
+    return f"{counted(tasks, 'task')} added." if tasks else "No task was added: each unit has as many already."
+
+
+def _codes(pairs: list[str] | None) -> dict[str, str] | None:
+    """OUTCOME=CODE, each; None where there are none."""
+    if not pairs:
+        return None
+    for pair in pairs:
+        if "=" not in pair:
+            fail(f"--completion-code '{pair}' is not OUTCOME=CODE.", hint="Such as completed=C1A2B3.")
+    return dict(pair.split("=", 1) for pair in pairs)
 
 
 def _words(path: Path | None) -> str | None:
@@ -75,22 +118,27 @@ def _words(path: Path | None) -> str | None:
 
 
 def show_history(context: typer.Context, campaign: Name) -> None:
-    """Who changed what in a campaign, and when; the newest first."""
+    """Who changed what in a campaign, or excluded which rater, and when; the newest first."""
     from imarena.storage import open_workspace
-    from imarena.workflows.rating import get_campaign, history
+    from imarena.workflows.rating import campaign_history, get_campaign
 
     with open_workspace(session(context).workspace) as workspace:
-        found = history(get_campaign(workspace, campaign))
+        edits = campaign_history(workspace, get_campaign(workspace, campaign))
 
     def show(console: Any) -> None:
-        for entry in found:
+        for entry in edits:
+            if entry.kind != "settings":
+                since = f" (votes from {entry.since[:19]} on)" if entry.since else ""
+                who = f"{entry.rater} ({entry.rater_id})" if entry.rater else entry.rater_id
+                line = f"{entry.at[:19]}  {entry.by}  {entry.kind} {who}{since}: {_short(entry.reason)}"
+                console.print(line, markup=False, soft_wrap=True)
             for setting, values in entry.changes.items():
                 line = f"{entry.at[:19]}  {entry.by}  {setting}: {_short(values['old'])} -> {_short(values['new'])}"
                 console.print(line, markup=False, soft_wrap=True)
-        if not found:
+        if not edits:
             console.print("Nothing was changed since it was made.")
 
-    emit(context, {"history": [asdict(entry) for entry in found]}, show)
+    emit(context, {"history": [asdict(entry) for entry in edits]}, show)
 
 
 def _short(value: object) -> str:
@@ -104,35 +152,70 @@ def known(
     table: Annotated[Path | None, typer.Option("--from", help="A CSV; without it, votes that agree.")] = None,
     least_votes: Annotated[int, typer.Option(min=1, help="Votes that a task needs.")] = 2,
     least_share: Annotated[float, typer.Option(min=0.01, max=1, help="Share of them that must be the same.")] = 1.0,
+    to: Annotated[
+        Path | None, typer.Option("--to", help="Write the file that `campaign create --settings` reads.")
+    ] = None,
+    use: Annotated[
+        str, typer.Option(help="Use of tasks for which the table names none: gold, practice or qualification.")
+    ] = "gold",
+    most: Annotated[
+        int | None, typer.Option(min=1, help="Write at most this many; those with most votes first.")
+    ] = None,
 ) -> None:
-    """Tasks with known answers, as `campaign create --settings` takes them: from votes that agree, or from a table."""
+    """Find tasks with known answers in votes that agree, or in a table, for `campaign create --settings`."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import known_tasks_from_table, known_tasks_from_votes
 
     if kind not in ("preference", "rating", "yes_no"):
         fail(f"There are no known answers for the kind '{kind}'.", hint="Choose preference, rating or yes_no.")
+    if use not in USES:
+        fail(f"There is no use '{use}'.", hint=f"Choose one of: {', '.join(USES)}.")
     text = _words(table)
     with open_workspace(session(context).workspace) as workspace:
-        found = (
+        known_tasks = (
             known_tasks_from_table(workspace, kind, text)
             if text is not None
             else known_tasks_from_votes(workspace, kind, (), least_votes, least_share)
         )
-    problems = sentences(found.notices)
-    document = {
-        "tasks": [one.known.model_dump(mode="json", exclude_defaults=True) for one in found.tasks],
+    problems = sentences(known_tasks.notices)
+    chosen = known_tasks.tasks[:most]
+    if to is not None:
+        if not chosen:
+            fail("No task has a known answer: nothing was written.", hint="; ".join(problems))
+        to.write_text(json.dumps(_settings(chosen, use), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    document: dict[str, Any] = {
+        "file": None if to is None else str(to),
+        "tasks": [task.known.model_dump(mode="json", exclude_defaults=True) for task in known_tasks.tasks],
         "problems": problems,
-        "notices": [notice.model_dump(mode="json") for notice in found.notices],
+        "notices": [notice.model_dump(mode="json") for notice in known_tasks.notices],
     }
 
     def show(console: Any) -> None:
-        for one in found.tasks:
-            answer = one.known.preference or one.known.ratings or ("yes" if one.known.answer else "no")
-            sides = f"{one.left} | {one.right}" if one.right else one.left
-            console.print(f"{one.item}: {sides}: {answer} ({counted(one.votes, 'vote')})", markup=False, soft_wrap=True)
+        for task in known_tasks.tasks:
+            answer = task.known.preference or task.known.ratings or ("yes" if task.known.answer else "no")
+            sides = f"{task.left} | {task.right}" if task.right else task.left
+            console.print(
+                f"{task.item}: {sides}: {answer} ({counted(task.votes, 'vote')})", markup=False, soft_wrap=True
+            )
         for problem in problems:
             console.print(problem, markup=False, soft_wrap=True)
-        if not found.tasks:
+        if not known_tasks.tasks:
             console.print("No task has a known answer.")
+        if to is not None:
+            console.print(f"Wrote {counted(len(chosen), 'task')} to {to}. Next:", markup=False)
+            console.print(
+                f"  imarena campaign create NAME --kind {kind} --settings {to} --gold-rate 0.1",
+                markup=False,
+                soft_wrap=True,
+            )
 
     emit(context, document, show)
+
+
+def _settings(tasks: "Sequence[KnownTaskProposal]", use: str) -> dict[str, list[dict[str, Any]]]:
+    """The tasks by their use, as a campaign's settings have them."""
+    by_use: dict[str, list[dict[str, Any]]] = {}
+    for task in tasks:
+        known = task.known.model_dump(mode="json", exclude_defaults=True)
+        by_use.setdefault(task.use or use, []).append(known)
+    return by_use

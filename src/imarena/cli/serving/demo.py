@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import emit, stderr
+from imarena.cli.console import emit, session, stderr
 from imarena.cli.progress import progress_bars
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 def command(
     context: typer.Context,
-    directory: Annotated[Path, typer.Argument(help="Where the demo's workspace goes.")] = Path("imarena-demo"),
+    directory: Annotated[
+        Path | None, typer.Argument(help="The demo's workspace; else that of --workspace.", show_default="imarena-demo")
+    ] = None,
     full: Annotated[bool, typer.Option(help="All of the bundled benchmark instead of a fixed sample.")] = False,
     serve: Annotated[
         bool, typer.Option("--serve", help="Serve it too: vote and look in a browser, from the first outputs on.")
@@ -33,16 +35,20 @@ def command(
     from imarena.workflows.demo import demo, next_steps
     from imarena.workflows.serving import first_campaign, need_port, need_web, run_background_server
 
+    if directory is None:  # not the workspace of IMARENA_WORKSPACE: that one holds the user's own work
+        source = context.find_root().get_parameter_source("workspace")
+        named = source is not None and source.name == "COMMANDLINE"
+        directory = session(context).workspace if named else Path("imarena-demo")
     if serve:
         need_web()  # before the work, not after it
         need_port("127.0.0.1", port)
         signal.signal(signal.SIGTERM, _end)  # the server must not outlive us
     with ExitStack() as stack:
         servers: list[subprocess.Popen[str]] = []
-        said: list[str] = []
+        lines: list[str] = []
 
         def say(line: str) -> None:
-            said.append(line)
+            lines.append(line)
             _say(line)
             if line.startswith("Open "):
                 _say("Vote there at once: boards fill while the judge is at work, and Runs shows how far it is.")
@@ -55,7 +61,7 @@ def command(
             done = demo(directory, full=full, progress=tell, ready=ready if serve else None)
         _tell(context, done, next_steps(directory, _program()))
         for server in servers:
-            _say("\n" + said[0] if said else "")
+            _say("\n" + lines[0] if lines else "")
             with suppress(KeyboardInterrupt):
                 raise typer.Exit(server.wait())
 

@@ -24,17 +24,20 @@ def command(
     root_path: Annotated[str, typer.Option(help="Path of the host below which a proxy has it, such as /arena.")] = "",
 ) -> None:
     """Serve a workspace's web application: voting, rating, leaderboards, explorer."""
-    from imarena.workflows.serving import serve
+    from imarena.workflows.serving import ServeSettings, serve
 
     console = stderr()
-    serve(
-        session(context).workspace,
+    settings = ServeSettings(
+        workspace=str(session(context).workspace),
         host=host,
         port=port,
         public=public,
-        open_browser=open_browser,
         trusted_proxies=tuple(trusted_proxy or ()),
         allowed_hosts=tuple(allowed_host or ()),
         root_path=root_path,
+    )
+    serve(
+        settings,
+        open_browser=open_browser,
         say=lambda address: console.print(f"Open {address}   (stop with Ctrl-C)", markup=False, soft_wrap=True),
     )

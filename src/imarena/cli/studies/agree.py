@@ -1,15 +1,19 @@
 """``imarena agree``."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from imarena.cli.console import emit, print_tables, session, warn
+from imarena.cli.console import Exit, emit, fail, print_tables, session, warn
 from imarena.cli.options import refuse_with_table
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.reports import columns, figure_columns, interval
 from imarena.reports.tables import Cell, Column, Table, write_csv
+
+if TYPE_CHECKING:
+    from imarena.agreement import Agreement, GroupAgreement, RaterAgreement
+    from imarena.stats import Figure
 
 
 def command(
@@ -41,47 +45,64 @@ def command(
     csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
+    all_votes: Annotated[
+        bool,
+        typer.Option(
+            "--all-votes", help="With --from: also votes marked as not counted (rater tests, excluded raters)."
+        ),
+    ] = False,
 ) -> None:
     """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
     from imarena.workflows.studies import agree_on_each, ratings_in_folder, ratings_of_file
 
     if from_file is not None:
         refuse_with_table({"--what": what != "all"})
+    elif all_votes:
+        fail("--all-votes needs a table.", hint="imarena agree --from votes.csv --all-votes")
     words = tuple(word.strip() for word in order.split(",") if word.strip())
     how = find_recipe(average)
     root = session(context).workspace
-    read = [ratings_of_file(from_file)] if from_file is not None else ratings_in_folder(root, what)
-    found = agree_on_each(
+    read = (
+        [ratings_of_file(from_file, all_votes=all_votes)]
+        if from_file is not None
+        else ratings_in_folder(root, what, by or ())
+    )
+    agreements = agree_on_each(
         read, by or (), only or (), words,
         rounds=rounds, seed=seed, leave_one_out=leave_one_out, recipe=how, pairs=rater_pairs,
     )  # fmt: skip
-    documents = [one.to_json() for one in found]
-    tables = [table for document in documents for table in _tables(document)]
+    documents = [agreement.to_json() for agreement in agreements]
+    tables = [table for agreement in agreements for table in _tables(agreement)]
     document = documents[0] | ({"votes": documents[1]} if documents[1:] else {})
     if csv is not None:
         write_csv(tables[0], csv)
     if not session(context).json:
-        for warning in (warning for one in documents for warning in one["warnings"]):
+        for warning in (warning for table in documents for warning in table["warnings"]):
             warn(warning)
     emit(context, document, lambda console: print_tables(console, tables, markdown=markdown, latex=latex))
+    if any(is_partial(part) for part in documents):
+        raise typer.Exit(Exit.PARTIAL)
 
 
-def _tables(document: dict[str, Any]) -> list[Table]:
+def is_partial(document: dict[str, Any]) -> bool:
+    """Was a part of the input left out that its author has to mend?"""
+    from imarena.workflows.studies import BAD_VALUES
+
+    return any(notice["code"] == BAD_VALUES for notice in document.get("notices", ()))
+
+
+def _tables(agreement: "Agreement") -> list[Table]:
     """The tables of one agreement: figures, and what else was asked for."""
-    names = tuple(document["settings"]["by"])
-    tables = [_figures(document, names)]
-    if any(
-        end
-        for group in document["groups"]
-        for end in group["alpha_interval"].values()
-        if end and end.get("low") is not None
-    ):
-        tables.append(_intervals(document, names))
-    if any("leave_one_out" in group for group in document["groups"]):
-        tables.append(_folds(document, names))
-    if any("rater_pairs" in group for group in document["groups"]):
-        tables.append(_pairs(document, names))
-    return [*tables, _raters(document, names)]
+    names = tuple(agreement.settings["by"])
+    groups = agreement.groups
+    tables = [_figures(agreement, names)]
+    if any(alpha.low is not None for group in groups for alpha in group.alpha.values() if alpha.value is not None):
+        tables.append(_intervals(agreement, names))
+    if any(group.leave_one_out is not None for group in groups):
+        tables.append(_folds(agreement, names))
+    if any(group.rater_pairs for group in groups):
+        tables.append(_pairs(agreement, names))
+    return [*tables, _raters(agreement, names)]
 
 
 def find_recipe(name: str) -> Any:
@@ -94,31 +115,28 @@ def find_recipe(name: str) -> Any:
 
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
-FOLD_COLUMNS = ("spearman", "spearman_spread", "kendall_accuracy", "kendall_accuracy_spread")
 RATERS_SHOWN = 40
 
 
-def _names(line: dict[str, Any], by: tuple[str, ...]) -> tuple[Cell, ...]:
+def _names(line: "GroupAgreement | RaterAgreement", by: tuple[str, ...]) -> tuple[Cell, ...]:
     """The criterion and the group of a line."""
-    return (line["criterion"] or "", *(line["group"].get(name, "") for name in by))
+    return (line.criterion or "", *(line.group.get(name, "") for name in by))
 
 
-def _figures(document: dict[str, Any], by: tuple[str, ...]) -> Table:
-    levels = levels_of(document)
+def _ends(alpha: "Figure") -> Cell:
+    """The interval of an alpha, where there is one."""
+    return interval(alpha.low, alpha.high) if alpha.value is not None else None
+
+
+def _figures(agreement: "Agreement", by: tuple[str, ...]) -> Table:
+    levels = levels_of(agreement)
     level = levels[0] if len(levels) == 1 else "ordinal"
     rows: list[tuple[Cell, ...]] = []
-    for group in document["groups"]:
-        ends = group["alpha_interval"][level] or {}
-        rows.append(
-            (
-                *_names(group, by),
-                *(group["alpha"][one] for one in levels),
-                interval(ends.get("low"), ends.get("high")),
-                *(group[name] for name in ("fleiss_kappa", "pairwise_agreement", "percent_agreement")),
-                *(group[name] for name in ("n_units", "n_raters", "n_missing")),
-                _note(group, levels),
-            )
-        )
+    for group in agreement.groups:
+        figures = (*(group.alpha[name].value for name in levels), _ends(group.alpha[level]))
+        shares = (group.fleiss_kappa.value, group.pairwise_agreement.value, group.percent_agreement.value)
+        counts = (group.n_units, group.n_raters, group.n_missing)
+        rows.append((*_names(group, by), *figures, *shares, *counts, _note(group, levels)))
     head = columns(
         "criterion", *by, *figure_columns(levels), Column(f"95% ({level})", ".3f"),
         *figure_columns(("kappa", "equal pairs", "all equal")), "units", "raters", "missing", Column("note", wrap=True),
@@ -126,80 +144,84 @@ def _figures(document: dict[str, Any], by: tuple[str, ...]) -> Table:
     title = (
         "Agreement of votes on pairs: Krippendorff's alpha, Fleiss' kappa, share of equal votes, share of pairs on "
         "which all are equal"
-        if document["settings"]["scale"] == "pair"
+        if agreement.settings["scale"] == "pair"
         else "Agreement among raters: Krippendorff's alpha on four levels, Fleiss' kappa, share of equal pairs, share "
         "of units on which all are equal"
     )
-    rule = document["settings"]["overall"]
+    rule = agreement.settings["overall"]
     title += f"; overall: the {rule.replace('-', ' ')} of each rater's marks" if rule else ""
     return Table(head, tuple(rows), title)
 
 
-def levels_of(document: dict[str, Any]) -> tuple[str, ...]:
+def levels_of(agreement: "Agreement") -> tuple[str, ...]:
     """The levels of measurement that apply: votes on pairs and labels are nominal."""
-    return ("nominal",) if document["settings"]["scale"] in ("pair", "label") else LEVELS
+    return ("nominal",) if agreement.settings["scale"] in ("pair", "label") else LEVELS
 
 
-def _note(group: dict[str, Any], levels: tuple[str, ...]) -> str:
+def _note(group: "GroupAgreement", levels: tuple[str, ...]) -> str:
     """Why figures are absent; levels that do not apply are not shown."""
     shown = {f"alpha.{level}" for level in levels} | {"fleiss_kappa", "pairwise_agreement", "percent_agreement"}
-    return "; ".join(dict.fromkeys(reason for name, reason in group["reasons"].items() if name in shown))
+    return "; ".join(dict.fromkeys(reason for name, reason in group.reasons.items() if name in shown))
 
 
-def _intervals(document: dict[str, Any], by: tuple[str, ...]) -> Table:
+def _intervals(agreement: "Agreement", by: tuple[str, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for group in document["groups"]:
-        ends = [group["alpha_interval"][level] or {} for level in LEVELS]
-        why = dict.fromkeys(one["reason"] for one in ends if one.get("reason"))
-        rows.append((*_names(group, by), *(interval(one.get("low"), one.get("high")) for one in ends), "; ".join(why)))
+    for group in agreement.groups:
+        alphas = [group.alpha[level] for level in LEVELS]
+        why = dict.fromkeys(
+            alpha.interval_reason for alpha in alphas if alpha.value is not None and alpha.interval_reason
+        )
+        rows.append((*_names(group, by), *map(_ends, alphas), "; ".join(why)))
     head = columns("criterion", *by, *(Column(level, ".3f", absent="–") for level in LEVELS), Column("note", wrap=True))
-    settings = document["settings"]
+    settings = agreement.settings
     title = f"95% intervals of alpha ({settings['interval']}, {settings['rounds']:,} rounds, seed {settings['seed']})"
     return Table(head, tuple(rows), title)
 
 
-def _folds(document: dict[str, Any], by: tuple[str, ...]) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (*_names(group, by), *(group["leave_one_out"][name] for name in FOLD_COLUMNS))
-        for group in document["groups"]
-        if group.get("leave_one_out")
-    ]
-    for line in document["averages"] if by else ():
-        found = line["leave_one_out"]
-        names = (line["criterion"] or "", *("average" for _ in by))
-        rows.append((*names, found["spearman"], "", found["kendall_accuracy"], ""))
-    title = f"Each rater against the mean of the others (average: {document['settings']['average']})"
+def _folds(agreement: "Agreement", by: tuple[str, ...]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for group in agreement.groups:
+        if group.leave_one_out:
+            folds = group.leave_one_out.folds
+            rho = (folds.spearman.value, folds.spearman_spread)
+            rows.append((*_names(group, by), *rho, folds.kendall_accuracy.value, folds.kendall_accuracy_spread))
+    for line in agreement.averages if by else ():
+        names = (line.criterion or "", *("average" for _ in by))
+        rows.append((*names, line.spearman.value, "", line.kendall_accuracy.value, ""))
+    title = f"Each rater against the mean of the others (average: {agreement.settings['average']})"
     shown = figure_columns(("Spearman", "spread", "Kendall accuracy", "spread"))
     return Table(columns("criterion", *by, *shown), tuple(rows), title)
 
 
-def _pairs(document: dict[str, Any], by: tuple[str, ...]) -> Table:
-    kinds = ("agreement", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic")
+def _pairs(agreement: "Agreement", by: tuple[str, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        (*_names(group, by), *pair["raters"], pair["n"], *(pair[name] for name in kinds))
-        for group in document["groups"]
-        for pair in group.get("rater_pairs", [])
-    ]
+        (
+            *_names(group, by), group.raters[pair.left], group.raters[pair.right], pair.n, pair.agreement.value,
+            pair.kappa.value, pair.linear.value, pair.quadratic.value,
+        )
+        for group in agreement.groups
+        for pair in group.rater_pairs
+    ]  # fmt: skip
     shown = figure_columns(("agreement", "Cohen kappa", "linear", "quadratic"))
     return Table(columns("criterion", *by, "rater", "rater", "units", *shown), tuple(rows), "Every two raters")
 
 
-def _raters(document: dict[str, Any], by: tuple[str, ...]) -> Table:
+def _raters(agreement: "Agreement", by: tuple[str, ...]) -> Table:
     """How each rater stands to the others; those with a flag first."""
-    lines = sorted(document["raters"], key=lambda line: not line["flags"])
-    rows: list[tuple[Cell, ...]] = [
-        (
-            *_names(line, by), line["rater"], line["n"], line["n_shared"], line["with_others"], line["mean_shift"],
-            line["most_common_share"], ", ".join(flag.replace("_", " ") for flag in line["flags"]),
-        )
-        for line in lines[:RATERS_SHOWN]
-    ]  # fmt: skip
+    lines = sorted(agreement.raters, key=lambda line: not line.report.flags)
+    rows: list[tuple[Cell, ...]] = []
+    for line in lines[:RATERS_SHOWN]:
+        report = line.report
+        flags = ", ".join(flag.replace("_", " ") for flag in report.flags)
+        figures = (report.with_others.value, report.mean_shift, report.most_common_share)
+        rows.append((*_names(line, by), line.rater, report.n, report.n_shared, *figures, flags))
     head = columns(
         "criterion", *by, "rater", "ratings", "shared units", Column("with others", ".3f", "–"),
         Column("mean shift", "+.3f", "–"), Column("most common value", ".0%", "–"), "flags",
     )  # fmt: skip
     more = len(lines) - RATERS_SHOWN
-    measures = dict.fromkeys(str(line["measure"]) for line in lines if line["with_others"] is not None)
+    compared = [line.report.with_others for line in lines]
+    measures = dict.fromkeys(figure.method for figure in compared if figure.value is not None)
     notes = [f"with others: {'; '.join(measures)}"] if measures else []
     notes += [f"... and {more:,} more (--json lists them all)"] if more > 0 else []
     return Table(head, tuple(rows), "Raters", tuple(notes))

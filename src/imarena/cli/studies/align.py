@@ -1,25 +1,37 @@
 """``imarena align``."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from imarena.cli.console import emit, print_tables, session, warn
+from imarena.cli.console import Exit, emit, print_tables, session, stderr, warn
 from imarena.cli.options import refuse_with_table
-from imarena.cli.studies.agree import find_recipe
+from imarena.cli.studies.agree import find_recipe, is_partial
 from imarena.cli.studies.align_tables import score_tables, verdict_tables
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.reports.tables import Table, write_csv
+
+if TYPE_CHECKING:
+    from imarena.agreement import AlignOptions
 
 
 def command(
     context: typer.Context,
     from_file: Annotated[
-        Path | None, typer.Option("--from", help="Scores (unit, model, judge, score), or a judge's battles.")
+        Path | None,
+        typer.Option(
+            "--from", help="A table of scores (unit, model, judge, score), of a judge's battles, or of `export scores`."
+        ),
     ] = None,
     against: Annotated[
-        Path | None, typer.Option("--against", help="Ratings (unit, rater, value), or people's battles.")
+        Path | None,
+        typer.Option(
+            "--against",
+            help="`people` (those of the workspace), or a file of their ratings (item, editor, value; optional: rater) "
+            "or votes (item, left, right, winner).",
+        ),
     ] = None,
     judge: Annotated[
         list[str] | None,
@@ -34,7 +46,7 @@ def command(
         typer.Option("--only", help="COLUMN=VALUE: only ratings that fit, such as criterion=overall; repeatable."),
     ] = None,
     average: Annotated[
-        str, typer.Option("--average", help="Average correlations: fisher, plain or paper-compat.")
+        str, typer.Option("--average", help="How correlations of groups are averaged: fisher, plain or paper-compat.")
     ] = "fisher",
     lower_is_better: Annotated[
         list[str] | None, typer.Option("--lower-is-better", help="A judge whose low scores are good; repeatable.")
@@ -44,44 +56,66 @@ def command(
     ] = None,
     rating_range: Annotated[str, typer.Option("--rating-range", help="LOW,HIGH of the ratings.")] = "",
     leave_one_out: Annotated[
-        bool, typer.Option("--leave-one-out", help="Also against the mean of all raters but one.")
+        bool, typer.Option("--leave-one-out", help="Also compare with the mean of all raters but one, for each rater.")
     ] = False,
-    pairs: Annotated[bool, typer.Option("--pairs", help="Also pairs of models on the same unit.")] = False,
-    gaps: Annotated[str, typer.Option("--gaps", help="Pair agreement by score gap: edges, such as 50,100,200.")] = "",
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Also report agreement on pairs of models on the same unit.")
+    ] = False,
+    gaps: Annotated[
+        str, typer.Option("--gaps", help="Report the agreement on pairs by score gap; edges such as 50,100,200.")
+    ] = "",
     compare: Annotated[
         bool, typer.Option("--compare", help="Test every two judges against each other, with Holm's correction.")
     ] = False,
     missing: Annotated[
-        str, typer.Option("--missing", help="Battles without a verdict of the judge: exclude, or wrong.")
+        str,
+        typer.Option(
+            "--missing", help="Battles without a verdict of the judge are left out (exclude) or count as wrong (wrong)."
+        ),
     ] = "exclude",
     rounds: Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds over units; 0 for none.")] = ROUNDS,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = SEED,
+    worst: Annotated[
+        int, typer.Option("--worst", min=0, help="Also list the N largest disagreements of each judge.")
+    ] = 0,
+    page: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="DIR", help="Write the largest disagreements with their images (default 20)."),
+    ] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
 ) -> None:
     """A judge or a metric against people: correlations and bias, or accuracy on battles."""
-    groups = tuple(by or ())
+    from imarena.agreement import AlignOptions
+
     if from_file is not None:
-        refuse_with_table({"--judge": bool(judge)})
-    given = _tables(from_file, against, session(context).workspace, judge)
-    options = {
-        "by": groups, "average": find_recipe(average), "lower_is_better": frozenset(lower_is_better or ()),
-        "score_range": dict(_judge_range(text) for text in score_range or []),
-        "rating_range": _range(rating_range) if rating_range else None, "leave_one_out": leave_one_out,
-        "pairs": pairs, "gaps": _edges(gaps), "compare": compare, "rounds": rounds, "seed": seed,
-        "only": tuple(only or ()),
-    }  # fmt: skip
-    if given is None:
-        document, tables = _workspace(session(context).workspace, judge or [], options, missing)
+        refuse_with_table({"--judge": bool(judge), "--worst": bool(worst), "--page": page is not None})
+    files = _tables(from_file, against, session(context).workspace, judge)
+    options = AlignOptions(
+        by=tuple(by or ()), average=find_recipe(average), lower_is_better=frozenset(lower_is_better or ()),
+        score_range=dict(_judge_range(text) for text in score_range or []),
+        rating_range=_range(rating_range) if rating_range else None, leave_one_out=leave_one_out,
+        pairs=pairs, gaps=_edges(gaps), compare=compare, rounds=rounds, seed=seed,
+    )  # fmt: skip
+    if files is None:
+        shown = ShownWorst(worst or (20 if page is not None else 0), page)
+        people = None if against is None or str(against) == "people" else against
+        document, tables = _workspace(
+            session(context).workspace, judge or [], options, only or [], missing, people, shown
+        )
     else:
-        document, tables = _files(*given, options, missing)
+        document, tables = _files(*files, options, only or [], missing)
     if csv is not None:
         write_csv(tables[0], csv)
     if not session(context).json:
-        for warning in document.get("warnings", []):
+        for warning in document.get("warnings", []):  # verdicts of two tables have none
             warn(warning)
+        if "page" in document:
+            stderr().print(f"Page: {document['page']}", markup=False, soft_wrap=True, highlight=False)
     emit(context, document, lambda console: print_tables(console, tables, markdown=markdown, latex=latex))
+    if is_partial(document):
+        raise typer.Exit(Exit.PARTIAL)
 
 
 def _tables(
@@ -92,39 +126,69 @@ def _tables(
 
     if from_file is not None and against is not None:
         return from_file, against
-    if from_file is None and (against is None or str(against) == "people") and (judges or is_workspace(root)):
+    if from_file is None and (judges or is_workspace(root)):
         return None
     raise UserError(
-        "Name two tables.",
-        hint="imarena align --from scores.csv --against ratings.csv, or --judge NAME --against people in a workspace",
+        "`--against` takes `people` or a file; give the judge by `--judge` or `--from`.",
+        hint="imarena align --from scores.csv --against ratings.csv; in a workspace: --judge NAME and --against people "
+        "or --against ratings.csv",
     )
 
 
+@dataclass(frozen=True)
+class ShownWorst:
+    """How many of the largest disagreements are listed, and where the page of them goes."""
+
+    count: int = 0
+    page: Path | None = None
+
+
 def _workspace(
-    root: Path, judges: list[str], options: dict[str, Any], missing: str
+    root: Path,
+    judges: list[str],
+    options: "AlignOptions",
+    only: list[str],
+    missing: str,
+    people: Path | None,
+    worst: ShownWorst,
 ) -> tuple[dict[str, Any], list[Table]]:
-    """The workspace's judges against its people: scores with ratings, battles with votes, whichever there are."""
+    """The workspace's judges against its people or a file's: scores with ratings, battles with votes."""
+    from imarena.reports import disagreement_tables
     from imarena.storage import open_workspace
-    from imarena.workflows.studies import align_workspace
+    from imarena.workflows.studies import (
+        align_columns,
+        read_aligned_columns,
+        worst_disagreements,
+        write_disagreements,
+    )
 
     with open_workspace(root) as workspace:
-        document = align_workspace(workspace, judges, options, missing)
-    made = score_tables(document["scores"]) if "scores" in document else []
-    if "verdicts" in document:
-        made += verdict_tables(document["verdicts"], tuple(options["by"]))
+        columns = read_aligned_columns(workspace, judges, options, only=only, people=people)
+        alignment = align_columns(columns, options, missing=missing)
+        document = alignment.to_json()
+        made = score_tables(alignment.scores) if alignment.scores else []
+        if alignment.verdicts:
+            made += verdict_tables(alignment.verdicts, options.by)
+        if worst.count:
+            found = worst_disagreements(workspace, columns, options, worst.count)
+            document["worst"] = found.to_json()
+            made += disagreement_tables(found.items, found.groups)
+            if worst.page is not None:
+                document["page"] = str(write_disagreements(workspace, found, worst.page))
     return document, made
 
 
-def _files(from_file: Path, against: Path, options: dict[str, Any], missing: str) -> tuple[dict[str, Any], list[Table]]:
+def _files(
+    from_file: Path, against: Path, options: "AlignOptions", only: list[str], missing: str
+) -> tuple[dict[str, Any], list[Table]]:
     """Two tables: scores with ratings, or a judge's battles with people's."""
     from imarena.agreement import VerdictAlignment
     from imarena.workflows.studies import align_files
 
-    found = align_files(from_file, against, options, missing)
-    document = found.to_json()
-    if isinstance(found, VerdictAlignment):
-        return document, verdict_tables(document, tuple(options["by"]))
-    return document, score_tables(document)
+    alignment = align_files(from_file, against, options, only=only, missing=missing)
+    if isinstance(alignment, VerdictAlignment):
+        return alignment.to_json(), verdict_tables(alignment, options.by)
+    return alignment.to_json(), score_tables(alignment)
 
 
 def _range(text: str) -> tuple[float, float]:

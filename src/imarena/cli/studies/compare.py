@@ -1,39 +1,67 @@
 """``imarena compare``."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import shorten
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
-from imarena.cli.console import Exit, emit, print_tables, session
+from imarena.cli.causes import print_causes
+from imarena.cli.console import emit, print_tables, session
+from imarena.cli.gates import (
+    JUnitFile,
+    SummaryFile,
+    check_gate_options,
+    gate_exit,
+    show_gates,
+    write_gate_files,
+)
 from imarena.cli.progress import progress_bars
 from imarena.cli.questions import judging_options as asking
-from imarena.core import UserError
+from imarena.core import UserError, skip_causes
 from imarena.core.notices import sentences
 from imarena.reports import columns
 from imarena.reports.tables import Column, Table
 
-SKIPS_SHOWN = 5
+if TYPE_CHECKING:
+    from imarena.stats import GateReport
+    from imarena.workflows.studies import ComparedFolders, ItemResult, ModelComparison
+
+_TIED_SHOWN = 10
 
 
 def command(
     context: typer.Context,
     old: Annotated[Path, typer.Argument(metavar="OLD", help="A folder of outputs: <key>.png.")],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one, for the same items.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="A second folder of outputs, for the same items.")],
     items: Annotated[
-        Path | None, typer.Option("--items", help="A CSV: key, instruction, source; task and more if you like. Needed.")
+        Path | None,
+        typer.Option(
+            "--items",
+            help="Required: a CSV with the columns key, instruction and source; task and others are optional.",
+        ),
     ] = None,
     judge: Annotated[str, typer.Option("--judge", "-j", help="A judge of the catalog or of imarena.toml.")] = "builtin",
     orders: Annotated[str, typer.Option("--orders", help="both, single or paper-compat.")] = "both",
-    report: Annotated[Path, typer.Option("--report", help="Folder of the page with examples.")] = Path(
+    report: Annotated[Path, typer.Option("--report", help="Folder for the page with examples.")] = Path(
         "compare-report"
     ),
-    old_name: Annotated[str, typer.Option("--old-name", help="What OLD is called; else its folder's name.")] = "",
-    new_name: Annotated[str, typer.Option("--new-name", help="What NEW is called; else its folder's name.")] = "",
-    top: Annotated[int, typer.Option("--top", min=0, help="Items to list where the two differ most.")] = 5,
+    old_name: Annotated[
+        str, typer.Option("--old-name", help="Name of OLD in the results (default: its folder's name).")
+    ] = "",
+    new_name: Annotated[
+        str, typer.Option("--new-name", help="Name of NEW in the results (default: its folder's name).")
+    ] = "",
+    level: Annotated[float, typer.Option("--level", help="Confidence level of the intervals and the verdict.")] = 0.95,
+    fail_if: Annotated[
+        str | None,
+        typer.Option("--fail-if", help="A gate: worse or not-better. Exit code 4 if it fails, 3 if data are missing."),
+    ] = None,
+    junit: JUnitFile = None,
+    summary: SummaryFile = None,
+    top: Annotated[int, typer.Option("--top", min=0, help="Number of items to list where the two differ most.")] = 5,
     endpoint: asking.EndpointName = "",
     base_url: asking.BaseUrl = None,
     model: asking.Model = "",
@@ -47,16 +75,19 @@ def command(
 ) -> None:
     """Is NEW better than OLD? Two folders of outputs, a verdict with its interval, and examples side by side.
 
-    Everything is kept in --workspace DIR where one is given, so that the next run asks only what is new.
+    With --workspace DIR the judgments are stored there, and the next run asks only new questions.
     """
     from imarena.workflows.questions import parse_orders
     from imarena.workflows.studies import (
+        check_level,
         compare,
+        comparison_gate,
         comparison_workspace,
         import_folders,
         name_sides,
         need_both_sides,
         plan_comparison,
+        read_comparison_rule,
         write_comparison,
     )
 
@@ -66,11 +97,14 @@ def command(
             hint="A CSV with a row for each item: key (the files are called KEY.png), instruction, source (a picture "
             "beside it). For outputs of items that a workspace has: `imarena edit -e folder:PATH`, then `battle`.",
         )
+    check_level(level)
+    rule = read_comparison_rule(fail_if)
+    check_gate_options(junit, gated=rule is not None)
     chosen = asking.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
     sides = name_sides(old, new, old_name, new_name)
-    with comparison_workspace(session(context).workspace) as workspace:
+    with comparison_workspace(session(context).workspace, dry_run=dry_run) as workspace:
         with progress_bars("compare") as tell:
             imported = import_folders(workspace, items, sides, progress=tell)
         need_both_sides(workspace, sides, imported)
@@ -79,7 +113,7 @@ def command(
             sides,
             items,
             judge,
-            chosen.words(),
+            chosen.endpoint_arguments(),
             chosen.budget(),
             orders=parse_orders(orders),
             repeats=repeats,
@@ -90,45 +124,67 @@ def command(
             )
             return
         with asking.progress_display() as watch:
-            found, done = compare(workspace, sides, job, imported, watch=watch)
-        page = write_comparison(workspace, found, report)
-    document = {**found.to_json(top=max(top, 10)), "missing": done.missing, "report": str(page)}
-    emit(context, document, lambda console: _show(console, found, top, page))
-    if done.missing or imported.skipped or any(row["missing"] for row in found.coverage.values()):
-        raise typer.Exit(Exit.PARTIAL)
+            comparison, done = compare(workspace, sides, job, imported, watch=watch, level=level)
+        page = write_comparison(workspace, comparison, report)
+    gate = comparison_gate(comparison, rule, done)
+    document = {**comparison.to_json(top=max(top, 10)), "missing": done.missing, "report": str(page)}
+    if gate is not None:
+        document["gate"] = gate.to_json()
+    emit(context, document, lambda console: _show(console, comparison, top, page, gate))
+    write_gate_files(gate, "imarena compare", junit, summary, _summary(comparison, gate))
+    missing = done.missing or imported.skipped or any(row.missing for row in comparison.coverage.values())
+    gate_exit(gate, partial=bool(missing))
 
 
-def _show(console: Console, found: Any, top: int, page: Path) -> None:
-    from imarena.reports import next_words, task_table, verdict_sentence
+def _summary(comparison: "ModelComparison", gate: "GateReport | None") -> str:
+    """The comparison for a pull request."""
+    from imarena.reports import gate_markdown, next_step_text, task_table, verdict_sentence
+
+    verdict, sides = comparison.verdict, comparison.sides
+    lines = [verdict.words, verdict_sentence(verdict, sides.new_name), next_step_text(verdict)]
+    tables = [task_table(sides.new_name, comparison.by_task)] if comparison.by_task else []
+    title = f"{sides.new_name} against {sides.old_name}"
+    notes = sentences(comparison.notices, "report")
+    return gate_markdown(title, gate, [*lines, f"Judge: {comparison.judge}."], tables, notes)
+
+
+def _show(console: Console, comparison: "ModelComparison", top: int, page: Path, gate: "GateReport | None") -> None:
+    from imarena.reports import next_step_text, task_table, verdict_sentence
     from imarena.workflows.studies import largest_differences
 
-    verdict, sides = found.verdict, found.sides
+    verdict, sides = comparison.verdict, comparison.sides
     style = "bold green" if verdict.settled else "bold yellow"
     console.print(verdict.words, style=style, markup=False)
     console.print(verdict_sentence(verdict, sides.new_name), markup=False)
-    console.print(next_words(verdict), markup=False)
-    for text in sentences(found.notices):
+    console.print(next_step_text(verdict), markup=False)
+    for text in sentences(comparison.notices):
         console.print(text, style="yellow", markup=False)
-    for skip in found.skips[:SKIPS_SHOWN]:
-        console.print(f"[yellow]left out:[/] {escape(str(skip))}")
-    if len(found.skips) > SKIPS_SHOWN:
-        console.print(f"[yellow]... and {len(found.skips) - SKIPS_SHOWN:,} more (--json lists them all)[/]")
-    if found.by_task:
-        print_tables(console, [task_table(sides.new_name, found.by_task)])
-    if rows := largest_differences(found.items, top):
+    print_causes(console, skip_causes(comparison.skips))
+    if comparison.by_task:
+        print_tables(console, [task_table(sides.new_name, comparison.by_task)])
+    if rows := largest_differences(comparison.items, top):
         print_tables(console, [_differences(rows, sides)])
-    console.print(f"Judge: {found.judge}. Side by side: {page.resolve()}", markup=False)
+    if comparison.tied:
+        names = ", ".join(comparison.tied[:_TIED_SHOWN])
+        more = f" and {len(comparison.tied) - _TIED_SHOWN:,} more" if len(comparison.tied) > _TIED_SHOWN else ""
+        console.print(f"Tied: {names}{more}", markup=False)
+    console.print(f"Judge: {comparison.judge}. Side by side: {page.resolve()}", markup=False)
+    show_gates(console, gate)
 
 
-def _differences(rows: Any, sides: Any) -> Table:
+def _differences(rows: "Sequence[ItemResult]", sides: "ComparedFolders") -> Table:
     head = columns("where they differ most", "better", Column("ahead by", ".0f"), Column("instruction", wrap=True))
     lines = tuple(
         (
             row.item.key,
             sides.new_name if row.points > 0.5 else sides.old_name,
-            None if row.gap is None else abs(row.gap),
+            row.lead,
             shorten(row.item.turns[0].instruction, 70, placeholder=" …"),
         )
         for row in rows
     )
-    return Table(head, lines)
+    leads = [row.lead for row in rows if row.lead is not None]
+    notes = ["ahead by: the difference of the judge's two scores"] if leads else []
+    if any(lead < 0 for lead in leads):
+        notes.append("below 0: preferred when the two are compared, although its own score is lower")
+    return Table(head, lines, notes=tuple(notes))

@@ -17,14 +17,14 @@ def command(
     from imarena.storage import collect_garbage, open_workspace
 
     with open_workspace(session(context).workspace) as workspace:
-        found = collect_garbage(workspace, remove=yes, grace_s=grace_s)
+        garbage = collect_garbage(workspace, remove=yes, grace_s=grace_s)
     document = {
         "removed": yes,
-        "blobs": list(found.blobs),
-        "leftovers": found.leftovers,
-        "bytes": found.bytes,
+        "blobs": list(garbage.blobs),
+        "leftovers": garbage.leftovers,
+        "bytes": garbage.bytes,
     }
     verb = "Removed" if yes else "Would remove (--yes does it)"
-    what = f"{counted(len(found.blobs), 'image')}, {counted(found.leftovers, 'leftover')}"
-    text = f"{verb}: {what}, {found.bytes / 1e6:,.1f} MB."
+    what = f"{counted(len(garbage.blobs), 'image')}, {counted(garbage.leftovers, 'leftover')}"
+    text = f"{verb}: {what}, {garbage.bytes / 1e6:,.1f} MB."
     emit(context, document, lambda console: console.print(text))

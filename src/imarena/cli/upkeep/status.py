@@ -84,7 +84,8 @@ def _counts(title: str, counts: dict[str, int]) -> Table:
 
 
 def _outputs(summary: WorkspaceStatus) -> Table:
-    """What each editor was asked for and gave; coverage is over all items of its data sets, as on boards.
+    """What each editor was asked for and gave; coverage is over all items of its data sets, as on boards. An item that
+    it was not asked for (`not run`) lowers the coverage.
 
     Text comes last: it folds where a terminal is narrow.
     """
@@ -102,6 +103,8 @@ def _outputs(summary: WorkspaceStatus) -> Table:
     for name, row in summary.outputs.items():
         made, asked = row.get("ok", 0), sum(row.values())
         failed = ", ".join(f"{number:,} {state}" for state, number in sorted(row.items()) if state != "ok")
+        not_run = summary.not_run.get(name, 0)
+        failed = ", ".join(filter(None, (failed, f"{not_run:,} not run" if not_run else "")))
         pixels = without.get(name, 0) if without else None
         share = summary.coverage.get(name, made / asked)
         rows.append((name, made, asked, share, summary.attempts[name], pixels, failed))

@@ -1,8 +1,8 @@
 """Notices: what a user should know about a result, as data. Each door words them in its own way."""
 
 from imarena.core.notices.notice import (
+    Medium,
     Notice,
-    Place,
     notice_fields,
     notices_from_texts,
     sentence,
@@ -10,4 +10,4 @@ from imarena.core.notices.notice import (
     text_notice,
 )
 
-__all__ = ["Notice", "Place", "notice_fields", "notices_from_texts", "sentence", "sentences", "text_notice"]
+__all__ = ["Medium", "Notice", "notice_fields", "notices_from_texts", "sentence", "sentences", "text_notice"]

@@ -1,12 +1,12 @@
 """Sentences of notices beside a board of a workspace: its source, what it lacks, how to see the rest.
 
-A wording takes the notice's values and the place where it is shown. Add the code here when you add a notice.
+A wording takes the notice's values and the medium where it is shown. Add the code here when you add a notice.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from imarena.core.notices.notice import Place, Wording
+from imarena.core.notices.notice import Medium, Wording
 from imarena.core.plurals import counted, plural
 
 _LISTED = 5
@@ -20,100 +20,100 @@ def name_list(names: Iterable[str], noun: str = "") -> str:
     return ", ".join(every[:_LISTED]) + (more if rest > 0 else "")
 
 
-def choice(place: Place, *, source: str = "", judge: str = "") -> str:
+def choice(medium: Medium, *, source: str = "", judge: str = "") -> str:
     """How to choose a source or a judge: by an option of the command line, or by a filter of the page."""
-    if place == "page":
+    if medium == "page":
         names = {"people": "People", "judge": "Judge", "all": "People and judges"}
         return f"“Judge”: {judge}" if judge else f"“Verdicts of”: {names.get(source, source)}"
     return f"--judge {judge}" if judge else f"--source {source}"
 
 
-def _how(place: Place, **chosen: str) -> str:
-    return "" if place == "report" else f" ({choice(place, **chosen)})"
+def _how(medium: Medium, **chosen: str) -> str:
+    return "" if medium == "report" else f" ({choice(medium, **chosen)})"
 
 
-def _few_votes(values: dict[str, Any], place: Place) -> str:
+def _few_votes(values: dict[str, Any], medium: Medium) -> str:
     text = f"Only {counted(values['votes'], 'vote')} of people so far: this board says little yet"
-    if values["judges"] and place != "report":
-        return f"{text} ({choice(place, source='judge')} shows the judge's board)."
+    if values["judges"] and medium != "report":
+        return f"{text} ({choice(medium, source='judge')} shows the judge's board)."
     return f"{text}."
 
 
-def _absent_editors(values: dict[str, Any], place: Place) -> str:
+def _absent_editors(values: dict[str, Any], medium: Medium) -> str:
     models, command = values["models"], values["command"]
     begin = (
         f"{name_list(models)} {plural('has', len(models))} outputs but {plural('is', len(models))} not on this board"
     )
     if values["people"]:
         begin += ": nobody has voted on them"
-    if place == "report" or not command:
+    if medium == "report" or not command:
         return f"{begin}."
     return f"{begin}. To ask people: `{command}`." if values["people"] else f"{begin}. To add: `{command}`."
 
 
-def _scored_only(values: dict[str, Any], place: Place) -> str:
+def _scored_only(values: dict[str, Any], medium: Medium) -> str:
     models, command = values["models"], values["command"]
     begin = f"{name_list(models)} {plural('is', len(models))} ranked by scores alone, others by direct comparisons too"
-    return f"{begin}." if place == "report" else f"{begin}. To compare: `{command}`."
+    return f"{begin}." if medium == "report" else f"{begin}. To compare: `{command}`."
 
 
-def _no_outputs(values: dict[str, Any], place: Place) -> str:  # noqa: ARG001
+def _no_outputs(values: dict[str, Any], medium: Medium) -> str:  # noqa: ARG001
     counts: Mapping[str, Mapping[str, int]] = values["models"]
     parts = [f"{name} ({', '.join(f'{n:,} {state}' for state, n in row.items())})" for name, row in counts.items()]
     return f"Not on this board, because they have no output: {name_list(parts, 'model')}."
 
 
-def _fewer_items(values: dict[str, Any], place: Place) -> str:
+def _fewer_items(values: dict[str, Any], medium: Medium) -> str:
     parts = [f"{name} ({part:,} of {whole:,})" for name, (part, whole) in values["models"].items()]
     text = f"Some models were not run on all items of this board: {name_list(parts, 'model')}."
-    if place == "report":
+    if medium == "report":
         return text
     return f"{text} `imarena edit` makes the missing outputs (`--mode all` also edits items of several turns)."
 
 
-def _outputs_not_judged(values: dict[str, Any], place: Place) -> str:
+def _outputs_not_judged(values: dict[str, Any], medium: Medium) -> str:
     parts = [f"{name} {left:,} of {whole:,}" for name, (left, whole) in values["models"].items()]
     text = f"Outputs without a verdict so far: {name_list(parts, 'model')}."
-    return text if place == "report" else f"{text} `imarena {values['command']}` asks about the missing ones only."
+    return text if medium == "report" else f"{text} `imarena {values['command']}` asks about the missing ones only."
 
 
-def _one_dimension(values: dict[str, Any], place: Place) -> str:  # noqa: ARG001
+def _one_dimension(values: dict[str, Any], medium: Medium) -> str:  # noqa: ARG001
     name = values["dimension"]
     text = f"These verdicts are about {name} alone, not about the whole."
     return f"{text} An editor that changes nothing does well here." if name == "visual_consistency" else text
 
 
-def _judges_pooled(values: dict[str, Any], place: Place) -> str:
+def _judges_pooled(values: dict[str, Any], medium: Medium) -> str:
     names = values["judges"]
     text = f"Verdicts of {len(names)} judges are pooled: {', '.join(names)}."
-    return text if place == "report" else f"{text} Choose one: {choice(place, judge='NAME')}."
+    return text if medium == "report" else f"{text} Choose one: {choice(medium, judge='NAME')}."
 
 
-def _people_and_judges(values: dict[str, Any], place: Place) -> str:  # noqa: ARG001
+def _people_and_judges(values: dict[str, Any], medium: Medium) -> str:  # noqa: ARG001
     text = "People's votes and judges' verdicts count alike here."
-    how = f" Choose one of them: {choice(place, source='people')} or {choice(place, source='judge')}."
-    return text if place == "report" else text + how
+    how = f" Choose one of them: {choice(medium, source='people')} or {choice(medium, source='judge')}."
+    return text if medium == "report" else text + how
 
 
-def _other_sources(values: dict[str, Any], place: Place) -> str:
+def _other_sources(values: dict[str, Any], medium: Medium) -> str:
     """What else there is to rank by. A part of a sentence: the board's own line begins it."""
     parts = []
     if values.get("votes"):
-        parts.append(f"{counted(values['votes'], 'vote')} of people" + _how(place, source="people"))
+        parts.append(f"{counted(values['votes'], 'vote')} of people" + _how(medium, source="people"))
     judges: Mapping[str, int] = values.get("judges") or {}
     if judges:
         names = sorted(judges)
         who = f"judge {names[0]}" if len(names) == 1 else f"{len(names)} judges"
-        parts.append(f"{counted(sum(judges.values()), 'verdict')} of {who}" + _how(place, judge=names[0]))
+        parts.append(f"{counted(sum(judges.values()), 'verdict')} of {who}" + _how(medium, judge=names[0]))
     return " and ".join(parts)
 
 
-def _unnamed_group(values: dict[str, Any], place: Place) -> str:  # noqa: ARG001
+def _unnamed_group(values: dict[str, Any], medium: Medium) -> str:  # noqa: ARG001
     n = values["battles"]
     return f"{counted(n, 'battle')} {plural('has', n)} no {values['by']} and {plural('is', n)} on no board."
 
 
-WORDS: dict[str, Wording] = {
+WORDINGS: dict[str, Wording] = {
     "few_votes": _few_votes,
     "absent_editors": _absent_editors,
     "scored_only": _scored_only,
@@ -126,12 +126,11 @@ WORDS: dict[str, Wording] = {
     "other_sources": _other_sources,
     "unnamed_group": _unnamed_group,
     "dimensions_pooled": lambda values, _: f"Verdicts about {', '.join(values['dimensions'])} are ranked together.",
-    "self_judged": lambda values, _: (
-        f"{values['editor']} was driven by the judge '{values['judge']}', which also ranks it here: its rating is not "
-        "independent."
+    "self_judged": (
+        "{editor} was driven by the judge '{judge}', which also ranks it here: its rating is not independent."
     ),
-    "no_intervals": lambda values, _: f"No intervals: {values['reason']}",
-    "board_not_stored": lambda values, _: f"The board was not stored: {values['reason']}",
-    "group_not_ranked": lambda values, _: str(values["reason"]),
+    "no_intervals": "No intervals: {reason}",
+    "board_not_stored": "The board was not stored: {reason}",
+    "group_not_ranked": "{reason}",
     "judge_cannot_see": lambda values, _: f"The judge {values['judge']} cannot judge: {'; '.join(values['limits'])}.",
 }

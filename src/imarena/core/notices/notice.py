@@ -1,5 +1,6 @@
 """A notice is a code with values. `sentence` words it for the terminal, a web page or a report."""
 
+import contextlib
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
@@ -7,13 +8,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-Place = Literal["terminal", "page", "report"]
+Medium = Literal["terminal", "page", "report"]
 """Who words it: the command line names options, a web page names its filters, a report names neither."""
 
-Wording = Callable[[dict[str, Any], Place], str]
+Wording = str | Callable[[dict[str, Any], Medium], str]
+"""A sentence with the values' names in braces, or a function where it depends on more."""
 TEXT = "text"
 """The code of a notice that is a sentence already: old stored boards, and errors of others."""
-_MODULES = ("ranking", "boards", "studies")
+_MODULES = ("ranking", "boards", "studies", "imports", "raters")
 
 
 class Notice(BaseModel):
@@ -35,20 +37,20 @@ def notices_from_texts(texts: Iterable[str]) -> tuple[Notice, ...]:
     return tuple(text_notice(text) for text in texts)
 
 
-def sentence(notice: Notice, place: Place = "terminal") -> str:
-    """The notice in words."""
-    if notice.code == TEXT:
-        return str(notice.values["text"])
-    wording = _wordings().get(notice.code)
-    if wording is None:  # written by a later version
-        told = ", ".join(f"{name} {value}" for name, value in notice.values.items())
-        return f"{notice.code.replace('_', ' ').capitalize()}{': ' if told else ''}{told}."
-    return wording(dict(notice.values), place)
+def sentence(notice: Notice, medium: Medium = "terminal") -> str:
+    """The notice in words. One of a later version, with an unknown code or other values, is listed as it is."""
+    wording = _wordings().get(notice.code, "{text}" if notice.code == TEXT else None)
+    values: dict[str, Any] = dict(notice.values)
+    if wording is not None:
+        with contextlib.suppress(LookupError, TypeError, ValueError, AttributeError):  # values of another version
+            return wording.format(**values) if isinstance(wording, str) else wording(values, medium)
+    details = ", ".join(f"{name} {value}" for name, value in values.items())
+    return f"{notice.code.replace('_', ' ').capitalize()}{': ' if details else ''}{details}."
 
 
-def sentences(notices: Iterable[Notice], place: Place = "terminal") -> list[str]:
+def sentences(notices: Iterable[Notice], medium: Medium = "terminal") -> list[str]:
     """Each notice in words, equal ones once."""
-    return list(dict.fromkeys(sentence(notice, place) for notice in notices))
+    return list(dict.fromkeys(sentence(notice, medium) for notice in notices))
 
 
 def notice_fields(notices: Iterable[Notice]) -> dict[str, Any]:
@@ -59,10 +61,10 @@ def notice_fields(notices: Iterable[Notice]) -> dict[str, Any]:
 
 @cache
 def _wordings() -> dict[str, Wording]:
-    found: dict[str, Wording] = {}
+    wordings: dict[str, Wording] = {}
     for name in _MODULES:
-        words: dict[str, Wording] = import_module(f"imarena.core.notices.{name}").WORDS
-        if double := found.keys() & words.keys():
+        module_wordings: dict[str, Wording] = import_module(f"imarena.core.notices.{name}").WORDINGS
+        if double := wordings.keys() & module_wordings.keys():
             raise ValueError(f"The notice {min(double)} is worded twice.")
-        found |= words
-    return found
+        wordings |= module_wordings
+    return wordings

@@ -7,7 +7,7 @@ from functools import cached_property
 from pydantic import Field, model_validator
 
 from imarena.core.ids import content_id
-from imarena.core.records.base import JsonDict, Moment, Noun, Origin, Outcome, Record
+from imarena.core.records.base import JsonDict, Moment, Noun, Origin, Outcome, Record, moment_text
 
 
 class Rater(Record):
@@ -69,11 +69,17 @@ TESTS_OF_RATERS: Mapping[str, str] = {
 where such votes are left out."""
 
 
+NOT_COUNTED = "not_counted"
+"""The column of an exported table of votes that has the reason why a vote does not count; empty where it does."""
+
+
 class EventKind(StrEnum):
     """What can happen to an assignment."""
 
     LEASED = "leased"
     SKIPPED = "skipped"
+    UNSKIPPED = "unskipped"
+    """A skip that was taken back."""
     EXPIRED = "expired"
     VOTED = "voted"
     UNDONE = "undone"
@@ -122,6 +128,13 @@ class Vote(Record):
     issues: tuple[Issue, ...] = ()
     comment: str = ""
     time_spent_s: float | None = None
+    """As the rater's page, or the sheet, has it."""
+    handed_out_at: Moment | None = None
+    pictures_served_at: Moment | None = None
+    """By the server's clock: when the rater got the task, and when the last of its pictures was first requested. None:
+    another way of rating, or an earlier version."""
+    unseen: bool = False
+    """The server did not send the task's pictures to this rater: the answer came on a sheet, or from a program."""
     idempotency_key: str = ""
     supersedes: str | None = None
     retracted: bool = False
@@ -145,6 +158,13 @@ class Vote(Record):
                     raise ValueError(f"{criterion} is {value:g}, outside the scale {low:g} to {high:g}")
         return self
 
+    @property
+    def measured_time_s(self) -> float | None:
+        """Seconds from the moment when the rater had the task and all its pictures to the answer, by the server."""
+        if self.handed_out_at is None or self.pictures_served_at is None:
+            return None
+        return max(0.0, (self.created_at - max(self.handed_out_at, self.pictures_served_at)).total_seconds())
+
     @cached_property
     def vote_id(self) -> str:
         """Imported votes are identified by where they stand, live ones by their idempotency key."""
@@ -153,3 +173,22 @@ class Vote(Record):
             "vote", self.rater_id, self.assignment_id, self.idempotency_key, self.item_id, self.turn,
             self.left_id, self.right_id, self.supersedes, self.retracted, origin,
         )  # fmt: skip
+
+
+class Exclusion(Record):
+    """A rater's votes do not count: all of them, or those from a moment on. Nothing is deleted; it can be lifted."""
+
+    rater_id: str
+    since: Moment | None = None
+    """None: all votes."""
+    reason: str
+    by: str = ""
+    lifted_at: Moment | None = None
+    lifted_by: str = ""
+    lifted_reason: str = ""
+
+    @cached_property
+    def exclusion_id(self) -> str:
+        """Whose votes, from when on, and when this was decided."""
+        since = "" if self.since is None else moment_text(self.since)
+        return content_id("exclusion", self.rater_id, since, moment_text(self.created_at))

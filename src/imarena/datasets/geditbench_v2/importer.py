@@ -17,11 +17,12 @@ from typing import Any
 from imarena.core import Importable, Intake, Skip, UserError, canonical_json
 from imarena.core.records import ImageRef, Item, Origin, Output, Turn
 from imarena.datasets.contents import DatasetIndex
-from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_jsonl
+from imarena.datasets.folder import IMAGE_SUFFIXES, Folder
 from imarena.datasets.geditbench_v2.results import DIMENSIONS, is_result, result_judgment
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
 from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, keep_file, one_line, skip_bad_file
 from imarena.datasets.options import check_options
+from imarena.datasets.rows import labelled_rows, read_each
 from imarena.datasets.taxonomy import load_taxonomy
 
 SOURCE = "geditbench_v2"
@@ -95,8 +96,8 @@ class _Gallery:
         key, instruction = values.get("key"), values.get("instruction")
         if not isinstance(key, str) or not key:
             raise UserError("the key is empty")
-        given = values.get("task")
-        task = self._taxonomy.task(given if isinstance(given, str) and given else _NUMBER.sub("", key))
+        stated = values.get("task")
+        task = self._taxonomy.task(stated if isinstance(stated, str) and stated else _NUMBER.sub("", key))
         missing = () if source else (f"the source picture of {key}",)
         self._keys.add(key)
         return Item(
@@ -106,7 +107,7 @@ class _Gallery:
             sources=(source,) if source else (),
             absent=missing if isinstance(instruction, str) else (*missing, f"the instruction of {key}"),
             taxonomy="geditbench_v2",
-            task=task.name if task else (given or _NUMBER.sub("", key)),
+            task=task.name if task else (stated or _NUMBER.sub("", key)),
             family=task.family if task else None,
             licence=self._options.get("licence"),
             origin=origin,
@@ -129,22 +130,16 @@ class _Gallery:
 
     def read_list(self, path: Path) -> Iterator[Importable]:
         name = self._folder.name(path)
-        for entry in read_jsonl(path, name):
-            if isinstance(entry, Skip):
-                yield entry
-                continue
-            row, values = f"line {entry[0]}", entry[1]
-            try:
-                check_storable(values)
-                if self._described and self._shelf.item_id(str(values.get("key"))) is None:
-                    raise UserError(f"there is no item '{values.get('key')}'")
-                yield from self._ensure_item(values, name, row)
-            except BAD_ROW as error:
-                yield Skip(name, row, one_line(error))
-                continue
-            candidates = values.get("candidates")
-            for candidate in candidates if isinstance(candidates, list) else ():
-                yield self._candidate(candidate, values["key"], name, row)
+        return read_each(labelled_rows(path, name), name, lambda row, values: self._listed(values, name, row))
+
+    def _listed(self, values: Mapping[str, Any], name: str, row: str) -> Iterator[Importable]:
+        check_storable(values)
+        if self._described and self._shelf.item_id(str(values.get("key"))) is None:
+            raise UserError(f"there is no item '{values.get('key')}'")
+        yield from self._ensure_item(values, name, row)
+        candidates = values.get("candidates")
+        for candidate in candidates if isinstance(candidates, list) else ():
+            yield self._candidate(candidate, values["key"], name, row)
 
     def _candidate(self, candidate: Any, key: str, file: str, row: str) -> Importable:
         if not isinstance(candidate, dict):
@@ -189,22 +184,16 @@ class _Gallery:
 
     def read_results(self, path: Path) -> Iterator[Importable]:
         name = self._folder.name(path)
-        found = _DIMENSION.search(name) or _DIMENSION.search(str(path))
-        dimension = self._options.get("dimension") or (DIMENSIONS[found[1]] if found else "overall")
-        for entry in read_jsonl(path, name):
-            if isinstance(entry, Skip):
-                yield entry
-                continue
-            row, values = f"line {entry[0]}", entry[1]
-            try:
-                check_storable(values)
-                if not is_result(values) or not isinstance(values.get("key"), str):
-                    raise UserError("expected an object with key and results")
-                yield from self._result(values, name, row, dimension)
-            except BAD_ROW as error:
-                yield Skip(name, row, one_line(error))
+        match = _DIMENSION.search(name) or _DIMENSION.search(str(path))
+        dimension = self._options.get("dimension") or (DIMENSIONS[match[1]] if match else "overall")
+        return read_each(
+            labelled_rows(path, name), name, lambda row, values: self._result(values, name, row, dimension)
+        )
 
     def _result(self, values: Mapping[str, Any], file: str, row: str, dimension: str) -> Iterator[Importable]:
+        check_storable(values)
+        if not is_result(values) or not isinstance(values.get("key"), str):
+            raise UserError("expected an object with key and results")
         results = values["results"]
         shown = results.get("input_dict")
         shown = shown if isinstance(shown, dict) else {}
@@ -217,10 +206,10 @@ class _Gallery:
             if self._shelf.output_id(key, model) is None:
                 yield self._output(key, model, None, file, row)
         ids = (self._shelf.item_id(key), self._shelf.output_id(key, left), self._shelf.output_id(key, right))
-        place = canonical_json([dimension, key, left, right])
-        repeat = self._seen.get(place, 0)
-        self._seen[place] = repeat + 1
-        origin = Origin(source=SOURCE, file=file, row=f"{place} {repeat}" if repeat else place)
+        row_key = canonical_json([dimension, key, left, right])
+        repeat = self._seen.get(row_key, 0)
+        self._seen[row_key] = repeat + 1
+        origin = Origin(source=SOURCE, file=file, row=f"{row_key} {repeat}" if repeat else row_key)
         sides = (ids[0] or "", ids[1] or "", ids[2] or "")
         yield from result_judgment(results, sides, origin, dimension, self._options.get("judge"))
 
@@ -228,9 +217,9 @@ class _Gallery:
         """(item key, left model, right model) of a pair result."""
         readings = {
             (text[:cut], names[:split], names[split + 4 :])
-            for cut in _places(text, "_pair_")
+            for cut in _positions(text, "_pair_")
             for names in (text[cut + 6 :],)
-            for split in _places(names, "_vs_")
+            for split in _positions(names, "_vs_")
         }
         if isinstance(shown, list) and len(shown) == 2 and all(isinstance(image, str) for image in shown):
             fitting = {reading for reading in readings if _fits(reading, shown)}
@@ -257,7 +246,7 @@ def _fits(reading: tuple[str, str, str], shown: list[str]) -> bool:
     return all(path.endswith(f"/{model}/{key}") for path, model in zip(paths, models, strict=True))
 
 
-def _places(text: str, mark: str) -> list[int]:
+def _positions(text: str, mark: str) -> list[int]:
     return [
         match.start()
         for match in re.finditer(f"(?={re.escape(mark)})", text)

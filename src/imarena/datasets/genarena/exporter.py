@@ -42,14 +42,14 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     dataset = _dataset(archive, options.get("dataset"))
     new_directory(directory)
     left_out: Counter[tuple[str, str]] = Counter()
-    places: dict[str, tuple[str, int]] = {}
-    yield from _write_items(directory / "data", archive, dataset, places)
+    rows: dict[str, tuple[str, int]] = {}
+    yield from _write_items(directory / "data", archive, dataset, rows)
     outputs: dict[str, OutputLocation] = {}
-    yield from _write_outputs(directory / "arena", archive, places, experiment, outputs, left_out)
+    yield from _write_outputs(directory / "arena", archive, rows, experiment, outputs, left_out)
     battles = BattleWriter(directory / "arena", experiment, outputs, left_out)
     battles.write(archive)
     for vote in archive.records(Vote):
-        if vote.item_id in places:
+        if vote.item_id in rows:
             left_out[NO_VOTES] += 1
     for (what, why), count in sorted(left_out.items()):
         yield Skip(what, "", f"{count} left out: {why}", by_format=(what, why) in NO_PLACE)
@@ -67,7 +67,7 @@ def _dataset(archive: Archive, wanted: str | None) -> str:
     return wanted if wanted is not None else names[0]
 
 
-def _write_items(root: Path, archive: Archive, dataset: str, places: dict[str, tuple[str, int]]) -> Iterator[Skip]:
+def _write_items(root: Path, archive: Archive, dataset: str, rows: dict[str, tuple[str, int]]) -> Iterator[Skip]:
     """One Parquet file a subset; `places` learns where each item went."""
     taken: dict[str, set[int]] = {}
     tables: dict[str, Any] = {}
@@ -76,7 +76,7 @@ def _write_items(root: Path, archive: Archive, dataset: str, places: dict[str, t
             subset = safe_name(item.track or dataset)
             index = _index(item, taken.setdefault(subset, set()))
             taken[subset].add(index)
-            places[item.item_id] = (subset, index)
+            rows[item.item_id] = (subset, index)
             if item.absent:
                 continue  # known from logs only: the logs bring it back
             if len(item.turns) > 1 or item.masks or item.turns[0].masks:
@@ -169,7 +169,7 @@ class _Table:
 def _write_outputs(
     root: Path,
     archive: Archive,
-    places: Mapping[str, tuple[str, int]],
+    rows: Mapping[str, tuple[str, int]],
     experiment: str,
     outputs: dict[str, OutputLocation],
     left_out: Counter[tuple[str, str]],
@@ -178,13 +178,13 @@ def _write_outputs(
     names: dict[Path, dict[str, str]] = {}
     homes: dict[tuple[str, str], str] = {}
     for output in archive.records(Output):
-        if output.item_id not in places:
+        if output.item_id not in rows:
             continue
         reason = _cannot(output)
         if output.editor is None or reason:
             left_out["outputs", reason] += 1
             continue
-        subset, index = places[output.item_id]
+        subset, index = rows[output.item_id]
         outputs[output.output_id] = OutputLocation(subset, index, output.editor)
         if output.image is None:
             continue  # imported without pixels: its battles name it
@@ -219,5 +219,5 @@ def _experiment_of(output: Output) -> str | None:
     """The experiment that an imported output came from."""
     if output.origin is None or output.origin.source != "genarena":
         return None
-    found = _IN_TREE.search(output.origin.file)
-    return found[1] if found and safe_name(found[1]) == found[1] else None
+    match = _IN_TREE.search(output.origin.file)
+    return match[1] if match and safe_name(match[1]) == match[1] else None

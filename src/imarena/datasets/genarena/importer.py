@@ -197,10 +197,10 @@ def _model_names(experiment: Path, folder: Folder) -> dict[str, str]:
 
 
 def _read_model(
-    place: Path, model: str, subset: str, folder: Folder, shelf: DatasetIndex, intake: Intake
+    directory: Path, model: str, subset: str, folder: Folder, shelf: DatasetIndex, intake: Intake
 ) -> Iterator[Importable]:
     chosen: dict[int, Path] = {}
-    for path in sorted(place.iterdir(), key=_preference):
+    for path in sorted(directory.iterdir(), key=_preference):
         digits = _DIGITS.match(path.name)
         name = folder.name(path)
         if path.suffix.lower() not in _SUFFIXES or digits is None:

@@ -87,18 +87,18 @@ class _Place:
 
 
 def read_experiment(
-    place: Path, subset: str, folder: Folder, shelf: DatasetIndex, judge: str | None
+    log_path: Path, subset: str, folder: Folder, shelf: DatasetIndex, judge: str | None
 ) -> Iterator[Importable]:
     """Judgments of one experiment (a folder of `pk_logs`, or a single log file)."""
     battles: dict[str, Path] = {}
     audits: dict[str, Path] = {}
-    if place.is_file() and place.parent.name == AUDIT:
-        home, audits = place.parent.parent, {place.name: place}
+    if log_path.is_file() and log_path.parent.name == AUDIT:
+        home, audits = log_path.parent.parent, {log_path.name: log_path}
     else:
-        home = place.parent if place.is_file() else place
-        battles = {path.name: path for path in ([place] if place.is_file() else sorted(home.glob("*.jsonl")))}
+        home = log_path.parent if log_path.is_file() else log_path
+        battles = {path.name: path for path in ([log_path] if log_path.is_file() else sorted(home.glob("*.jsonl")))}
         beside = {path.name: path for path in sorted((home / AUDIT).glob("*.jsonl"))}
-        audits = {name: path for name, path in beside.items() if place.is_dir() or name in battles}
+        audits = {name: path for name, path in beside.items() if log_path.is_dir() or name in battles}
     config = _config(home, folder)
     log = Log(
         subset=subset,

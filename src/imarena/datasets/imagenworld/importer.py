@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Importable, Intake, Skip, UserError
+from imarena.core import Importable, Intake, Skip, UserError, first_line
 from imarena.core.records import ImageRef, Issue, Item, JsonDict, Judgment, Origin, Output, Rater, Turn, Vote
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json
@@ -69,7 +69,7 @@ class _Entry:
         try:
             item = self._item()
         except UserError as error:
-            yield Skip(name, "", str(error).splitlines()[0])
+            yield Skip(name, "", first_line(error))
             return
         placed = self._shelf.place_item(item, name, "")
         yield placed
@@ -120,8 +120,8 @@ class _Entry:
         try:
             return self._intake.keep(self._folder.read_bytes(relative), name=relative)
         except UserError as error:
-            reason = str(error).splitlines()[0]
-            raise UserError(reason if name in reason else f"{name}: {reason}") from error
+            reason = first_line(error)
+            raise UserError(reason if name in reason else f"{name!r}: {reason}") from error
 
     def _outputs(self) -> Iterator[Output | Skip]:
         directory = self._directory / "model_output"
@@ -130,7 +130,7 @@ class _Entry:
             try:
                 image = self._intake.keep(self._folder.read_bytes(name), name=name)
             except UserError as error:
-                yield Skip(name, "", str(error).splitlines()[0])
+                yield Skip(name, "", first_line(error))
                 continue
             output = Output(item_id=self._item_id, editor=path.stem, image=image)
             placed = self._shelf.place_output(self._key, output, name, "")
@@ -158,21 +158,21 @@ class _Entry:
             reason = _unreadable(path)
             content = None if reason else read_json(self._folder.file(where))
         except UserError as error:
-            reason, content = str(error).splitlines()[0], None
+            reason, content = first_line(error), None
         if reason or not isinstance(content, dict):
             yield Skip(where, "", reason or "expected an object")
             return
         for who, editors in content.items():
-            for editor, given in editors.items() if isinstance(editors, dict) else ((None, None),):
+            for editor, ratings in editors.items() if isinstance(editors, dict) else ((None, None),):
                 try:
-                    check_storable([who, editor, given])
+                    check_storable([who, editor, ratings])
                 except UserError as error:
                     yield Skip(where, ascii(f"{who}/{editor}"), str(error))
                     continue
-                if editor is None or not isinstance(given, dict):
+                if editor is None or not isinstance(ratings, dict):
                     yield Skip(where, f"{who}/{editor}" if editor else who, "expected an object")
                 else:
-                    yield who, editor, given
+                    yield who, editor, ratings
 
     def _judgments(self) -> Iterator[Importable]:
         name = self._folder.name(self._directory / "gemini_result.json")
@@ -180,9 +180,9 @@ class _Entry:
             if isinstance(row, Skip):
                 yield row
                 continue
-            judge, editor, given = row
+            judge, editor, fields = row
             try:
-                scores = ratings_of(given)
+                scores = ratings_of(fields)
             except UserError as error:
                 yield Skip(name, f"{judge}/{editor}", str(error))
                 continue
@@ -211,9 +211,9 @@ class _Entry:
                 if isinstance(row, Skip):
                     yield row
                     continue
-                who, editor, given = row
+                who, editor, fields = row
                 try:
-                    ratings, issues = ratings_of(given), issues_of(given)
+                    ratings, issues = ratings_of(fields), issues_of(fields)
                 except UserError as error:
                     yield Skip(name, f"{who}/{editor}", str(error))
                     continue
@@ -233,11 +233,11 @@ class _Entry:
                 )
 
 
-def ratings_of(given: Mapping[str, Any]) -> dict[str, float]:
+def ratings_of(fields: Mapping[str, Any]) -> dict[str, float]:
     """The four criteria, 1 to 5. Raises `UserError` where one is missing or out of scale."""
     ratings: dict[str, float] = {}
     for criterion in CRITERIA:
-        value = given.get(criterion)
+        value = fields.get(criterion)
         if not isinstance(value, int | float) or isinstance(value, bool) or not SCALE[0] <= value <= SCALE[1]:
             raise UserError(f"{criterion} is {value!r}, not a number from 1 to 5")
         ratings[criterion] = float(value)
@@ -250,9 +250,9 @@ def imagenworld_overall(scores: Mapping[str, float]) -> float:
     return sum((scores[criterion] - low) / (high - low) for criterion in CRITERIA) / len(CRITERIA)
 
 
-def issues_of(given: Mapping[str, Any]) -> tuple[Issue, ...]:
+def issues_of(fields: Mapping[str, Any]) -> tuple[Issue, ...]:
     """Objects by name and segments by number that a rater marked."""
-    objects, marked = given.get("objects") or [], given.get("segments") or []
+    objects, marked = fields.get("objects") or [], fields.get("segments") or []
     if not isinstance(objects, list) or not all(isinstance(name, str) for name in objects):
         raise UserError("objects is not a list of names")
     if not isinstance(marked, list) or not all(isinstance(n, int) and not isinstance(n, bool) for n in marked):

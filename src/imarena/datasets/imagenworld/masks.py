@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from imarena.core import Skip, UserError
+from imarena.core import Skip, UserError, first_line
 from imarena.core.records import Evidence, ImageRef
 from imarena.datasets.folder import Folder
 from imarena.datasets.imported import file_sha256
@@ -30,16 +30,16 @@ def segments(folder: Folder, directory: Path, images: Mapping[str, ImageRef]) ->
                 yield Skip(name, "", f"there is no picture of '{editor.name}' that the masks could be of")
                 continue
             try:
-                found = _measure(folder.file(name))
+                measured = _measure(folder.file(name))
             except UserError as error:
-                yield Skip(name, "", str(error).splitlines()[0])
+                yield Skip(name, "", first_line(error))
                 continue
             yield Evidence(
                 image_sha256=image.sha256,
                 tool="semantic-sam",
                 kind="segments",
                 params={"source": "imagenworld", "file": name, "file_sha256": file_sha256(file)},
-                value=found,
+                value=measured,
             )
 
 

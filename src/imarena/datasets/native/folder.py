@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core import VERSION as SOFTWARE
-from imarena.core import Archive, Importable, Intake, Skip, UserError, counted
+from imarena.core import Archive, Importable, Intake, Skip, UserError, counted, first_line
 from imarena.core.records import ImageRef, Record
 from imarena.datasets.folder import Folder, read_json, read_jsonl
 from imarena.datasets.imported import check_storable
@@ -62,9 +62,9 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     write_manifest(directory, counts)
 
 
-def write_manifest(directory: Path, counts: Mapping[str, int]) -> None:
-    """The last file of an export."""
-    manifest = {"format": FORMAT, "version": VERSION, "software": SOFTWARE, "counts": dict(counts)}
+def write_manifest(directory: Path, counts: Mapping[str, int], more: Mapping[str, object] | None = None) -> None:
+    """The last file of an export. Readers ignore what `more` adds."""
+    manifest = {"format": FORMAT, "version": VERSION, "software": SOFTWARE, "counts": dict(counts), **(more or {})}
     (directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
 
@@ -144,6 +144,6 @@ def _read_kind(file: Path, name: str, expected: int, admission: RecordAdmission)
         try:
             yield admission.admit(parse_line(value), name, f"line {number}")
         except UserError as error:
-            yield Skip(name, f"line {number}", str(error).splitlines()[0])
+            yield Skip(name, f"line {number}", first_line(error))
     if seen != expected:
         yield Skip(name, "", f"the manifest counts {counted(expected, 'record')}, the file holds {seen}")

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from imarena.core import Archive, Importable, Intake, Skip, UserError
+from imarena.core import Archive, Importable, Intake, Skip, UserError, first_line
 from imarena.core.records import Record
 from imarena.datasets.folder import Folder, read_jsonl
 from imarena.datasets.native.folder import NewerVersion, blob_finder, check_version, parse_line, record_line
@@ -89,7 +89,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         except NewerVersion:
             raise
         except UserError as error:
-            yield Skip(name, f"line {number}", str(error).splitlines()[0])
+            yield Skip(name, f"line {number}", first_line(error))
 
 
 def _take_blob(value: Mapping[str, Any], admission: RecordAdmission) -> None:

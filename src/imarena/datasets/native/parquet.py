@@ -5,22 +5,29 @@
     blobs.parquet            sha256, data           with images=embedded
     blobs/ab/cd/abcd...                             with images=beside
 
-Texts, numbers, truth values and times are typed columns; whatever is nested is JSON text in a column marked so in
-the schema. Reading goes through the same columns, so a frame that keeps them can be written back.
+Images may also stand in columns of their own beside a record's (`imarena publish` writes them so). Texts, numbers,
+truth values and times are typed columns; whatever is nested is JSON text in a column marked so in the schema.
+Reading goes through the same columns, so a frame that keeps them can be written back.
 """
 
 import json
-import types
 from collections.abc import Iterator, Mapping
-from datetime import datetime
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any
 
-from imarena.core import Archive, Importable, Intake, Skip, UserError, counted
+from imarena.core import Archive, Importable, Intake, Skip, UserError, counted, first_line, sha256_hex
 from imarena.core.records import Record
 from imarena.datasets.folder import Folder
 from imarena.datasets.imported import check_storable
+from imarena.datasets.native.columns import (
+    BATCH,
+    BATCH_BYTES,
+    IMAGE_BATCH,
+    KindWriter,
+    columns_of,
+    has_images,
+    image_cells,
+)
 from imarena.datasets.native.folder import blob_finder, read_manifest, write_manifest
 from imarena.datasets.native.records import (
     KINDS,
@@ -32,12 +39,9 @@ from imarena.datasets.native.records import (
     new_pictures,
     parse_record,
     record_id,
+    record_images,
 )
 from imarena.datasets.options import check_options
-
-_BATCH = 1000
-_BLOB_BATCH_BYTES = 32 << 20
-_WIDE_INTEGERS = frozenset({"seed"})  # drawn from 64 unsigned bits, more than a Parquet integer column holds safely
 
 
 def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]:
@@ -49,7 +53,7 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     counts: dict[str, int] = {}
     try:
         for kind, model in KINDS.items():
-            writer = _KindWriter(directory / f"{kind}.parquet", kind, model)
+            writer = KindWriter(directory / f"{kind}.parquet", kind)
             with writer:
                 for record in archive.records(model):
                     for blobs in (beside, embedded):
@@ -61,48 +65,6 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
         if embedded is not None:
             embedded.close()
     write_manifest(directory, counts)
-
-
-class _KindWriter:
-    def __init__(self, path: Path, kind: str, model: type[Record]) -> None:
-        import pyarrow.parquet as pq
-
-        self._kind = kind
-        self._columns = columns_of(model)
-        self._schema = _schema(self._columns)
-        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
-        self._rows: list[dict[str, Any]] = []
-        self.count = 0
-
-    def __enter__(self) -> "_KindWriter":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._flush()
-        self._writer.close()
-
-    def add(self, record: Record) -> None:
-        row: dict[str, Any] = {"id": record_id(self._kind, record)}
-        plain = record.model_dump(mode="json")
-        for name, column in self._columns.items():
-            value = plain[name]
-            if column == "json":
-                row[name] = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-            elif column == "time":
-                row[name] = getattr(record, name)
-            else:
-                row[name] = value
-        self._rows.append(row)
-        self.count += 1
-        if len(self._rows) >= _BATCH:
-            self._flush()
-
-    def _flush(self) -> None:
-        import pyarrow as pa
-
-        if self._rows:
-            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
-            self._rows = []
 
 
 class _BlobTable:
@@ -125,7 +87,7 @@ class _BlobTable:
                 continue
             self._rows.append({"sha256": sha256, "data": data})
             self._bytes += len(data)
-            if self._bytes >= _BLOB_BATCH_BYTES:
+            if self._bytes >= BATCH_BYTES:
                 self._flush()
 
     def close(self) -> None:
@@ -138,50 +100,6 @@ class _BlobTable:
         if self._rows:
             self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
         self._rows, self._bytes = [], 0
-
-
-# ---------------------------------------------------------------- columns
-
-
-def columns_of(model: type[Record]) -> dict[str, str]:
-    """Field name to column type: text, int, float, bool, time or json."""
-    return {
-        name: "json" if name in _WIDE_INTEGERS else _column(field.annotation)
-        for name, field in model.model_fields.items()
-    }
-
-
-def _column(annotation: Any) -> str:
-    if get_origin(annotation) is Annotated:
-        return _column(get_args(annotation)[0])
-    if get_origin(annotation) in {Union, types.UnionType}:
-        kinds = {_column(part) for part in get_args(annotation) if part is not type(None)}
-        return kinds.pop() if len(kinds) == 1 else "json"
-    if isinstance(annotation, type):
-        if issubclass(annotation, str | Enum):
-            return "text"
-        if issubclass(annotation, datetime):
-            return "time"
-        plain = {bool: "bool", int: "int", float: "float"}
-        return plain.get(annotation, "json")
-    return "json"
-
-
-def _schema(columns: Mapping[str, str]) -> Any:
-    import pyarrow as pa
-
-    arrow = {
-        "text": pa.string(),
-        "json": pa.string(),
-        "int": pa.int64(),
-        "float": pa.float64(),
-        "bool": pa.bool_(),
-        "time": pa.timestamp("us", tz="UTC"),
-    }
-    fields = [pa.field("id", pa.string())]
-    for name, column in columns.items():
-        fields.append(pa.field(name, arrow[column], metadata={"imarena": column}))
-    return pa.schema(fields)
 
 
 # ---------------------------------------------------------------- reading
@@ -204,9 +122,11 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
                 continue
             seen += 1
             try:
-                yield admission.admit(_record(kind, model, row), name, f"row {number}")
+                record = _record(kind, model, row)
+                _take_images(row, record, model, admission)
+                yield admission.admit(record, name, f"row {number}")
             except UserError as error:
-                yield Skip(name, f"row {number}", str(error).splitlines()[0])
+                yield Skip(name, f"row {number}", first_line(error))
         if seen != expected:
             yield Skip(name, "", f"the manifest counts {counted(expected, 'record')}, the file holds {seen}")
 
@@ -227,7 +147,7 @@ def _rows(folder: Folder, name: str, kind: str, expected: int) -> Iterator[tuple
                 yield 0, Skip(name, "", f"the column {', '.join(missing)} is missing")
                 return
             number = 0
-            for batch in table.iter_batches(_BATCH):
+            for batch in table.iter_batches(IMAGE_BATCH if has_images(table.schema_arrow) else BATCH):
                 for row in batch.to_pylist():
                     number += 1
                     yield number, row
@@ -247,6 +167,38 @@ def _record(kind: str, model: type[Record], row: Mapping[str, Any]) -> Importabl
             check_storable(value)
         values[name] = value
     return parse_record(kind, values, row.get("id"))
+
+
+def _take_images(row: Mapping[str, Any], record: Importable, model: type[Record], admission: RecordAdmission) -> None:
+    """Take in the images that stand in the row itself and that its record names."""
+    embedded = {sha256_hex(data): data for data in image_cells(row, model)}
+    for image in record_images(record) if embedded and isinstance(record, Record) else ():
+        if image.sha256 in embedded and not admission.knows(image.sha256):
+            admission.keep(embedded[image.sha256], image.sha256)
+
+
+def read_kind(path: Path, kind: str) -> Iterator[Record]:
+    """The records of one kind in a native Parquet folder, without their images. Raises `UserError` for a bad row."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = Folder(path)
+    read_manifest(folder)
+    model = KINDS[kind]
+    name = f"{kind}.parquet"
+    number = 0
+    try:
+        with pq.ParquetFile(folder.file(name)) as table:
+            for batch in table.iter_batches(BATCH, columns=["id", *columns_of(model)]):
+                for row in batch.to_pylist():
+                    number += 1
+                    record = _record(kind, model, row)
+                    if isinstance(record, Record):
+                        yield record
+    except UserError as error:
+        raise UserError(f"{name}, row {number}: {first_line(error)}") from error
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise UserError(f"{name} cannot be read ({first_error(ValueError(str(error)))}).") from error
 
 
 def _take_blobs(folder: Folder, admission: RecordAdmission) -> Iterator[Skip]:

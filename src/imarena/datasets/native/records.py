@@ -6,13 +6,15 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from imarena.core import Archive, ImarenaError, Importable, Intake, InvalidImage, Skip, UserError
+from imarena.core import Archive, ImarenaError, Importable, Intake, InvalidImage, Skip, UserError, first_line
+from imarena.core.notices import Notice
 from imarena.core.records import (
     Assignment,
     Calibration,
     Campaign,
     Event,
     Evidence,
+    Exclusion,
     ImageRef,
     Item,
     Judgment,
@@ -46,6 +48,7 @@ KINDS: dict[str, type[Record]] = {
     "assignment": Assignment,
     "event": Event,
     "vote": Vote,
+    "exclusion": Exclusion,
     "verification": Verification,
     "calibration": Calibration,
     "ranking": Ranking,
@@ -116,7 +119,7 @@ class RecordAdmission:
 
     def admit(self, record: Importable, file: str, row: str) -> Importable:
         """The record, or the reason why it stays out."""
-        if isinstance(record, Skip):
+        if isinstance(record, Skip | Notice):
             return record
         if isinstance(record, Tombstone):
             self._withdrawn.add(record.subject)
@@ -125,6 +128,10 @@ class RecordAdmission:
             if reason:
                 return Skip(file, row, reason)
         return record
+
+    def knows(self, sha256: str) -> bool:
+        """Was this picture taken in or refused before?"""
+        return sha256 in self._kept or sha256 in self._refused
 
     def keep(self, data: bytes, sha256: str) -> None:
         """Take in a picture that stands in the stream itself."""
@@ -135,7 +142,7 @@ class RecordAdmission:
             else:
                 self._refused[sha256] = "its bytes do not match their hash"
         except InvalidImage as error:
-            self._refused[sha256] = str(error).splitlines()[0]
+            self._refused[sha256] = first_line(error)
 
     def _keep(self, image: ImageRef) -> str:
         sha256 = image.sha256
@@ -143,7 +150,7 @@ class RecordAdmission:
             try:
                 self.keep(self._find(image), sha256)
             except UserError as error:
-                self._refused[sha256] = str(error).splitlines()[0]
+                self._refused[sha256] = first_line(error)
         return f"picture {sha256[:12]}: {self._refused[sha256]}" if sha256 in self._refused else ""
 
 
@@ -184,7 +191,7 @@ def load_picture(archive: Archive, image: ImageRef) -> bytes | str:
     try:
         return archive.load(image)
     except (ImarenaError, OSError, KeyError) as error:
-        return f"the picture is not in the workspace ({str(error).splitlines()[0] if str(error) else error!r})"
+        return f"the picture is not in the workspace ({first_line(error)})"
 
 
 def new_directory(directory: Path) -> Path:

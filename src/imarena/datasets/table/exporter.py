@@ -88,7 +88,7 @@ class _Export:
         self._archive = archive
         self._dataset = dataset
         self._keys: dict[str, str] = {}
-        self._places: dict[str, tuple[str, str]] = {}
+        self._output_keys: dict[str, tuple[str, str]] = {}
         self._key_segments = PathSegments()
         self._editor_segments = PathSegments()
 
@@ -149,7 +149,7 @@ class _Export:
                     continue
                 table.writerow(row)
                 if output.status is Status.OK and output.sample == 0:
-                    self._places[output.output_id] = (key, row["editor"])
+                    self._output_keys[output.output_id] = (key, row["editor"])
 
     def _output_row(self, key: str, output: Output) -> dict[str, str] | str:
         if output.editor is None:
@@ -183,7 +183,7 @@ class _Export:
 
     def votes(self) -> Iterator[Skip]:
         uncounted = self._archive.uncounted_votes()
-        mine = [vote for vote in self._archive.records(Vote) if vote.left_id in self._places]
+        mine = [vote for vote in self._archive.records(Vote) if vote.left_id in self._output_keys]
         live = [vote for vote in mine if vote.vote_id not in uncounted]
         reasons = Counter(uncounted[vote.vote_id] for vote in mine if vote.vote_id in uncounted)
         for reason, number in sorted(reasons.items()):
@@ -213,17 +213,17 @@ class _Export:
             table.writerows(rows)
 
     def _pair_row(self, vote: Vote) -> dict[str, str] | None:
-        right = self._places.get(vote.right_id or "")
+        right = self._output_keys.get(vote.right_id or "")
         if right is None or vote.preference is None:
             return None
-        key, left = self._places[vote.left_id]
+        key, left = self._output_keys[vote.left_id]
         return {
             "key": key, "left": left, "right": right[1], "winner": vote.preference.value, "rater": vote.rater_id,
             "dimension": vote.dimension, "comment": vote.comment, "id": vote.idempotency_key or vote.vote_id,
         }  # fmt: skip
 
     def _rating_row(self, vote: Vote) -> dict[str, str]:
-        key, editor = self._places[vote.left_id]
+        key, editor = self._output_keys[vote.left_id]
         scale = f"{vote.scale[0]!r}-{vote.scale[1]!r}" if vote.scale else ""
         return {
             "key": key, "editor": editor, "rater": vote.rater_id, "scale": scale, "comment": vote.comment,

@@ -1,52 +1,56 @@
-"""A plain folder: what a newcomer has. One CSV of items, one folder of pictures per editor.
+"""A plain folder: what a newcomer has. One table of items, one folder of pictures per editor.
 
     items.csv                key,instruction,source[,source_2,reference,mask,task,topic,...]
     outputs/<editor>/<key>.png
     outputs.csv              optional: key,editor,file[,sample,seed,...] where names do not fit into file names
     votes.csv, ratings.csv   optional, see `table_votes`
 
-Paths in the CSV are relative to it. Columns that are not known go into the item's provenance. Without an items.csv
-every sub-folder is an editor, every file name a key, and `sources/` (or `inputs/`) holds the originals.
+The items may be CSV, TSV, JSON Lines, a JSON list or Parquet (`files.py` finds them). Paths in the table are relative
+to it. Columns that are not known go into the item's provenance. Without a table every sub-folder is an editor, every
+file name a key, and `sources/` (or `inputs/`) holds the originals.
 """
 
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from imarena.core import Importable, Intake, Skip, UserError
+from imarena.core import Importable, Intake, Skip, UserError, first_line
+from imarena.core.notices import Notice
 from imarena.core.records import ImageRef, Item, Origin, Output, Status, Turn
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, stream_table, unescape_name
 from imarena.datasets.native.records import first_error
 from imarena.datasets.options import check_options
+from imarena.datasets.table.column_names import ColumnNames, parse_columns
 from imarena.datasets.table.exporter import write
+from imarena.datasets.table.files import item_tables, refuse_unreadable_tables
+from imarena.datasets.table.item_rows import read_item_rows
+from imarena.datasets.table.items import ItemReader
 from imarena.datasets.table.votes import read_rating_rows, read_vote_rows
 
-__all__ = ["items_from_csv", "outputs_from_folder", "read", "write"]
+__all__ = ["items_from_table", "outputs_from_folder", "read", "write"]
 
-LABELS = ("taxonomy", "task", "family", "topic", "subtopic", "track", "licence")
 SOURCE_FOLDERS = ("sources", "source", "inputs", "input")
-_PICTURES = re.compile(r"(source|reference|mask)(?:_([2-9]|[1-9][0-9]+))?")
-_KNOWN = frozenset(
-    {"key", "instruction", "original_instruction", "expected", "language", "dataset", "provenance", *LABELS}
-)
 
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
-    """Items, then outputs, then votes and ratings. Options: `dataset` (a name) and `scale` (such as 1-5)."""
-    check_options("table", options, dataset=None, scale=None)
+    """Items, then outputs, then votes and ratings.
+
+    Options: `dataset` (a name), `scale` (such as 1-5), `columns` (ours=theirs,...), `key` (row: number the rows).
+    """
+    check_options("table", options, dataset=None, scale=None, columns=None, key=("row",))
+    columns = ColumnNames(parse_columns(options.get("columns", "")), numbered_rows="key" in options)
     folder = Folder(path)
-    csv_file = folder.root if folder.root.is_file() else folder.file("items.csv")
-    if not csv_file.is_file():
+    tables = item_tables(folder)
+    if not tables:
         yield from _read_folders(folder, intake, options)
         return
-    dataset = options.get("dataset") or _named_in(csv_file) or folder.base.name
+    dataset = options.get("dataset") or named_dataset(tables[0], columns) or folder.base.name
     shelf = DatasetIndex(intake, dataset)
-    yield from items_from_csv(csv_file, intake, shelf)
+    yield from _items(folder, tables, intake, shelf, columns)
     if folder.file("outputs.csv").is_file():
         yield from _listed_outputs(folder, intake, shelf)
     elif folder.file("outputs").is_dir():
@@ -60,98 +64,47 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 # ---------------------------------------------------------------- items
 
 
-def items_from_csv(path: Path, intake: Intake, shelf: DatasetIndex) -> Iterator[Item | Skip]:
-    """The items of a CSV file (or TSV, by its ending); pictures are named relative to the file's folder."""
-    folder = Folder(path)
-    name = folder.name(folder.root)
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    try:
-        for row in stream_table(folder.root, name, delimiter=delimiter, required=("key", "instruction")):
+def items_from_table(path: Path, intake: Intake, shelf: DatasetIndex) -> Iterator[Item | Skip | Notice]:
+    """The items of one table, by its ending CSV, TSV, JSON Lines, JSON or Parquet; pictures lie in its folder.
+
+    Raises `UserError` where the table as a whole cannot be used.
+    """
+    yield from _items(Folder(path), [path.resolve()], intake, shelf, ColumnNames())
+
+
+def _items(
+    folder: Folder, tables: Sequence[Path], intake: Intake, shelf: DatasetIndex, columns: ColumnNames
+) -> Iterator[Item | Skip | Notice]:
+    """The items of tables that together are one, such as the shards of a Parquet data set."""
+    rows = 0
+    for table in tables:
+        name = folder.name(table)
+        reader = ItemReader(folder, table, intake, shelf.dataset, columns, rows)
+        for row in read_item_rows(table, name, columns):
             if isinstance(row, Skip):
+                reader.count_bad_row()
                 yield row
                 continue
-            number, cells = row
-            where = f"line {number}"
+            where, cells = row
             try:
-                item = _item(folder, cells, intake, shelf.dataset)
+                item = reader.item(cells)
             except ValidationError as error:
                 yield Skip(name, where, first_error(error))
             except UserError as error:
-                yield Skip(name, where, str(error).splitlines()[0])
+                yield Skip(name, where, first_line(error))
             else:
                 yield shelf.place_item(item, name, where)
-    except UserError as error:
-        yield Skip(name, "", " ".join(str(error).splitlines()))
+        rows = reader.rows
+    yield from columns.notices(folder.name(tables[0]))
 
 
-def _item(folder: Folder, cells: Mapping[str, str], intake: Intake, dataset: str) -> Item:
-    if not cells["key"]:
-        raise UserError("the key is empty")
-    if not cells["instruction"].strip():
-        raise UserError("the instruction is empty")
-    if cells.get("dataset", dataset) not in {"", dataset}:
-        raise UserError(f"the data set is '{cells['dataset']}', the import is about '{dataset}'")
-    pictures: dict[str, list[ImageRef]] = {"source": [], "reference": [], "mask": []}
-    for column, role in _picture_columns(cells):
-        if cells[column]:
-            pictures[role].append(_picture(folder, cells[column], intake))
-    turn = Turn(
-        instruction=cells["instruction"],
-        original_instruction=cells.get("original_instruction") or None,
-        expected=cells.get("expected") or None,
-    )
-    return Item(
-        dataset=dataset,
-        key=cells["key"],
-        turns=(turn,),
-        sources=tuple(pictures["source"]),
-        references=tuple(pictures["reference"]),
-        masks=tuple(pictures["mask"]),
-        language=cells.get("language") or "en",
-        provenance=_provenance(cells),
-        **{label: cells.get(label) or None for label in LABELS},
-    )
-
-
-def _picture_columns(cells: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Columns such as source, source_2 with their role, in the order of their numbers."""
-    found = [(match, column) for column in cells if (match := _PICTURES.fullmatch(column))]
-    found.sort(key=lambda pair: int(pair[0].group(2) or 1))
-    return [(column, match.group(1)) for match, column in found]
-
-
-def _picture(folder: Folder, relative: str, intake: Intake) -> ImageRef:
-    try:
-        return intake.keep(folder.read_bytes(relative), name=relative)
-    except UserError as error:
-        reason = str(error).splitlines()[0]
-        raise UserError(reason if relative in reason else f"{relative}: {reason}") from error
-
-
-def _provenance(cells: Mapping[str, str]) -> dict[str, Any]:
-    provenance: dict[str, Any] = {}
-    if cells.get("provenance"):
-        try:
-            provenance = json.loads(cells["provenance"])
-        except ValueError as error:
-            raise UserError("the provenance is not JSON") from error
-        if not isinstance(provenance, dict):
-            raise UserError("the provenance is not a JSON object")
-    for column, value in cells.items():
-        if column not in _KNOWN and not _PICTURES.fullmatch(column) and value:
-            provenance[column] = value
-    return provenance
-
-
-def _named_in(csv_file: Path) -> str:
-    """The data set that the first row names, or an empty text."""
-    delimiter = "\t" if csv_file.suffix.lower() == ".tsv" else ","
-    try:
-        for row in stream_table(csv_file, csv_file.name, delimiter=delimiter):
-            if not isinstance(row, Skip):
-                return row[1].get("dataset", "")
-    except UserError:
-        return ""  # said again, with its reason, when the items are read
+def named_dataset(table: Path, columns: ColumnNames | None = None) -> str:
+    """The data set that the first row of a table of items names, or an empty text."""
+    quiet = ColumnNames(columns.theirs if columns else {}, numbered_rows=bool(columns and columns.numbered_rows))
+    for row in read_item_rows(table, table.name, quiet):
+        if not isinstance(row, Skip):
+            value = row[1].get("dataset")
+            return value if isinstance(value, str) else ""
     return ""
 
 
@@ -166,23 +119,27 @@ def outputs_from_folder(
     try:
         directory = folder.file(folder.name(directory)) if within else folder.root
     except UserError as error:
-        yield Skip(folder.name(directory), "", str(error).splitlines()[0])
+        yield Skip(folder.name(directory), "", first_line(error))
         return
     for path in sorted(directory.iterdir()):
         name = folder.name(path)
         if path.name.startswith("."):
             continue
+        key = _key_of(path, shelf)
+        if key is not None and shelf.turns(key) > 1:
+            why = f"its item has {shelf.turns(key)} turns: add the folder with `imarena edit -e folder:PATH --mode all`"
+            yield Skip(name, "", why)
+            continue
         if path.is_dir() or path.suffix.lower() not in IMAGE_SUFFIXES:
             yield Skip(name, "", "not a picture, by its name")
             continue
-        key = _key_of(path, shelf)
         if key is None:
             yield Skip(name, "", f"there is no item with the key '{path.stem}'")
             continue
         try:
             image = intake.keep(folder.read_bytes(name), name=name)
         except UserError as error:
-            yield Skip(name, "", str(error).splitlines()[0])
+            yield Skip(name, "", first_line(error))
             continue
         output = Output(item_id=shelf.item_id(key) or "", editor=editor, image=image)
         yield shelf.place_output(key, output, name, "")
@@ -209,12 +166,20 @@ def _listed_outputs(folder: Folder, intake: Intake, shelf: DatasetIndex) -> Iter
             except ValidationError as error:
                 yield Skip(name, where, first_error(error))
             except (UserError, ValueError) as error:
-                yield Skip(name, where, str(error).splitlines()[0])
+                yield Skip(name, where, first_line(error))
             else:
                 plain = output.status is Status.OK and output.sample == 0
                 yield shelf.place_output(cells["key"], output, name, where) if plain else output
     except UserError as error:
         yield Skip(name, "", " ".join(str(error).splitlines()))
+
+
+def _picture(folder: Folder, relative: str, intake: Intake) -> ImageRef:
+    try:
+        return intake.keep(folder.read_bytes(relative), name=relative)
+    except UserError as error:
+        reason = first_line(error)
+        raise UserError(reason if relative in reason else f"{relative}: {reason}") from error
 
 
 def _listed_output(folder: Folder, cells: Mapping[str, str], intake: Intake, shelf: DatasetIndex) -> Output:
@@ -237,13 +202,15 @@ def _listed_output(folder: Folder, cells: Mapping[str, str], intake: Intake, she
 
 
 def _read_folders(folder: Folder, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
+    refuse_unreadable_tables(folder)
     directories = _folders(folder.root) if folder.root.is_dir() else []
     sources = next((d for name in SOURCE_FOLDERS for d in directories if d.name.lower() == name), None)
     editors = [directory for directory in directories if directory != sources]
     if not editors:
         raise UserError(
-            f"{folder.root} has neither an items.csv nor folders of pictures.",
-            hint="See docs/reference/formats-2.md, 'table', for what the folder should hold.",
+            f"{folder.root} has neither a table of items nor folders of pictures.",
+            hint="Put an items.csv into it (key, instruction, source), or name the table itself. "
+            "docs/guide/bring-your-own-benchmark.md shows how.",
         )
     shelf = DatasetIndex(intake, options.get("dataset") or folder.root.name)
     source_files = {path.stem: path for path in folder.images(sources)} if sources else {}
@@ -262,7 +229,7 @@ def _bare_item(
     try:
         sources = (_picture(folder, name, intake),) if source else ()
     except UserError as error:
-        yield Skip(name, "", str(error).splitlines()[0])
+        yield Skip(name, "", first_line(error))
         return
     item = Item(
         dataset=shelf.dataset,

@@ -4,22 +4,28 @@
     ratings.csv     key,editor[,rater,scale,comment,id],<criterion>,...   one vote a row, an empty cell is not rated
 
 `winner` is left, right, tie or both_bad. The same row twice is two votes; `id` tells them apart where it is given.
+Every row counts, also of a rater who voted on the same pair before: a notice says how many such rows there are.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from imarena.core import Importable, Skip, UserError, content_id
-from imarena.core.records import Outcome, Rater, Vote
+from imarena.core import Importable, Skip, UserError, content_id, first_line
+from imarena.core.notices import Notice
+from imarena.core.records import JsonDict, Outcome, Rater, Vote
 from imarena.datasets.contents import DatasetIndex
-from imarena.datasets.folder import Folder, stream_table
+from imarena.datasets.folder import Folder, stream_table, table_header
 from imarena.datasets.native.records import first_error
 
 RATING_COLUMNS = ("key", "editor", "rater", "scale", "comment", "id")
+_LONG_COLUMNS = frozenset({"unit", "rater", "value"})
+_CAMPAIGN_COLUMNS = frozenset({"purpose", "winner", "item", "rater"})
+"""Columns that only `imarena campaign export` writes together."""
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _SCALE = re.compile(rf"({_NUMBER})-({_NUMBER})")
 
@@ -59,6 +65,7 @@ def _read(
     if not path.is_file():
         return
     seen: Counter[tuple[str, ...]] = Counter()
+    by_rater: Counter[tuple[object, ...]] = Counter()
     try:
         for row in stream_table(path, name, required=required):
             if isinstance(row, Skip):
@@ -76,15 +83,38 @@ def _read(
                 yield Skip(name, f"line {number}", first_error(error))
                 continue
             except UserError as error:
-                yield Skip(name, f"line {number}", str(error).splitlines()[0])
+                yield Skip(name, f"line {number}", first_line(error))
                 continue
             seen[subject] += 1
+            if cells.get("rater"):
+                sides = frozenset(cells[side] for side in ("left", "right", "editor") if side in required)
+                by_rater[rater_id, cells["key"], sides, cells.get("dimension", "")] += 1
             if rater_id not in raters:
                 raters.add(rater_id)
                 yield Rater(rater_id=rater_id)
             yield vote
     except UserError as error:
-        yield Skip(name, "", " ".join(str(error).splitlines()))
+        yield Skip(name, "", _unusable(path, name, error))
+    repeated = [number for number in by_rater.values() if number > 1]
+    if repeated:
+        counts: JsonDict = {"file": name, "rows": sum(repeated), "subjects": len(repeated)}
+        yield Notice(code="votes_repeated", values=counts)
+
+
+def _unusable(path: Path, name: str, error: UserError) -> str:
+    """Why a file as a whole cannot be read; an export of a campaign has its own columns and its own readers."""
+    sentences = [line.rstrip(".") for line in str(error).splitlines()]
+    try:
+        header = table_header(path, name, ",")
+    except UserError:
+        header = []
+    if _CAMPAIGN_COLUMNS.issubset(header):
+        readers = "`imarena rank --from` and `imarena agree --from`"
+        sentences.append(f"A file of `imarena campaign export` is read by {readers}, not by import")
+    elif _LONG_COLUMNS.issubset(header):
+        readers = "`imarena agree --from` and `imarena align --against`"
+        sentences.append(f"A table with a rating per row is read by {readers}, not by import")
+    return ". ".join(sentences)
 
 
 def _vote(cells: Mapping[str, str], shelf: DatasetIndex) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 
 from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage, UserError
 from imarena.core.records import JsonDict, Status
+from imarena.editors.catalog import Ports
 from imarena.editors.classical import frame, light, things
 from imarena.editors.classical.find import Bools, target_mask
 from imarena.editors.classical.light import Floats
@@ -181,7 +182,7 @@ class ClassicalEditor:
         return None
 
 
-def make(name: str, options: Mapping[str, JsonValue]) -> ClassicalEditor:
+def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> ClassicalEditor:
     """All operations, or the one that the option `operation` names, or else a name like `classical-denoise`."""
     others = sorted(set(options) - {"operation"})
     if others:

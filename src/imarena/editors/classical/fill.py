@@ -54,10 +54,10 @@ def fill(rgb: Floats, hole: Bools, start: Floats | None = None, avoid: Bools | N
     guess = inpaint_telea(rgb, hole) if start is None else np.where(hole[..., None], start, rgb)
     small = np.asarray(cv2.resize(guess, size, interpolation=cv2.INTER_AREA), np.float32)
     spared = np.zeros_like(small_hole) if avoid is None else _shrunk_hole(avoid, size)
-    found = _searched(small, small_hole, spared, np.random.default_rng(0))
-    if found is None:
+    matched = _searched(small, small_hole, spared, np.random.default_rng(0))
+    if matched is None:
         return np.asarray(guess, np.float32)
-    filled, match_y, match_x = found
+    filled, match_y, match_x = matched
     return _at_full_size(rgb, hole, filled, match_y, match_x)
 
 
@@ -67,9 +67,18 @@ def inpaint_telea(rgb: Floats, hole: Bools) -> Floats:
     scale = min(1.0, 400 / max(height, width))
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
     small = cv2.resize(np.asarray(np.clip(rgb * 255, 0, 255), np.uint8), size, interpolation=cv2.INTER_AREA)
-    filled = cv2.inpaint(small, _shrunk_hole(hole, size).astype(np.uint8), 4, cv2.INPAINT_TELEA)
+    filled = _inpainted(small, _shrunk_hole(hole, size).astype(np.uint8))
     large = cv2.resize(filled, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32) / np.float32(255)
     return np.asarray(np.where(hole[..., None], large, rgb), np.float32)
+
+
+def _inpainted(pixels: npt.NDArray[np.uint8], hole: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """OpenCV reads beyond images of one or two rows or columns: these are repeated first."""
+    rows, columns = (max(0, 8 - side) for side in hole.shape)
+    edges = (0, rows, 0, columns)
+    wide, mask = (cv2.copyMakeBorder(image, *edges, cv2.BORDER_REPLICATE) for image in (pixels, hole))
+    filled = cv2.inpaint(wide, mask, 4, cv2.INPAINT_TELEA)
+    return np.asarray(filled[: hole.shape[0], : hole.shape[1]], np.uint8)
 
 
 def _shrunk_hole(hole: Bools, size: tuple[int, int]) -> Bools:
@@ -120,8 +129,8 @@ def _level(picture: Floats, hole: Bools, avoid: Bools) -> _Level:
 
 def _first_match(level: _Level, coarser: tuple[Ints, Ints] | None, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Twice the coarser level's matches; chance where there is none or it may not be copied."""
-    places = np.argwhere(level.usable)
-    drawn = places[rng.integers(len(places), size=len(level.wanted[0]))]
+    positions = np.argwhere(level.usable)
+    drawn = positions[rng.integers(len(positions), size=len(level.wanted[0]))]
     if coarser is None:
         return drawn[:, 0], drawn[:, 1]
     y, x = level.wanted
@@ -150,11 +159,11 @@ def _improved(
         inside = (new_y >= 0) & (new_y < height) & (new_x >= 0) & (new_x < width)
         inside &= level.usable[np.clip(new_y, 0, height - 1), np.clip(new_x, 0, width - 1)]
         chosen = np.flatnonzero(inside)
-        found = _far(shown[chosen], level.patches(new_y[chosen], new_x[chosen]))
-        better = found < cost[chosen]
+        new_cost = _far(shown[chosen], level.patches(new_y[chosen], new_x[chosen]))
+        better = new_cost < cost[chosen]
         at = chosen[better]
         match_y, match_x, cost = match_y.copy(), match_x.copy(), cost.copy()
-        match_y[at], match_x[at], cost[at] = new_y[at], new_x[at], found[better]
+        match_y[at], match_x[at], cost[at] = new_y[at], new_x[at], new_cost[better]
 
     for step in (4, 1):
         for dy, dx in _NEIGHBOURS:
@@ -194,10 +203,10 @@ def _vote(level: _Level, match_y: Ints, match_x: Ints, cost: Floats) -> None:
             to_y, to_x = y + dy, x + dx
             inside = (to_y >= 0) & (to_y < height) & (to_x >= 0) & (to_x < width)
             at = (to_y * width + to_x)[inside]
-            said = level.padded[match_y[inside] + dy + REACH, match_x[inside] + dx + REACH]
+            colours = level.padded[match_y[inside] + dy + REACH, match_x[inside] + dx + REACH]
             weight = trust[inside]
             for channel in range(3):
-                flat[:, channel] += np.bincount(at, weight * said[:, channel], height * width)
+                flat[:, channel] += np.bincount(at, weight * colours[:, channel], height * width)
             flat[:, 3] += np.bincount(at, weight, height * width)
     mean = total[..., :3] / np.maximum(total[..., 3:], 1e-12)
     inner = level.padded[REACH:-REACH, REACH:-REACH]

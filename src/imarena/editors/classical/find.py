@@ -50,25 +50,25 @@ def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Bools |
         return last
     small = search_copy(rgb)
     named = _NEAR.split(edit.target)[0].split()
-    found: Bools | None
+    mask: Bools | None
     if set(named) & _SKY:
-        found = sky_mask(small)
+        mask = sky_mask(small)
     elif set(named) & _PARTS:
         return None
     else:
         colours = edit.old_colours or tuple(w for w in named if w in lexicon().colours and w not in edit.colours)
         where = detection_map(small, named)
-        found = _by_colour(small, colours[0], edit, where) if colours else _the_one(find_subject(small), edit, where)
-        if found is not None and not colours and edit.kind is EditKind.REMOVE and found.mean() > LARGEST_REMOVED:
+        mask = _by_colour(small, colours[0], edit, where) if colours else _the_one(find_subject(small), edit, where)
+        if mask is not None and not colours and edit.kind is EditKind.REMOVE and mask.mean() > LARGEST_REMOVED:
             return None
-    if found is None or not found.any() or found.mean() > LARGEST:
+    if mask is None or not mask.any() or mask.mean() > LARGEST:
         return None
-    return upscale_mask(found, rgb)
+    return upscale_mask(mask, rgb)
 
 
-def search_copy(rgb: Floats, side: int = WORK_SIDE) -> Floats:
+def search_copy(rgb: Floats) -> Floats:
     """A copy on which things are looked for."""
-    scale = min(1.0, side / max(rgb.shape[:2]))
+    scale = min(1.0, WORK_SIDE / max(rgb.shape[:2]))
     size = (max(8, round(rgb.shape[1] * scale)), max(8, round(rgb.shape[0] * scale)))
     return np.asarray(cv2.resize(np.clip(rgb, 0, 1), size, interpolation=cv2.INTER_AREA), np.float32)
 
@@ -119,12 +119,14 @@ def _by_colour(small: Floats, colour: str, edit: Edit, where: Floats | None) -> 
     alike = _alike(small, colour)
     salient = saliency(small)
     apart = salient if where is None else np.maximum(salient, _apart(alike, where))
-    found = _components(alike) if basic_colour(colour) not in _NEUTRAL else _components(np.minimum(alike, 2 * apart))
-    if found is None:
-        found = _components(salient)
-    if found is None:
+    components = (
+        _components(alike) if basic_colour(colour) not in _NEUTRAL else _components(np.minimum(alike, 2 * apart))
+    )
+    if components is None:
+        components = _components(salient)
+    if components is None:
         return None
-    labels, kept = found
+    labels, kept = components
     shares = {
         i: _thingness(labels == i, alike, apart, edit.places) * area_confidence(labels == i, where) ** 2 for i in kept
     }
@@ -179,7 +181,7 @@ def _components(alike: Floats) -> tuple[npt.NDArray[np.int32], list[int]] | None
     return (np.asarray(labels, np.int32), kept) if kept else None
 
 
-def _thingness(area: Bools, alike: Floats, salient: Floats, places: tuple[str, ...]) -> float:
+def _thingness(area: Bools, alike: Floats, salient: Floats, sides: tuple[str, ...]) -> float:
     """Large, alike, salient areas count; those along the picture's border and in the wrong half do not."""
     height, width = area.shape
     share = float(area.mean())
@@ -187,7 +189,7 @@ def _thingness(area: Bools, alike: Floats, salient: Floats, places: tuple[str, .
     edge = float(border.mean())
     y, x = (float(v.mean()) for v in np.nonzero(area))
     wrong = {"left": x > width / 2, "right": x < width / 2, "top": y > height / 2, "bottom": y < height / 2}
-    penalty = 0.1 if any(wrong.get(place, False) for place in places) else 1.0
+    penalty = 0.1 if any(wrong.get(side, False) for side in sides) else 1.0
     like, out = float(alike[area].mean()), float(salient[area].mean())
     flat = 1.0 - min(1.0, 1.5 * out)  # walls and floors are wide and run along the border; a subject may too
     wide = 1.0 - 0.85 * flat if share > 0.3 else 1.0
@@ -242,7 +244,7 @@ def _the_one(mask: Bools, edit: Edit, where: Floats | None) -> Bools:
     """
     if area_confidence(mask, where) < _HERE:
         return np.zeros_like(mask)
-    sides = [place for place in edit.places if place in ("left", "right", "top", "bottom")]
+    sides = [side for side in edit.places if side in ("left", "right", "top", "bottom")]
     count, labels, stats, centres = cv2.connectedComponentsWithStats(_parted(mask, 0.6 if sides else 0.25))
     many = re.search(r"(?<!s)s$", _NEAR.split(edit.target)[0].strip()) is not None
     if count < 3 or (many and not sides):

@@ -23,13 +23,13 @@ EXTENDED = 0.35
 """How much wider or higher an extended picture is."""
 
 
-def extend(rgb: Floats, places: tuple[str, ...]) -> Floats:
+def extend(rgb: Floats, named_sides: tuple[str, ...]) -> Floats:
     """A larger canvas that goes on from its edge without a seam: the surroundings mirrored, without the things in them.
 
     A thing that the edge cuts is not mirrored either: surroundings are put where its mirror image would be.
     """
     height, width = rgb.shape[:2]
-    sides = [place for place in places if place in ("left", "right", "top", "bottom")] or ["left", "right"]
+    sides = [side for side in named_sides if side in ("left", "right", "top", "bottom")] or ["left", "right"]
     share = EXTENDED / (2 if len(sides) > 1 else 1)
     left, right = (round(width * share) if side in sides else 0 for side in ("left", "right"))
     top, bottom = (round(height * share) if side in sides else 0 for side in ("top", "bottom"))
@@ -54,10 +54,10 @@ def extend(rgb: Floats, places: tuple[str, ...]) -> Floats:
 
 def _rims(shape: tuple[int, ...], sides: list[str]) -> Bools:
     """The outermost pixels at these sides."""
-    found = np.zeros(shape, np.bool_)
-    for side, place in (("left", np.s_[:, 0]), ("right", np.s_[:, -1]), ("top", np.s_[0]), ("bottom", np.s_[-1])):
-        found[place] |= side in sides
-    return found
+    rims = np.zeros(shape, np.bool_)
+    for side, edge in (("left", np.s_[:, 0]), ("right", np.s_[:, -1]), ("top", np.s_[0]), ("bottom", np.s_[-1])):
+        rims[edge] |= side in sides
+    return rims
 
 
 def crop_edit(rgb: Floats, edit: Edit) -> Floats:

@@ -46,11 +46,6 @@ def darken(rgb: Floats) -> Floats:
     return _clipped(rgb**gamma)
 
 
-def exposure(rgb: Floats) -> Floats:
-    """Whichever way the median lies from middle grey."""
-    return brighten(rgb) if float(np.median(_luminance(rgb))) < _MIDDLE else darken(rgb)
-
-
 def denoise(rgb: Floats, strength: float | None = None) -> Floats:
     """Non-local means, as strong as the noise that is measured (median absolute deviation of the fine detail)."""
     grey = _luminance(rgb)

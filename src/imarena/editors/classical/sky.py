@@ -21,7 +21,7 @@ def sky_mask(small: Floats) -> Bools:
     edge = np.hypot(cv2.Sobel(grey, cv2.CV_32F, 1, 0), cv2.Sobel(grey, cv2.CV_32F, 0, 1))
     edge[: max(1, height // 50)] = 0
     rows = np.arange(height)[:, None]
-    best, found = np.inf, np.zeros(small.shape[:2], np.bool_)
+    best, mask = np.inf, np.zeros(small.shape[:2], np.bool_)
     for strength in np.geomspace(4, 250, 24):
         strong = edge > strength
         border = np.where(strong.any(axis=0), strong.argmax(axis=0), height)
@@ -30,10 +30,10 @@ def sky_mask(small: Floats) -> Bools:
             continue
         spread = 2 * _spread(small[sky]) + _spread(small[~sky])
         if spread < best:
-            best, found = spread, sky
+            best, mask = spread, sky
     for _ in range(_SKY_ROUNDS):
-        found = _spread_out(small, found)
-    return found
+        mask = _spread_out(small, mask)
+    return mask
 
 
 def _spread_out(small: Floats, sky: Bools) -> Bools:

@@ -149,12 +149,12 @@ def _thing_under(rgb: Floats, ink: Ink) -> Bools:
     return np.asarray((labels == middle) & whole)
 
 
-def _free_box(rgb: Floats, places: tuple[str, ...]) -> Box:
+def _free_box(rgb: Floats, sides: tuple[str, ...]) -> Box:
     height, width = rgb.shape[:2]
     tall = height * 0.11
-    top = height * 0.05 if "top" in places else (height * 0.84 if "bottom" in places else (height - tall) / 2)
-    left = width * 0.04 if "left" in places else (width * 0.5 if "right" in places else width * 0.1)
-    right = width * 0.5 if "left" in places else (width * 0.96 if "right" in places else width * 0.9)
+    top = height * 0.05 if "top" in sides else (height * 0.84 if "bottom" in sides else (height - tall) / 2)
+    left = width * 0.04 if "left" in sides else (width * 0.5 if "right" in sides else width * 0.1)
+    right = width * 0.5 if "left" in sides else (width * 0.96 if "right" in sides else width * 0.9)
     x, y = min(round(left), width - 1), min(round(top), height - 1)
     return x, y, max(x + 1, round(right)), max(y + 1, round(top + tall))
 

@@ -20,24 +20,24 @@ _WIDE_GAP = 41
 _PALE, _DEEP = frozenset({"light", "pale", "pastel", "bright"}), frozenset({"dark", "deep"})
 
 
-def shade(colour: str, words: str) -> Floats:
+def shade(colour: str, description: str) -> Floats:
     """A colour's sRGB value, shape (3,): by its full name ("sea green"), else lighter or darker as the words say."""
-    named = named_colour(words)
+    named = named_colour(description)
     if named is not None:
         return rgb_of(named).astype(np.float32)
     value = rgb_of(colour).astype(np.float32)
-    said = set(re.findall(r"[a-z]+", words))
-    if said & _PALE:
+    words = set(re.findall(r"[a-z]+", description))
+    if words & _PALE:
         value = np.asarray(value + 0.5 * (1 - value), np.float32)
-    elif said & _DEEP:
+    elif words & _DEEP:
         value = np.asarray(value * np.float32(0.55), np.float32)
     return value
 
 
-def recolour(rgb: Floats, mask: Bools, colour: str, words: str = "") -> Floats:
+def recolour(rgb: Floats, mask: Bools, colour: str, description: str = "") -> Floats:
     """Hue and chroma of the colour; lightness moves only as far as it must, shading and highlights stay. In Lab."""
     lab = cv2.cvtColor(np.ascontiguousarray(rgb), cv2.COLOR_RGB2LAB)
-    wanted = cv2.cvtColor(shade(colour, words).reshape(1, 1, 3), cv2.COLOR_RGB2LAB)[0, 0]
+    wanted = cv2.cvtColor(shade(colour, description).reshape(1, 1, 3), cv2.COLOR_RGB2LAB)[0, 0]
     centre = np.median(lab[mask], axis=0)
     chroma = np.hypot(lab[..., 1], lab[..., 2])
     usual = float(np.median(chroma[mask]))

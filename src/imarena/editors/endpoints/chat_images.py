@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import Field, JsonValue
@@ -74,12 +74,7 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
     settings = read_editor_options(ChatImagesSettings, options, "chat-images")
 
     async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:
-        parts: list[JsonValue] = [{"type": "text", "text": request.instruction}]
-        parts += [
-            {"type": "image_url", "image_url": {"url": data_url(data)}}
-            for data in (*request.sources, *request.references)
-        ]
-        body: JsonDict = {"model": settings.model, "messages": [{"role": "user", "content": parts}]}
+        body: JsonDict = {"model": settings.model, "messages": _messages(request)}
         if settings.modalities:
             body["modalities"] = list(settings.modalities)
         if request.seed is not None:
@@ -87,3 +82,19 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
         return await client.ask(ImageCall("chat/completions", json={**body, **settings.body}), read)
 
     return editor(name, settings, ask, ports, "chat-images")
+
+
+def _messages(request: EditRequest) -> list[JsonValue]:
+    """One message; for an in-context editor the whole conversation, in which the last result is there already."""
+    messages: list[JsonValue] = []
+    for past in request.history:
+        messages.append(_message("user", past.instruction, past.sources))
+        messages.append(_message("assistant", "", (past.image,)))
+    shown = () if request.history else request.sources
+    return [*messages, _message("user", request.instruction, (*shown, *request.references))]
+
+
+def _message(role: str, text: str, images: Sequence[bytes]) -> JsonValue:
+    parts: list[JsonValue] = [{"type": "text", "text": text}] if text else []
+    parts += [{"type": "image_url", "image_url": {"url": data_url(data)}} for data in images]
+    return {"role": role, "content": parts}

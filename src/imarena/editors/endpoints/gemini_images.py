@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +11,17 @@ from pydantic import Field, JsonValue
 
 from imarena.clients import Failure, FailureKind, ImageAnswer, ImageCall, ImageClient, read_failure
 from imarena.core import EditRequest
-from imarena.core.records import JsonDict, Status, Usage
+from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
-from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, editor, from_base64, media_type
+from imarena.editors.endpoints.http_image import (
+    EndpointEditor,
+    ImageSettings,
+    editor,
+    from_base64,
+    media_type,
+    read_json_reply,
+    usage_of,
+)
 from imarena.editors.options import read_editor_options
 
 REFUSALS = frozenset(
@@ -46,23 +54,19 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | 
         if isinstance(result, Failure) and b"API_KEY_INVALID" in body:
             return replace(result, kind=FailureKind.REJECTED, http_status=401)
         if isinstance(result, Failure) and result.kind is FailureKind.THROTTLED and result.after_s is None:
-            told = _DELAY.search(body)
-            return replace(result, after_s=float(told[1])) if told else result
+            delay = _DELAY.search(body)
+            return replace(result, after_s=float(delay[1])) if delay else result
         return result
-    try:
-        document: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        start = body[:80].decode("utf-8", "replace")
-        return Failure(
-            FailureKind.FAILED, f"the reply is not JSON: {start!r}; is base_url right?", status, maybe_charged=True
-        )
+    document = read_json_reply(status, body)
+    if isinstance(document, Failure):
+        return document
     if not isinstance(document, dict):
         return Failure(FailureKind.FAILED, "the reply is not an object", status, maybe_charged=True)
     return _read_answer(document)
 
 
 def _read_answer(document: dict[str, Any]) -> ImageAnswer | Failure:
-    usage = _usage(document.get("usageMetadata"))
+    usage = usage_of(document.get("usageMetadata"), "promptTokenCount", "candidatesTokenCount")
     feedback = document.get("promptFeedback")
     if isinstance(feedback, dict) and feedback.get("blockReason"):
         return ImageAnswer(Status.REFUSED, error=f"the prompt was blocked: {feedback['blockReason']}", usage=usage)
@@ -76,7 +80,7 @@ def _read_answer(document: dict[str, Any]) -> ImageAnswer | Failure:
     content = first.get("content")
     parts = content.get("parts") if isinstance(content, dict) else None
     images: list[bytes] = []
-    words: list[str] = []
+    texts: list[str] = []
     for part in parts if isinstance(parts, list) else []:
         inline = (part.get("inlineData") or part.get("inline_data")) if isinstance(part, dict) else None
         if isinstance(inline, dict) and not part.get("thought"):
@@ -85,21 +89,14 @@ def _read_answer(document: dict[str, Any]) -> ImageAnswer | Failure:
                 return ImageAnswer(Status.INVALID_IMAGE, error="inlineData is not base64", usage=usage)
             images.append(data)
         elif isinstance(part, dict) and isinstance(part.get("text"), str):
-            words.append(part["text"])
+            texts.append(part["text"])
     if reason in REFUSALS and not images:
-        told = str(first.get("finishMessage", "")) or " ".join(words)
-        return ImageAnswer(Status.REFUSED, error=f"finishReason {reason}: {told[:300]}".rstrip(": "), usage=usage)
+        explanation = str(first.get("finishMessage", "")) or " ".join(texts)
+        return ImageAnswer(
+            Status.REFUSED, error=f"finishReason {reason}: {explanation[:300]}".rstrip(": "), usage=usage
+        )
     return ImageAnswer(
-        Status.OK, tuple(images), text=" ".join(words) or (reason if reason != "STOP" else ""), usage=usage
-    )
-
-
-def _usage(value: Any) -> Usage:
-    counts = value if isinstance(value, dict) else {}
-    given, made = counts.get("promptTokenCount"), counts.get("candidatesTokenCount")
-    return Usage(
-        input_tokens=given if isinstance(given, int) and given >= 0 else None,
-        output_tokens=made if isinstance(made, int) and made >= 0 else None,
+        Status.OK, tuple(images), text=" ".join(texts) or (reason if reason != "STOP" else ""), usage=usage
     )
 
 
@@ -116,11 +113,12 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
 
 
 def _body(settings: GeminiImagesSettings, request: EditRequest) -> JsonDict:
-    parts: list[JsonValue] = [
-        {"inline_data": {"mime_type": media_type(data), "data": base64.b64encode(data).decode("ascii")}}
-        for data in (*request.sources, *request.references)
-    ]
-    parts.append({"text": request.instruction})
+    contents: list[JsonValue] = []
+    for past in request.history:
+        contents.append(_content("user", past.sources, past.instruction))
+        contents.append(_content("model", (past.image,)))
+    shown = () if request.history else request.sources  # the last result is in the conversation already
+    contents.append(_content("user", (*shown, *request.references), request.instruction))
     config: JsonDict = {"responseModalities": ["TEXT", "IMAGE"]}
     shape = {"aspectRatio": settings.aspect_ratio, "imageSize": settings.image_size}
     chosen: JsonDict = {key: value for key, value in shape.items() if value is not None}
@@ -130,4 +128,14 @@ def _body(settings: GeminiImagesSettings, request: EditRequest) -> JsonDict:
         config["seed"] = request.seed
     if settings.temperature is not None:
         config["temperature"] = settings.temperature
-    return {"contents": [{"role": "user", "parts": parts}], "generationConfig": config, **settings.body}
+    return {"contents": contents, "generationConfig": config, **settings.body}
+
+
+def _content(role: str, images: Sequence[bytes], text: str = "") -> JsonValue:
+    parts: list[JsonValue] = [
+        {"inline_data": {"mime_type": media_type(data), "data": base64.b64encode(data).decode("ascii")}}
+        for data in images
+    ]
+    if text:
+        parts.append({"text": text})
+    return {"role": role, "parts": parts}

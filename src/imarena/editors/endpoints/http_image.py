@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -11,9 +12,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from imarena.clients import ImageAnswer, ImageClient, ImageEndpoint
+from imarena.clients import Failure, FailureKind, ImageAnswer, ImageClient, ImageEndpoint
 from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage
-from imarena.core.records import JsonDict, Status
+from imarena.core.records import JsonDict, Status, Usage
 from imarena.editors.catalog import Ports
 from imarena.images import media_type_of
 
@@ -33,6 +34,8 @@ class ImageSettings(ImageEndpoint):
     price_from: str = ""
     notice: str = ""
     """What a user should know before a run: told beside the estimate."""
+    in_context: bool = False
+    """Send the conversation: in multi-turn mode, every earlier instruction and result before the new instruction."""
 
 
 Ask = Callable[[ImageClient, EditRequest], Awaitable[ImageAnswer]]
@@ -58,7 +61,8 @@ class EndpointEditor:
     @property
     def params(self) -> JsonDict:
         """What an output depends on: never a key, never an address."""
-        return {"adapter": self.kind, "model": self.settings.model, **self.shown, **self.settings.body}
+        context: JsonDict = {"in_context": True} if self.settings.in_context else {}
+        return {"adapter": self.kind, "model": self.settings.model, **context, **self.shown, **self.settings.body}
 
     @property
     def traits(self) -> EditorTraits:
@@ -66,7 +70,7 @@ class EndpointEditor:
         settings = self.settings
         return EditorTraits(
             usd_per_image=settings.usd_per_image, price_as_of=settings.price_as_of, price_from=settings.price_from,
-            notice=settings.notice, opening=self.opened,
+            notice=settings.notice, opening=self.opened, in_context=settings.in_context,
         )  # fmt: skip
 
     @asynccontextmanager
@@ -150,6 +154,24 @@ def editor(
     """An editor and its client."""
     client = ImageClient(settings, budget=ports.budget, environ=ports.environ)
     return EndpointEditor(name, settings, ask, client, kind, shown or {})
+
+
+def read_json_reply(status: int, body: bytes) -> Any:
+    """The document of an endpoint's reply; a `Failure` where the reply is not JSON."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        start = body[:80].decode("utf-8", "replace")
+        return Failure(
+            FailureKind.FAILED, f"the reply is not JSON: {start!r}; is base_url right?", status, maybe_charged=True
+        )
+
+
+def usage_of(counts: Any, input_name: str, output_name: str) -> Usage:
+    """The tokens that a reply counts under these names; None for a count that is missing or wrong."""
+    values = [counts.get(name) if isinstance(counts, dict) else None for name in (input_name, output_name)]
+    input_tokens, output_tokens = (value if isinstance(value, int) and value >= 0 else None for value in values)
+    return Usage(input_tokens=input_tokens, output_tokens=output_tokens)
 
 
 def from_base64(text: Any) -> bytes | None:

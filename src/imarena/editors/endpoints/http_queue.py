@@ -42,10 +42,10 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
     chosen = str(options.get("preset", ""))
     if chosen and chosen not in presets():
         raise UnknownName(f"There is no queue preset called '{chosen}'.", hint=f"Known: {', '.join(presets())}.")
-    found = presets().get(chosen, {"defaults": {}, "template": {}})
+    preset = presets().get(chosen, {"defaults": {}, "template": {}})
     own = options.get("template")
-    template = {**found["template"], **(own if isinstance(own, dict) else {})}
-    settings = read_editor_options(QueueSettings, {**found["defaults"], **options, "template": template}, "http-queue")
+    template = {**preset["template"], **(own if isinstance(own, dict) else {})}
+    settings = read_editor_options(QueueSettings, {**preset["defaults"], **options, "template": template}, "http-queue")
     used = _used(settings)
 
     async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:
@@ -62,8 +62,8 @@ def _used(settings: QueueSettings) -> frozenset[str]:
     used = frozenset(_FIELD.findall(json.dumps(settings.template.submit_body)))
     unknown = sorted(used - set(FIELDS))
     if unknown or "instruction" not in used:
-        told = f"{{{unknown[0]}}} is not known" if unknown else "{instruction} is not sent"
-        raise UserError(f"template.submit_body: {told}.", hint=f"Known: {', '.join(FIELDS)}.")
+        problem = f"{{{unknown[0]}}} is not known" if unknown else "{instruction} is not sent"
+        raise UserError(f"template.submit_body: {problem}.", hint=f"Known: {', '.join(FIELDS)}.")
     return used
 
 
@@ -71,9 +71,9 @@ def _left_out(used: frozenset[str], sources: int, references: int, preset: str) 
     """An item whose pictures the template cannot send is not sent at all: its output would pass for what it is not."""
     if "pictures" in used:
         return ""
-    one = "source" in used
-    whole = "sources" in used or sources <= one
-    if sources == 0 and references == 1 and one:  # a lone reference goes where a source would
+    sends_source = "source" in used
+    whole = "sources" in used or sources <= sends_source
+    if sources == 0 and references == 1 and sends_source:  # a lone reference goes where a source would
         return ""
     if whole and ("references" in used or references <= ("reference" in used)):
         return ""

@@ -2,16 +2,23 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import aiohttp
 from pydantic import Field, JsonValue
 
 from imarena.clients import Failure, FailureKind, ImageAnswer, ImageCall, ImageClient, read_failure
 from imarena.core import EditRequest
-from imarena.core.records import JsonDict, Status, Usage
+from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
-from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, editor, from_base64, media_type
+from imarena.editors.endpoints.http_image import (
+    EndpointEditor,
+    ImageSettings,
+    editor,
+    from_base64,
+    media_type,
+    read_json_reply,
+    usage_of,
+)
 from imarena.editors.options import read_editor_options
 from imarena.images import SUFFIXES
 
@@ -41,13 +48,9 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | 
     """`data[].b64_json` or `data[].url`, and the tokens used."""
     if status != 200:
         return read_failure(status, headers, body)
-    try:
-        document: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        start = body[:80].decode("utf-8", "replace")
-        return Failure(
-            FailureKind.FAILED, f"the reply is not JSON: {start!r}; is base_url right?", status, maybe_charged=True
-        )
+    document = read_json_reply(status, body)
+    if isinstance(document, Failure):
+        return document
     if isinstance(document, dict) and document.get("error"):
         return read_failure(400, headers, body)
     rows = document.get("data") if isinstance(document, dict) else None
@@ -55,26 +58,17 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | 
         return Failure(
             FailureKind.FAILED, f"the reply has no data: {json.dumps(document)[:200]}", status, maybe_charged=True
         )
+    usage = usage_of(document.get("usage"), "input_tokens", "output_tokens")
     images, urls = [], []
     for row in rows:
         if isinstance(row, dict) and isinstance(row.get("b64_json"), str):
             data = from_base64(row["b64_json"])
             if data is None:
-                return ImageAnswer(Status.INVALID_IMAGE, error="b64_json is not base64", usage=_usage(document))
+                return ImageAnswer(Status.INVALID_IMAGE, error="b64_json is not base64", usage=usage)
             images.append(data)
         elif isinstance(row, dict) and isinstance(row.get("url"), str):
             urls.append(row["url"])
-    return ImageAnswer(Status.OK, tuple(images), tuple(urls), usage=_usage(document))
-
-
-def _usage(document: dict[str, Any]) -> Usage:
-    found = document.get("usage")
-    counts = found if isinstance(found, dict) else {}
-    given, made = counts.get("input_tokens"), counts.get("output_tokens")
-    return Usage(
-        input_tokens=given if isinstance(given, int) and given >= 0 else None,
-        output_tokens=made if isinstance(made, int) and made >= 0 else None,
-    )
+    return ImageAnswer(Status.OK, tuple(images), tuple(urls), usage=usage)
 
 
 def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:

@@ -1,18 +1,21 @@
 """Built-in editors with a known order of quality, for the bundled benchmark.
 
 They stand in for real models: each has one habit, from doing exactly what was asked to drawing something else. They
-may look up the scene behind a request (`imarena.studio.asked`); judges cannot. The order below is the order of their
-mean true quality, and `tests/unit/editors/studio/test_editors.py` measures it. `flaky` stands apart: what it delivers
-is nearly exact, but it often delivers nothing.
+may look up the scene behind a request (`imarena.studio.recognise`); judges cannot. The order below is the order of
+their mean true quality, and `tests/unit/editors/studio/test_editors.py` measures it. `flaky` stands apart: what it
+delivers is nearly exact, but it often delivers nothing.
 """
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+from pydantic import JsonValue
 
 from imarena.core import EditorTraits, EditRequest, EditResult, UnknownName, sha256_hex
 from imarena.core.records import JsonDict, Status
+from imarena.editors.catalog import Ports
 from imarena.editors.studio import recipes
 from imarena.editors.studio.work import EditFailed, StudioRequest, studio_request
 
@@ -74,6 +77,11 @@ def studio_editor(habit: str, name: str | None = None) -> StudioEditor:
     if habit not in RECIPES:
         raise UnknownName(f"There is no studio editor called '{habit}'.", hint="Known: " + ", ".join(RECIPES) + ".")
     return StudioEditor(habit=habit, name=name or f"studio-{habit}")
+
+
+def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> StudioEditor:
+    """From a table with `habit`."""
+    return studio_editor(str(options.get("habit", "")), name)
 
 
 def describe_habit(habit: str) -> str:

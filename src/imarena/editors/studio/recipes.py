@@ -100,9 +100,9 @@ def _misdirected(scene: Scene, edit: SceneEdit, rng: np.random.Generator) -> Sce
 def _other_things(scene: Scene, rng: np.random.Generator) -> Scene:
     """A generated picture of the right place with things of the wrong colours in the wrong places."""
     colours = rng.permutation(list(COLOURS))
-    places = rng.permutation([thing.x for thing in scene.things])
+    positions = rng.permutation([thing.x for thing in scene.things])
     things = tuple(
-        thing.model_copy(update={"colour": str(colours[i % len(colours)]), "x": round(1 - float(places[i]), 4)})
+        thing.model_copy(update={"colour": str(colours[i % len(colours)]), "x": round(1 - float(positions[i]), 4)})
         for i, thing in enumerate(scene.things)
     )
     return scene.with_things(things)
@@ -112,19 +112,19 @@ def returns_input(work: StudioRequest) -> Made:
     """Gives back what it got: the source, else the first reference, else an empty canvas."""
     if work.request.sources:
         return work.request.sources[0]
-    return work.request.references[0] if work.request.references else work.encode(work.given)
+    return work.request.references[0] if work.request.references else work.encode(work.source_pixels)
 
 
 def new_image(work: StudioRequest) -> bytes:
     """Draws another picture that has little to do with the source."""
     rng = work.rng
-    places = [
-        place
-        for place in ("table", "meadow", "room", "street", "beach", "forest", "snow", "desert")
-        if place != work.after.backdrop
+    backdrops = [
+        backdrop
+        for backdrop in ("table", "meadow", "room", "street", "beach", "forest", "snow", "desert")
+        if backdrop != work.after.backdrop
     ]
-    scene = random_scene(int(rng.integers(10_000)), places[int(rng.integers(len(places)))], 4)
-    height, width = work.given.shape[:2] if work.before is None else work.target.shape[:2]
+    scene = random_scene(int(rng.integers(10_000)), backdrops[int(rng.integers(len(backdrops)))], 4)
+    height, width = work.source_pixels.shape[:2] if work.before is None else work.target.shape[:2]
     pixels = render_scene(scene).pixels
     return work.encode(np.asarray(cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA), np.uint8))
 

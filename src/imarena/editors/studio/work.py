@@ -61,7 +61,7 @@ class StudioRequest:
         return render_scene(self.after).pixels
 
     @cached_property
-    def given(self) -> Pixels:
+    def source_pixels(self) -> Pixels:
         """The source on the canvas of the result; plain grey where there is no source."""
         source = decode_pixels(self.request.sources[0]) if self.request.sources else None
         return align_canvas(source, self.before, self.after, (self.target.shape[0], self.target.shape[1]))
@@ -69,7 +69,7 @@ class StudioRequest:
     @property
     def start(self) -> Pixels:
         """What the change starts from: the source, or the empty place where there is none."""
-        return self.given if self.request.sources else render_scene(self.after.with_things(())).pixels
+        return self.source_pixels if self.request.sources else render_scene(self.after.with_things(())).pixels
 
     @property
     def untouched(self) -> bool:
@@ -88,7 +88,7 @@ class StudioRequest:
         if self.untouched or self.before is None or wanted.shape != self.target.shape:
             return wanted
         base = align_canvas(render_scene(self.before).pixels, self.before, after, (wanted.shape[0], wanted.shape[1]))
-        return np.where(change_mask(base, wanted)[..., None], wanted, self.given)
+        return np.where(change_mask(base, wanted)[..., None], wanted, self.source_pixels)
 
     def encode(self, pixels: Pixels | Floats) -> bytes:
         """Pixels (bytes, or floats in 0..1) in the format of the entry: JPEG for photographs, else PNG."""
@@ -114,19 +114,26 @@ def studio_request(
     return None if recognised is None else _work(request, recognised, salt)
 
 
-def _work(request: EditRequest, found: RecognisedRequest, salt: str) -> StudioRequest | None:
-    after = found.entry.scene_after(found.last)
-    return None if after is None else StudioRequest(request, found, found.entry.scene_after(found.first), after, salt)
+def _work(request: EditRequest, recognised: RecognisedRequest, salt: str) -> StudioRequest | None:
+    after = recognised.entry.scene_after(recognised.last)
+    return (
+        None
+        if after is None
+        else StudioRequest(request, recognised, recognised.entry.scene_after(recognised.first), after, salt)
+    )
 
 
 def _drawn_before(request: EditRequest, salt: str, drawn: Callable[[StudioRequest], bytes]) -> RecognisedRequest | None:
     source = decode_pixels(request.sources[0])
-    for found in requests_from_text(request.instruction, request.sources):
-        for first, seed in ((found.first - 1, request.seed), *((found.first, seed) for seed in _earlier(request.seed))):
-            before = RecognisedRequest(found.entry, first, first + 1) if first < found.first else found
+    for recognised in requests_from_text(request.instruction, request.sources):
+        for first, seed in (
+            (recognised.first - 1, request.seed),
+            *((recognised.first, seed) for seed in _earlier(request.seed)),
+        ):
+            before = RecognisedRequest(recognised.entry, first, first + 1) if first < recognised.first else recognised
             work = _work(replace(request, seed=seed), before, salt) if first >= 0 else None
             if work is not None and detail_agreement(source, decode_pixels(drawn(work))) >= SHOWN:
-                return found
+                return recognised
     return None
 
 

@@ -10,6 +10,8 @@ from imarena.judges.builtin.facts import Facts
 from imarena.language import Edit, EditKind
 from imarena.vision import Difference, Mask, TextLine, is_named, rgb_of, text_match, to_oklab
 
+DONE, NOT_DONE, NOT_CHECKED = "done", "not done", "not checked"
+
 
 @dataclass(frozen=True)
 class RuleInput:
@@ -21,6 +23,13 @@ class RuleInput:
     source_lines: tuple[TextLine, ...] | None = None
 
 
+_DONE = 0.5
+_HARDLY = 0.02
+"""Where less than this was done, nothing changed, which needs no trust in what the change shows."""
+_TRUSTED = 0.25
+"""Rules with less trust see that something changed and cannot see whether it is what was asked for."""
+
+
 @dataclass(frozen=True)
 class RuleResult:
     """`done` is how far the change was made (0 to 1), `trust` how much of that this rule can really see."""
@@ -29,6 +38,13 @@ class RuleResult:
     trust: float
     note: str
     evidence: JsonDict = field(default_factory=dict)
+
+    @property
+    def finding(self) -> str:
+        """`done`, `not done` or `not checked`."""
+        if self.trust < _TRUSTED and self.done > _HARDLY:
+            return NOT_CHECKED
+        return DONE if self.done >= _DONE else NOT_DONE
 
 
 def visible_change(facts: Facts) -> float:

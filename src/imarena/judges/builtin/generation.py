@@ -42,10 +42,10 @@ def judge_generation(
         share = float(is_named(output, colour).mean())
         evidence[f"share_{colour}"] = round(share, 4)
         seen.append(_COLOUR_ALONE * ramp(share, 0.002, 0.03))
-    for words in _quoted(instruction):
+    for text in _quoted(instruction):
         if lines is not None:
-            match = text_match(words, lines)
-            evidence[f"read_{words}"] = round(match, 3)
+            match = text_match(text, lines)
+            evidence[f"read_{text}"] = round(match, 3)
             seen.append(ramp(match, 0.4, 1.0))
     following = mean(seen) if seen else _UNSEEN * perceptual
     confidence = 0.1 + 0.3 * min(1.0, len(seen) / 2.0)

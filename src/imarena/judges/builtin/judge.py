@@ -5,6 +5,7 @@ says what it cannot see. Four dimensions and a score like CV-Judge's (CV-Arena, 
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Outcome, Status
 from imarena.images import decode
-from imarena.judges.builtin.checks import RuleInput
+from imarena.judges.builtin.checks import DONE, NOT_CHECKED, NOT_DONE, RuleInput, RuleResult
 from imarena.judges.builtin.curves import mean
 from imarena.judges.builtin.dimensions import Dimensions, dimensions_of
 from imarena.judges.builtin.facts import as_evidence, measure
@@ -46,13 +47,14 @@ from imarena.vision import (
     text_match,
 )
 
-VERSION = "3"
+VERSION = "5"
 _KEPT = 2048
 _PLAIN = 400.0
 """A gap (points) after which a battle's verdict is as sure as it gets."""
 _TOLD = 500
 _NOTHING_ASKED = "There is no instruction: builtin cannot say whether the right thing was done. Add it to the item."
 _FOREIGN = "builtin reads English only: it cannot say whether the right thing was done. Translate it, or ask a model."
+_REST = re.compile(r"\b(?:everything|all|rest|else|others?|background|remaining|nothing|anything)\b")
 _BLIND = (
     "recognises 80 everyday kinds of things (COCO's) and often misses them; whether any other thing was added,"
     " replaced or moved is inferred from where and how the pixels changed",
@@ -80,12 +82,29 @@ class Assessment:
     evidence: JsonDict
     change: Change | None = None
     """What it did to the source, small; None without one."""
+    not_done: bool = False
+    """A part of the instruction is not done: four dimensions that average over the parts do not show it."""
 
 
 def _flags(lines: tuple[TextLine, ...] | None) -> list[JsonValue]:
     return [
-        {"kind": found.kind, "text": found.text, "box": [round(v, 3) for v in found.box]}
-        for found in find_injections(lines or ())
+        {"kind": injection.kind, "text": injection.text, "box": [round(v, 3) for v in injection.box]}
+        for injection in find_injections(lines or ())
+    ]
+
+
+def _check_entry(check: RuleResult) -> JsonDict:
+    return {
+        "done": round(check.done, 3), "finding": check.finding, "trust": check.trust, "note": check.note,
+        **check.evidence,
+    }  # fmt: skip
+
+
+def _kept(reading: Reading, preserved: bool) -> list[JsonValue]:
+    """What must stay: measured where it is the background or all that was not mentioned; else not known."""
+    return [
+        {"clause": clause, "finding": (DONE if preserved else NOT_DONE) if _REST.search(clause) else NOT_CHECKED}
+        for clause in reading.keep
     ]
 
 
@@ -169,7 +188,7 @@ class BuiltinJudge:
             status=Status.OK,
             score=seen.score.score,
             scores=seen.score.dimensions,
-            success=seen.score.success,
+            success=seen.score.success and not seen.not_done,
             confidence=seen.confidence,
             reasons=reasons,
             raw=json.dumps(reasons, sort_keys=True),
@@ -220,12 +239,14 @@ class BuiltinJudge:
         dimensions = dimensions_of(reading, scene, checks)
         evidence: JsonDict = {
             "facts": as_evidence(facts),
-            "checks": [{"done": round(c.done, 3), "trust": c.trust, "note": c.note, **c.evidence} for c in checks],
+            "checks": [_check_entry(check) for check in checks],
+            "kept": _kept(reading, dimensions.semantic > self.settings.success_threshold),
             "injection": _flags(lines),
         }
         trust = mean(c.trust for c in checks) if checks else 0.1
         certain = max(trust, 0.9) if facts.returned_input else trust
-        return Assessment(self._combined(dimensions), round(certain, 3), evidence, change_map(difference))
+        not_done = any(check.finding == NOT_DONE for check in checks)
+        return Assessment(self._combined(dimensions), round(certain, 3), evidence, change_map(difference), not_done)
 
     def _read(self, reading: Reading, difference: Difference, output: Image.Image) -> tuple[TextLine, ...] | None:
         """Text in the output, and again enlarged where it changed if the asked words were not found at once."""

@@ -41,19 +41,19 @@ def _odds(value: float, curve: tuple[float, float, float, float]) -> float:
 
 
 def appearance_score(before: Floats, after: Floats) -> float:
-    """How sure it is of the thing where it was not sure before; both (40, 40)."""
+    """How sure it is of the thing where it was not sure before; both (32, 32)."""
     return float((after - _near(before, 5)).max())
 
 
 def vanished_share(before: Floats, after: Floats) -> float:
-    """Share of the thing that is seen no longer where it was: 1 is gone. `before` has it somewhere; both (40, 40)."""
+    """Share of the thing that is seen no longer where it was: 1 is gone. `before` has it somewhere; both (32, 32)."""
     weight = before * before * (before > 0.5 * before.max())
     left = np.minimum(_near(after, 3) / np.maximum(before, 1e-6), 1.0)
     return float(1.0 - (left * weight).sum() / weight.sum())
 
 
 def change_contrast(before: Floats, change: Floats) -> float:
-    """How much more (Lab) the picture changed on the thing than elsewhere; both (40, 40)."""
+    """How much more (Lab) the picture changed on the thing than elsewhere; both (32, 32)."""
     there = _near(np.asarray(_near(before, 5) > 0.5 * before.max(), dtype=np.float32), 3) > 0
     if there.all():
         return 0.0
@@ -70,16 +70,16 @@ def _evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:
         return {}
     difference = scene.difference
     before, after = detection_scores(difference.source.rgb), detection_scores(difference.output.rgb)
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     if new:
-        found["appeared"] = appearance_score(before[list(new)].max(axis=0), after[list(new)].max(axis=0))
+        scores["appeared"] = appearance_score(before[list(new)].max(axis=0), after[list(new)].max(axis=0))
     thing = before[list(old)].max(axis=0) if old else np.zeros((GRID, GRID), np.float32)
     if thing.max() > _SURE:
         if edit.kind in _GONE:
-            found["vanished"] = vanished_share(thing, after[list(old)].max(axis=0))
+            scores["vanished"] = vanished_share(thing, after[list(old)].max(axis=0))
         change = cv2.resize(difference.colour, (GRID, GRID), interpolation=cv2.INTER_AREA)
-        found["hit"] = change_contrast(thing, np.asarray(change, dtype=np.float32))
-    return found
+        scores["hit"] = change_contrast(thing, np.asarray(change, dtype=np.float32))
+    return scores
 
 
 def adjust_by_detections(check: RuleResult, edit: Edit, scene: RuleInput) -> RuleResult:

@@ -102,19 +102,19 @@ def _prompt(question: ChecklistQuestion) -> Prompt:
 
 def read_answers(replies: Mapping[str, str], checklist: Checklist) -> Verdict:
     """All answers as one score. Raises `Unreadable` where one that counts is neither yes nor no."""
-    said: dict[str, bool] = {}
+    read_before: dict[str, bool] = {}
 
     def answer(name: str) -> bool:
-        if name not in said:
-            said[name] = read_yes_no(replies[name], name)
-        return said[name]
+        if name not in read_before:
+            read_before[name] = read_yes_no(replies[name], name)
+        return read_before[name]
 
     score, counted = checklist.intercept, {}
     for question in checklist.questions:
         if question.only_if is None or answer(question.only_if):
             counted[question.id] = 1.0 if answer(question.id) else -1.0
             score += question.weight * counted[question.id]
-    answers: JsonDict = {name: "yes" if yes else "no" for name, yes in said.items()}
+    answers: JsonDict = {name: "yes" if yes else "no" for name, yes in read_before.items()}
     return Verdict(Status.OK, score=score, scores=counted, reasons={"answers": answers})
 
 

@@ -7,12 +7,12 @@ from imarena.core.records import JsonDict, Status
 from imarena.images import Preparation
 
 
-def chat_with_client(client: Client, preparation: Preparation, pictures: ImageParts | None = None) -> Chat:
-    """A `Chat` over `client`; each picture is made ready once by `preparation` and kept in `pictures`.
+def chat_with_client(client: Client, preparation: Preparation) -> Chat:
+    """A `Chat` over `client`; each picture is made ready once by `preparation` and kept.
 
     A spent budget is raised, because it ends the run; everything else comes back as a status.
     """
-    kept = pictures or ImageParts()
+    kept = ImageParts()
 
     async def ask(prompt: ChatPrompt) -> ChatAnswer:
         try:

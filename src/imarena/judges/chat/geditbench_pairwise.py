@@ -37,6 +37,19 @@ def make_visual_consistency(options: Mapping[str, JsonValue], chat: Chat | None)
     return _make("visual-consistency", options, chat)
 
 
+def make_pvc_judge(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
+    """A model that `imarena pvc train` fine-tuned, asked with the question that it was trained on."""
+    settings = read_judge_options(GEditSettings, options, "pvc-judge")
+    return ChatJudge(
+        kind="pvc-judge",
+        prompts={"compare": load_prompt(settings.prompt or "pvc-judge")},
+        read=lambda replies: read_preference(replies["compare"]),
+        chat=need_chat(chat, "pvc-judge"),
+        settings=settings,
+        dimension="visual_consistency",
+    )
+
+
 def _make(dimension: str, options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     kind = f"geditbench-{dimension}"
     settings = read_judge_options(GEditSettings, options, kind)

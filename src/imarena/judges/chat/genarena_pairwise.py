@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from imarena.core import Chat, Verdict
 from imarena.core.records import JsonDict, Outcome, Status
+from imarena.judges.catalog import CARDS
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat, reasons_text
 from imarena.judges.chat.prompt import load_prompt
 from imarena.judges.options import read_judge_options
@@ -31,10 +32,7 @@ UNSURE = (3.0, 4.0)
 
 CRITERIA = ("text_faithfulness", "image_faithfulness", "overall_image_quality", "text_rendering")
 
-PRESETS: Mapping[str, JsonDict] = {
-    "studies": {"model": "Qwen/Qwen3-VL-8B-Instruct"},
-    "arena": {"model": "Qwen/Qwen3-VL-32B-Instruct-FP8"},
-}
+PRESETS = CARDS["genarena"].presets
 """The paper's judges: 8B for its studies (section 3), 32B in FP8 for its leaderboard (section 5.2)."""
 
 
@@ -51,7 +49,7 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     kind = "genarena"
     settings = read_judge_options(GenArenaSettings, options, kind)
     if settings.preset:
-        settings = read_judge_options(GenArenaSettings, {**PRESETS[settings.preset], **options}, kind)
+        settings = read_judge_options(GenArenaSettings, {"model": PRESETS[settings.preset], **options}, kind)
     ties = settings.variant == "explicit-tie"
     return ChatJudge(
         kind=f"{kind}-tie" if ties else kind,
@@ -89,16 +87,16 @@ def read_pair(text: str, *, ties: bool = False) -> Verdict:
 
 
 def _reasons(fields: JsonDict) -> JsonDict:
-    given = field(fields, "reasons", "reasoning")
-    if not isinstance(given, dict):
-        return {} if given is None else {"summary": reasons_text(given)}
+    reasons = field(fields, "reasons", "reasoning")
+    if not isinstance(reasons, dict):
+        return {} if reasons is None else {"summary": reasons_text(reasons)}
     kept: JsonDict = {}
     for name in CRITERIA:
-        value = field(given, name)
+        value = field(reasons, name)
         if value is not None:
             kept[name] = "not applicable" if is_not_applicable(value) else reasons_text(value)
     for name in ("summary", "comparison_summary"):
-        if (value := field(given, name)) is not None:
+        if (value := field(reasons, name)) is not None:
             kept["summary"] = reasons_text(value)
     if (why := field(fields, "confidence_reason", "confidence_rationale")) is not None:
         kept["confidence"] = reasons_text(why)

@@ -39,11 +39,11 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
 
     With the option `objects` true the judge is shown the expected-object list too: another prompt, so other work.
     """
-    words = dict(options)
-    listed = words.pop("objects", False)
+    own_options = dict(options)
+    listed = own_options.pop("objects", False)
     if not isinstance(listed, bool):
         raise UserError(f"objects is {listed!r}.", hint="Write objects=true or objects=false.")
-    settings = read_judge_options(ImagenWorldSettings, words, "imagenworld")
+    settings = read_judge_options(ImagenWorldSettings, own_options, "imagenworld")
     return ChatJudge(
         kind="imagenworld",
         prompts={"rate": load_prompt(settings.prompt or ("imagenworld-listed" if listed else "imagenworld"))},

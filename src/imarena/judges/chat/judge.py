@@ -9,7 +9,7 @@ from functools import cached_property
 
 from pydantic import Field, JsonValue
 
-from imarena.core import BudgetSpent, Chat, ChatAnswer, ChatPrompt, Exhibit, JudgeTraits, UserError, Verdict, content_id
+from imarena.core import BudgetSpent, Chat, ChatAnswer, ChatPrompt, Exhibit, JudgeTraits, UserError, Verdict
 from imarena.core.records import JsonDict, Noun, Reply, Status, Usage
 from imarena.judges.chat.prompt import Prompt, render_prompt
 from imarena.judges.replies.parse import PARSER_VERSION, Unreadable
@@ -84,12 +84,6 @@ class ChatJudge:
         hashes: JsonDict = {name: prompt.sha256 for name, prompt in self.prompts.items()}
         return {**self.settings.model_dump(mode="json", exclude={"prompt"}), "prompt_sha256": hashes}
 
-    def rendered_id(self, exhibit: Exhibit) -> str:
-        """Identity of exactly what would be asked about this exhibit: words, pictures, schema and settings."""
-        return content_id(
-            "prompt", [render_prompt(prompt, exhibit).sha256 for prompt in self.prompts.values()], self.params
-        )
-
     async def judge(self, exhibit: Exhibit) -> Verdict:
         """Ask, and read what came back. A failed question gives its status, never a part of a verdict."""
         return await self.go_on(exhibit, {})
@@ -106,7 +100,7 @@ class ChatJudge:
         raw = pack_replies({name: answers[name].text if name in answers else held[name] for name in questions})
         models = sorted({answer.model for answer in answers.values() if answer.model})
         answered = tuple(name for name, answer in answers.items() if answer.status is Status.OK)
-        said = Verdict(
+        asked_verdict = Verdict(
             status=Status.OK,
             raw=raw,
             model=", ".join(models),
@@ -116,9 +110,15 @@ class ChatJudge:
         for name, answer in answers.items():
             if answer.status is not Status.OK:
                 where = f"{name}: " if len(questions) > 1 else ""
-                return replace(said, status=answer.status, error=f"{where}{answer.error}")
+                return replace(asked_verdict, status=answer.status, error=f"{where}{answer.error}")
         verdict = self.reread(raw)
-        return replace(verdict, raw=said.raw, model=said.model, usage=said.usage, answered=said.answered)
+        return replace(
+            verdict,
+            raw=asked_verdict.raw,
+            model=asked_verdict.model,
+            usage=asked_verdict.usage,
+            answered=asked_verdict.answered,
+        )
 
     async def _answers(self, questions: Mapping[str, ChatPrompt]) -> dict[str, ChatAnswer]:
         """All at once. A spent budget is raised, unless some were answered: those are paid for, and have to be kept."""
@@ -235,7 +235,7 @@ def need_chat(chat: Chat | None, kind: str) -> Chat:
     if chat is None:
         raise UserError(
             f"The judge '{kind}' asks a model and was given none.",
-            hint="Name an endpoint and a model, for example --endpoint http://localhost:8000/v1 --model Qwen3-VL-8B.",
+            hint="Give an address and a model, for example --base-url http://localhost:8000/v1 --model Qwen3-VL-8B.",
         )
     return chat
 

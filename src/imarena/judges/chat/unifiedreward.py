@@ -47,22 +47,22 @@ def read_scales(text: str) -> Verdict:
     """A reply as scores on 1 to 5. Raises `Unreadable`, also where a scale is given twice with two values."""
     fields = find_object(text)
     stated = _lines(answer_part(text)) if fields is None else {n: field(fields, n) for n in (*CRITERIA, "final")}
-    given = {name: value for name, value in stated.items() if value is not None}
-    if "final" in given and not any(name in given for name in CRITERIA):
-        final = read_number(given["final"], LOWEST, HIGHEST, "final")
+    values = {name: value for name, value in stated.items() if value is not None}
+    if "final" in values and not any(name in values for name in CRITERIA):
+        final = read_number(values["final"], LOWEST, HIGHEST, "final")
         return Verdict(Status.OK, score=final, scores={"final": final})
-    if not given and fields is None and is_refusal(answer_part(text)):
+    if not values and fields is None and is_refusal(answer_part(text)):
         raise Unreadable("the reply is a refusal", Status.REFUSED)
-    scores = {name: read_number(given.get(name), LOWEST, HIGHEST, name) for name in CRITERIA}
+    scores = {name: read_number(values.get(name), LOWEST, HIGHEST, name) for name in CRITERIA}
     return Verdict(Status.OK, score=fmean(scores.values()), scores=scores)
 
 
 def _lines(answer: str) -> dict[str, JsonValue]:
-    found: dict[str, JsonValue] = {}
+    values: dict[str, JsonValue] = {}
     for line in answer.splitlines():
         match = _LINE.match(line)
         if match is not None:
             name = match[1].lower()
-            if found.setdefault(name, match[2]) != match[2]:
+            if values.setdefault(name, match[2]) != match[2]:
                 raise Unreadable(f"the reply gives {name} twice, with two values")
-    return found
+    return values

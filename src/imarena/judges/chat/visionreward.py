@@ -94,19 +94,19 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
 
 def read_head(lines: list[str], document: JsonValue, masks: Masks) -> Head:
     """The head from the question lines and a weight file's JSON; files that do not fit each other raise."""
-    switches = {int(switch): {int(place) for place in places} for switch, places in masks.items()}
+    switches = {int(switch): {int(index) for index in indices} for switch, indices in masks.items()}
     _check_masks(lines, switches)
     coefficients, intercept, alignment = _weights(document, len(lines), len(switches))
     bare = isinstance(document, list)
     weight = iter(coefficients[1:] if alignment else coefficients)
     questions = tuple(
         ChecklistQuestion(
-            id=_name(place),
+            id=_name(index),
             text=line,
-            weight=next(weight) if bare or place not in switches else 0.0,
-            only_if=next((_name(switch) for switch, off in switches.items() if place in off), None),
+            weight=next(weight) if bare or index not in switches else 0.0,
+            only_if=next((_name(switch) for switch, off in switches.items() if index in off), None),
         )
-        for place, line in enumerate(lines)
+        for index, line in enumerate(lines)
     )
     checklist = Checklist(name="visionreward", version="1", intercept=intercept, questions=questions)
     return Head(checklist, coefficients[0] if alignment else 0.0, has_alignment=alignment)
@@ -144,23 +144,23 @@ def read_reward(replies: Mapping[str, str], head: Head, *, ask_alignment: bool) 
     return replace(verdict, score=score, scores={ALIGNMENT: shown, **verdict.scores})
 
 
-def _name(place: int) -> str:
-    return f"q{place + 1:02d}"
+def _name(index: int) -> str:
+    return f"q{index + 1:02d}"
 
 
 def _prompt(question: str) -> Prompt:
     """The question as the file has it, under the picture; its mark for the prompt becomes the instruction, as data."""
     base = load_prompt("visionreward").model_dump(mode="json")
     image, _ = base["user"]
-    told = _PROMPT_MARK in question
+    shows_instruction = _PROMPT_MARK in question
     text = question.replace("{", "(").replace("}", ")").replace(_PROMPT_MARK, "\n{instruction}\n")
-    filled = {**base, "user": [image, {"text": text}], "input": {**base["input"], "instruction": told}}
+    filled = {**base, "user": [image, {"text": text}], "input": {**base["input"], "instruction": shows_instruction}}
     return Prompt.model_validate(filled)
 
 
 def _check_masks(lines: list[str], switches: dict[int, set[int]]) -> None:
-    named = {*switches, *(place for places in switches.values() for place in places)}
-    if any(not 0 <= place < len(lines) for place in named) or any(set(switches) & off for off in switches.values()):
+    named = {*switches, *(index for indices in switches.values() for index in indices)}
+    if any(not 0 <= index < len(lines) for index in named) or any(set(switches) & off for off in switches.values()):
         raise UserError(
             f"The masks name questions that are not among the {len(lines)} of the file, or switch a switch off.",
             hint='Count from 0: --option \'masks={"0": [22, 23], "1": [25]}\'.',
@@ -170,10 +170,12 @@ def _check_masks(lines: list[str], switches: dict[int, set[int]]) -> None:
 def _numbers(value: Any, name: str) -> list[float]:
     """One number, a list of them, or a list with such a list in it, as model libraries write them."""
     flat = value[0] if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list) else value
-    found = flat if isinstance(flat, list) else [flat]
-    if not found or any(isinstance(x, bool) or not isinstance(x, int | float) or not math.isfinite(x) for x in found):
+    numbers = flat if isinstance(flat, list) else [flat]
+    if not numbers or any(
+        isinstance(x, bool) or not isinstance(x, int | float) or not math.isfinite(x) for x in numbers
+    ):
         raise UserError(f"The weight file's {name} is not a list of numbers.", hint="Give the published weight JSON.")
-    return [float(number) for number in found]
+    return [float(number) for number in numbers]
 
 
 def _parsed(weights: str) -> JsonValue:

@@ -11,27 +11,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from PIL import Image
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, JsonValue
 
 from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, UserError, Verdict
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
-from imarena.judges.local.model import (
-    device_of,
-    import_torch,
-    load_pretrained,
-    model_folder,
-    model_label,
-    weights_sha256,
-)
 from imarena.judges.options import read_judge_options
+from imarena.vision import clip_embedder, dino_embedder, model_folder, model_label, weights_sha256
 
 Kind = Literal["clipscore", "clip-i", "dino"]
-Embed = Callable[[Image.Image | str], Any]
-"""A picture or a text in, a unit vector (torch, shape (d,)) out."""
 
 
 class EmbeddingSettings(Noun):
@@ -83,19 +75,19 @@ class EmbeddingJudge:
 
     def _score(self, exhibit: Exhibit) -> Verdict:
         try:
-            shown = decode(exhibit.left)
-            other = exhibit.instruction if self.kind == "clipscore" else decode(exhibit.sources[0])
+            output = decode(exhibit.left)
+            reference = exhibit.instruction if self.kind == "clipscore" else decode(exhibit.sources[0])
         except InvalidImage as error:
             return Verdict(Status.INVALID_IMAGE, error=str(error))
         with self._lock:
-            cosine = float((self._embed(shown) * self._embed(other)).sum())
+            cosine = float(self._embed(output) @ self._embed(reference))
         score = self.settings.scale * max(cosine, 0.0) if self.kind == "clipscore" else cosine
         return Verdict(Status.OK, score=score, scores={"cosine": cosine}, model=model_label(self.folder))
 
     @cached_property
-    def _embed(self) -> Embed:
-        loaders = {"clipscore": clip_embedder, "clip-i": clip_embedder, "dino": dino_embedder}
-        return loaders[self.kind](self.folder, self.settings.device)
+    def _embed(self) -> Callable[..., NDArray[np.float32]]:
+        load = dino_embedder if self.kind == "dino" else clip_embedder
+        return load(self.folder, self.settings.device, f"The judge '{self.kind}'")
 
 
 def make_clipscore(options: Mapping[str, JsonValue], chat: Chat | None) -> EmbeddingJudge:  # noqa: ARG001
@@ -115,51 +107,4 @@ def make_dino(options: Mapping[str, JsonValue], chat: Chat | None) -> EmbeddingJ
 
 def _make(kind: Kind, options: Mapping[str, JsonValue]) -> EmbeddingJudge:
     settings = read_judge_options(EmbeddingSettings, options, kind)
-    return EmbeddingJudge(kind, settings, model_folder(settings.model, kind))
-
-
-def clip_embedder(folder: Path, device: str) -> Embed:
-    """CLIP's projected, normalised features of a picture or a text (cut to the model's length)."""
-    torch, transformers = import_torch("clipscore")
-    device = device_of(torch, device)
-    model = load_pretrained(transformers.AutoModel, folder, use_safetensors=True).to(device).eval()
-    images = load_pretrained(transformers.AutoImageProcessor, folder)
-    tokens = load_pretrained(transformers.AutoTokenizer, folder)
-    if not hasattr(model, "get_text_features"):
-        raise UserError(f"{folder} is not a CLIP model: it has no text features.", hint="Give a CLIP or SigLIP folder.")
-    longest = model.config.text_config.max_position_embeddings
-
-    def embed(given: Image.Image | str) -> Any:
-        with torch.inference_mode():
-            if isinstance(given, str):
-                words = tokens([given], truncation=True, max_length=longest, return_tensors="pt").to(device)
-                features = model.get_text_features(**words)
-            else:
-                pixels = images(images=[given], return_tensors="pt")["pixel_values"].to(device)
-                features = model.get_image_features(pixel_values=pixels)
-            return _unit(torch, getattr(features, "pooler_output", features)[0])
-
-    return embed
-
-
-def dino_embedder(folder: Path, device: str) -> Embed:
-    """The normalised class token of a DINO, DINOv2 or other ViT encoder."""
-    torch, transformers = import_torch("dino")
-    device = device_of(torch, device)
-    model = load_pretrained(transformers.AutoModel, folder, use_safetensors=True).to(device).eval()
-    images = load_pretrained(transformers.AutoImageProcessor, folder)
-
-    def embed(given: Image.Image | str) -> Any:
-        with torch.inference_mode():
-            pixels = images(images=[given], return_tensors="pt")["pixel_values"].to(device)
-            return _unit(torch, model(pixel_values=pixels).last_hidden_state[0, 0])
-
-    return embed
-
-
-def _unit(torch: Any, vector: Any) -> Any:
-    """A vector of length 1; one without a length (a broken model) raises rather than gives a score."""
-    length = torch.linalg.vector_norm(vector.float())
-    if not bool(torch.isfinite(length)) or float(length) == 0.0:
-        raise UserError("The model gives an embedding without a direction.", hint="Check its weights.")
-    return vector.float() / length
+    return EmbeddingJudge(kind, settings, model_folder(settings.model, f"The judge '{kind}'"))

@@ -6,12 +6,10 @@ A reward has no bounds and only its order means anything.
 """
 
 import asyncio
-import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,18 +19,19 @@ from pydantic import JsonValue
 from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, UserError, Verdict, sha256_hex
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
-from imarena.judges.local.model import (
+from imarena.judges.options import read_judge_options
+from imarena.vision import (
+    apply_head,
     device_of,
     import_torch,
     load_pretrained,
     model_folder,
     model_label,
+    read_heads,
     weights_sha256,
 )
-from imarena.judges.options import read_judge_options
 
 Kind = Literal["editreward", "hpsv3"]
-_HEAD = re.compile(r"^rm_heads?\.(?:(?P<head>head_\d+)\.)?(?:(?P<layer>\d+)\.)?(?P<part>weight|bias)$")
 
 QUESTIONS: Mapping[Kind, tuple[str, ...]] = {
     "editreward": (
@@ -125,7 +124,7 @@ class RewardModel:
     """Backbone, processor and heads, loaded once."""
 
     def __init__(self, folder: Path, device: str, token: str, n_heads: int, kind: str) -> None:
-        self._torch, transformers = import_torch(kind)
+        self._torch, transformers = import_torch(f"The judge '{kind}'")
         device = device_of(self._torch, device)
         self._heads = read_heads(folder, device)
         if len(self._heads) not in (1, n_heads):
@@ -148,62 +147,32 @@ class RewardModel:
         torch = self._torch
         with torch.inference_mode():
             states = self._backbone(**inputs, output_hidden_states=True).hidden_states[-1][0]
-            state = states[self._position(inputs["input_ids"][0])].float()
-            layers = self._heads[head if len(self._heads) > 1 else 0]
-            for number, (weight, bias) in enumerate(layers):
-                state = torch.nn.functional.linear(state, weight, bias)
-                state = torch.relu(state) if number < len(layers) - 1 else state
-        values = tuple(float(value) for value in state)
-        if not all(map(_finite, values)):
-            raise UserError("The reward model gives a number that is not finite.", hint="Check its weights.")
-        return values
+            state = states[self._position(inputs["input_ids"][0])]
+            return apply_head(torch, self._heads[head if len(self._heads) > 1 else 0], state)
 
     def _position(self, ids: Any) -> int:
         if not self._token:
             return -1
         wanted = self._processor.tokenizer.convert_tokens_to_ids(self._token)
-        places = (ids == wanted).nonzero().flatten().tolist()
-        if len(places) != 1:
+        positions = (ids == wanted).nonzero().flatten().tolist()
+        if len(positions) != 1:
             raise UserError(
-                f"The token '{self._token}' stands {len(places)} times in the question, not once.",
+                f"The token '{self._token}' stands {len(positions)} times in the question, not once.",
                 hint="Name a special token that the model's tokenizer knows.",
             )
-        return int(places[0])
-
-
-def _finite(value: float) -> bool:
-    return abs(value) < float("inf")
-
-
-Layers = list[tuple[Any, Any | None]]
-
-
-def read_heads(folder: Path, device: str) -> list[Layers]:
-    """The heads' linear layers, in order, from the safetensors files; each a list of (weight, bias or None)."""
-    safe_open = import_module("safetensors").safe_open
-    found: dict[str, dict[int, dict[str, Any]]] = {}
-    for file in sorted(folder.glob("*.safetensors")):
-        with safe_open(str(file), framework="pt", device=device) as tensors:
-            for name in tensors.keys():  # noqa: SIM118 - not a mapping
-                match = _HEAD.match(name)
-                if match is not None:
-                    layers = found.setdefault(match["head"] or "head_0", {})
-                    layers.setdefault(int(match["layer"] or 0), {})[match["part"]] = tensors.get_tensor(name).float()
-    if not found:
-        raise UserError(
-            f"{folder} holds no reward head.", hint="The weights need tensors called rm_head.* or rm_heads.head_0.*."
-        )
-    names = sorted(found, key=lambda name: int(name.rpartition("_")[2]))
-    return [[(layer["weight"], layer.get("bias")) for _, layer in sorted(found[name].items())] for name in names]
+        return int(positions[0])
 
 
 def make_editreward(options: Mapping[str, JsonValue], chat: Chat | None) -> RewardJudge:  # noqa: ARG001
     """EditReward: two heads (instruction following, visual quality), their means combined."""
-    settings = read_judge_options(RewardSettings, options, "editreward")
-    return RewardJudge("editreward", settings, model_folder(settings.model, "editreward"))
+    return _make("editreward", options)
 
 
 def make_hpsv3(options: Mapping[str, JsonValue], chat: Chat | None) -> RewardJudge:  # noqa: ARG001
     """HPSv3: one head on the output and its caption."""
-    settings = read_judge_options(RewardSettings, options, "hpsv3")
-    return RewardJudge("hpsv3", settings, model_folder(settings.model, "hpsv3"))
+    return _make("hpsv3", options)
+
+
+def _make(kind: Kind, options: Mapping[str, JsonValue]) -> RewardJudge:
+    settings = read_judge_options(RewardSettings, options, kind)
+    return RewardJudge(kind, settings, model_folder(settings.model, f"The judge '{kind}'"))

@@ -123,20 +123,20 @@ def read_marks(
     wanted = tuple(names)
     if isinstance(inner, dict) and all(field(fields, name) is None for name in wanted):
         fields = inner
-    found = {}
+    numbers = {}
     for name in wanted:
         value = field(fields, name)
         value = field(value, "score", "value", "rating") if isinstance(value, dict) else value
-        found[name] = read_number(value, low, high, name, whole=whole)
-    if high >= 1000 and max(found.values()) <= high / 10 and any(mark % 1 for mark in found.values()):
-        raise Unreadable(f"the marks {', '.join(f'{mark:g}' for mark in found.values())} are on another scale")
-    return found
+        numbers[name] = read_number(value, low, high, name, whole=whole)
+    if high >= 1000 and max(numbers.values()) <= high / 10 and any(mark % 1 for mark in numbers.values()):
+        raise Unreadable(f"the marks {', '.join(f'{mark:g}' for mark in numbers.values())} are on another scale")
+    return numbers
 
 
 def stated_score(text: str, low: float, high: float) -> float | None:
     """The one score that a reply without JSON states ('Score: 5'); None where there are none, several, or others."""
-    found = {match[1].rstrip("*_.)\"'") for match in _SCORE.finditer(answer_part(text))}
-    number = _as_number(found.pop(), low, high) if len(found) == 1 else None
+    stated = {match[1].rstrip("*_.)\"'") for match in _SCORE.finditer(answer_part(text))}
+    number = _as_number(stated.pop(), low, high) if len(stated) == 1 else None
     return number if number is not None and low <= number <= high else None
 
 
@@ -172,8 +172,8 @@ def read_choice(text: str, *, ties: bool = False, both_bad: bool = False) -> Cho
     else:
         fields = located.fields
         outcome = _named_in(fields)
-        said, _, _, _ = marked_statements(f"{located.before}\n{located.after}")
-        _check_prose(outcome, located.before, located.after, said)
+        marked, _, _, _ = marked_statements(f"{located.before}\n{located.after}")
+        _check_prose(outcome, located.before, located.after, marked)
         for name in REASON_FIELDS:
             reason = field(fields, name)
             parts = [field(reason, part) for part in SUMMARY_FIELDS] if isinstance(reason, dict) else [reason]
@@ -187,12 +187,12 @@ def read_choice(text: str, *, ties: bool = False, both_bad: bool = False) -> Cho
     return Choice(outcome, fields)
 
 
-def _check_prose(outcome: Outcome, before: str, after: str = "", said: list[Outcome] | None = None) -> None:
+def _check_prose(outcome: Outcome, before: str, after: str = "", marked: list[Outcome] | None = None) -> None:
     """Raise where prose names another winner: marked so, as the last claim before the answer, or in any claim after it.
 
     Earlier claims before the answer are the way to it: 'B is better here. ... A is better.'
     """
-    others = [*(said or []), *claims(before)[-1:], *claims(after, ties=True)]
+    others = [*(marked or []), *claims(before)[-1:], *claims(after, ties=True)]
     if any(other is not outcome for other in others):
         raise Unreadable("the reply names two different winners")
 
@@ -224,9 +224,9 @@ def _stated(answer: str) -> Outcome:
         return outcomes[0]
     if outcomes or vague:
         raise Unreadable("the reply states its choice in more than one way, or in words that name no side")
-    said = winner_in_prose(answer)
-    if said is not None:
-        return said
+    winner = winner_in_prose(answer)
+    if winner is not None:
+        return winner
     status = Status.REFUSED if is_refusal(answer) else Status.UNPARSABLE
     raise Unreadable("the reply is a refusal" if status is Status.REFUSED else "the reply names no winner", status)
 

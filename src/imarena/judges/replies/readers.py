@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from imarena.core import ChatAnswer, ChatPrompt, ImarenaError, Judge, ReplyReader, Settings, canonical_json
+from imarena.core import ChatAnswer, ChatPrompt, ImarenaError, Judge, ReplyReader, Settings, canonical_json, first_line
 from imarena.core.records import JsonDict, Judgment, Status
 from imarena.judges.catalog import CARDS, JUDGES
 from imarena.judges.orders import ORDERS_PARAM
@@ -22,7 +22,7 @@ class ReplyReaders:
     """Finds a reader for each judgment, once for all that were asked alike."""
 
     settings: Settings
-    given: JsonDict = field(default_factory=dict)
+    options: JsonDict = field(default_factory=dict)
     """Options from the command line."""
     _known: dict[str, tuple[ReplyReader | None, str]] = field(default_factory=dict)
 
@@ -34,7 +34,7 @@ class ReplyReaders:
         return self._known[key]
 
     def _find(self, judgment: Judgment) -> tuple[ReplyReader | None, str]:
-        said = {name: value for name, value in judgment.params.items() if name not in (ORDERS_PARAM, PROMPTS)}
+        recorded = {name: value for name, value in judgment.params.items() if name not in (ORDERS_PARAM, PROMPTS)}
         asked = judgment.params.get(PROMPTS)
         kind = judgment.judge.partition("/")[0]
         why = f"no judge of the kind '{kind}' is known here; name it in imarena.toml or install its plug-in"
@@ -42,15 +42,15 @@ class ReplyReaders:
             if name in CARDS and CARDS[name].needs != "chat":
                 why = "it asks no model and has no reply to read; `imarena judge` makes its verdicts anew"
                 continue
-            settings = {key: value for key, value in said.items() if _is_option(key)}
+            settings = {key: value for key, value in recorded.items() if _is_option(key)}
             try:
                 judge = JUDGES.get(name)({**settings, **extra}, _silent)
             except ImarenaError as error:
-                why = f"its reader cannot be made: {str(error).splitlines()[0]}"
+                why = f"its reader cannot be made: {first_line(error)}"
                 continue
-            found, reason = _fits(judge, judgment.judge, said, asked)
-            if found is not None:
-                return found, ""
+            reader, reason = _fits(judge, judgment.judge, recorded, asked)
+            if reader is not None:
+                return reader, ""
             why = reason or why
         return None, why
 
@@ -59,8 +59,8 @@ class ReplyReaders:
         names = [name for name in _stems(kind) if name in JUDGES]
         for name in names:
             yield name, {}
-            if self.given:
-                yield name, self.given
+            if self.options:
+                yield name, self.options
         for called, table in self.settings.judges.items():
             name = str(table.get("kind", called))
             if name in names:
@@ -79,13 +79,13 @@ def _is_option(name: str) -> bool:
     return not name.endswith(("prompt", "_sha256")) and name != "checklist"
 
 
-def _fits(judge: Judge, name: str, said: JsonDict, asked: Any) -> tuple[ReplyReader | None, str]:
+def _fits(judge: Judge, name: str, recorded: JsonDict, asked: Any) -> tuple[ReplyReader | None, str]:
     """The judge, if it reads what was asked in the way in which it was asked; else the reason."""
     reader = judge.traits.reader
     if judge.name != name or reader is None:
         return None, ""
     params = judge.params
-    other = sorted(key for key in said if not key.endswith("prompt") and params.get(key) != said[key])
+    other = sorted(key for key in recorded if not key.endswith("prompt") and params.get(key) != recorded[key])
     if other:
         return None, f"the judge that can be made here has another {', '.join(other)}"
     questions = params.get(PROMPTS)

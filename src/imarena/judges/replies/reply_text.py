@@ -87,21 +87,21 @@ def locate(text: str) -> LocatedObject | None:
     cut-off object beside a good one makes the reply unreadable, since either may be the answer.
     """
     answer = answer_part(text)
-    found, comments = _objects(answer), ""
-    if not found.values and len(answer) <= _MAX_REPAIRED and ("{" in answer or "｛" in answer):
+    objects, comments = _objects(answer), ""
+    if not objects.values and len(answer) <= _MAX_REPAIRED and ("{" in answer or "｛" in answer):
         for repaired, taken in _repairs(answer):
             again = _objects(repaired)
             if again.values and not again.broken:
-                answer, found, comments = repaired, again, taken
+                answer, objects, comments = repaired, again, taken
                 break
-    if found.broken:
+    if objects.broken:
         raise Unreadable("the reply holds JSON that is broken or cut off")
-    if not found.values:
+    if not objects.values:
         return None
-    first = found.values[0]
-    if any(other != first for other in found.values[1:]):
-        raise Unreadable(f"the reply holds {len(found.values)} different JSON objects")
-    return LocatedObject(first, *_around(answer, found.spans, comments))
+    first = objects.values[0]
+    if any(other != first for other in objects.values[1:]):
+        raise Unreadable(f"the reply holds {len(objects.values)} different JSON objects")
+    return LocatedObject(first, *_around(answer, objects.spans, comments))
 
 
 def _around(answer: str, spans: list[tuple[int, int]], comments: str) -> tuple[str, str]:
@@ -120,11 +120,11 @@ class _Objects:
 def _objects(text: str) -> _Objects:
     """Top-level objects in `text`, where they stand, and whether something that looks like one could not be read."""
     decoder = json.JSONDecoder(strict=False, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
-    found = _Objects([], [], broken=False)
+    objects = _Objects([], [], broken=False)
     broken = False
     position = text.find("{")
     while position >= 0:
-        if len(found.values) >= _MAX_OBJECTS:
+        if len(objects.values) >= _MAX_OBJECTS:
             raise Unreadable(f"the reply holds more than {_MAX_OBJECTS} JSON objects")
         try:
             value, end = decoder.raw_decode(text, position)
@@ -132,10 +132,10 @@ def _objects(text: str) -> _Objects:
             end, looks_like_json = _skip_broken(text, position)
             broken = broken or looks_like_json
         else:
-            found.values.append(_shallow(value))
-            found.spans.append((position, end))
+            objects.values.append(_shallow(value))
+            objects.spans.append((position, end))
         position = text.find("{", end)
-    return _Objects(found.values, found.spans, broken)
+    return _Objects(objects.values, objects.spans, broken)
 
 
 def _shallow(value: JsonDict) -> JsonDict:

@@ -38,8 +38,8 @@ def winner_in_prose(answer: str) -> Outcome | None:
 
 
 def _winner(sentence: str) -> Outcome | None:
-    found = set() if _INNER.search(sentence) else set(claims(sentence))
-    return found.pop() if len(found) == 1 else None
+    outcomes = set() if _INNER.search(sentence) else set(claims(sentence))
+    return outcomes.pop() if len(outcomes) == 1 else None
 
 
 def _surely_named(sentence: str, *, ended: bool) -> bool:

@@ -57,25 +57,25 @@ def marked_statements(text: str) -> tuple[list[Outcome], bool, int, int]:
 
     Gives the outcomes that they name; whether one of them names none; and where the first begins and ends.
     """
-    found: list[tuple[Outcome | None, int, int]] = [
+    statements: list[tuple[Outcome | None, int, int]] = [
         (side_named(match[1]), match.start(), match.end()) for pattern in _MARKS for match in pattern.finditer(text)
     ]
-    place = 0
+    start = 0
     for line in text.splitlines(keepends=True):
         key_value = _LINE.match(line.rstrip("\r\n"))
         if key_value is not None and normalise_phrase(key_value[1]) in word_table().keys:
-            found.append((side_named(key_value[2]), place, place + len(line)))
+            statements.append((side_named(key_value[2]), start, start + len(line)))
         row = _ROW.match(line.rstrip("\r\n"))
         if row is not None and normalise_phrase(row[1]) in word_table().keys and side_named(row[2]) is not None:
-            found.append((side_named(row[2]), place, place + len(line)))
-        place += len(line)
+            statements.append((side_named(row[2]), start, start + len(line)))
+        start += len(line)
     for match in _inline().finditer(text):
         side = side_named(match["side"])
         if side is not None:  # 'my answer: as follows' names nothing, and a whole line was looked at above
-            found.append((side, match.start(), match.end()))
-    outcomes = [outcome for outcome, _, _ in found if outcome is not None]
-    first = min(((start, end) for _, start, end in found), default=(len(text), len(text)))
-    return outcomes, len(outcomes) < len(found), *first
+            statements.append((side, match.start(), match.end()))
+    outcomes = [outcome for outcome, _, _ in statements if outcome is not None]
+    first = min(((start, end) for _, start, end in statements), default=(len(text), len(text)))
+    return outcomes, len(outcomes) < len(statements), *first
 
 
 @cache
@@ -89,14 +89,14 @@ def _inline() -> re.Pattern[str]:
 
 def claims(text: str, *, ties: bool = False) -> list[Outcome]:
     """The overall claims of a text, in order; a draw counts only with `ties`, which looks behind every comma too."""
-    found = []
+    outcomes = []
     for clause in _candidates(_at_commas(text) if ties else _THEREFORE.sub("\n", text)):
         outcome = _claim(clause)
         if outcome is None and ties and " " in clause and clause in word_table().tie:
             outcome = Outcome.TIE
         if outcome is not None:
-            found.append(outcome)
-    return found
+            outcomes.append(outcome)
+    return outcomes
 
 
 def _at_commas(text: str) -> str:

@@ -68,15 +68,15 @@ def _label(text: str, table: WordTable) -> Outcome | None:
 
 def _beside(text: str, noun: str) -> list[str]:
     """What is left of `text` once `noun` is taken from its start or its end, at a word boundary."""
-    found = []
+    rests = []
     glued = bool(_CJK.match(noun))
     if text.startswith(noun) and (glued or text[len(noun) : len(noun) + 1] in (" ", "-", ":", "#", "(")):
-        found.append(text[len(noun) :].lstrip(" -:"))
+        rests.append(text[len(noun) :].lstrip(" -:"))
     if text.endswith(noun) and (glued or text[-len(noun) - 1 : -len(noun)] in (" ", "-")):
         rest = text[: -len(noun)].rstrip(" -")
         if glued or rest != "a":  # 'a picture' is any picture
-            found.append(rest)
-    return found
+            rests.append(rest)
+    return rests
 
 
 def _qualified(text: str, table: WordTable) -> Outcome | None:
@@ -101,11 +101,11 @@ def _set_apart(text: str, head: str, tail: str, table: WordTable) -> bool:
 def _praises(tail: str, table: WordTable) -> bool:
     if tail in table.praise:
         return True
-    found = tail.split()
-    if found[-1] in ("a", "an", "the", "is"):  # 'B wins A' does not end with an article
+    words = tail.split()
+    if words[-1] in ("a", "an", "the", "is"):  # 'B wins A' does not end with an article
         return False
-    return any(word in table.praise for word in found) and all(
-        word in table.qualifiers or word in table.praise for word in found
+    return any(word in table.praise for word in words) and all(
+        word in table.qualifiers or word in table.praise for word in words
     )
 
 
@@ -114,9 +114,9 @@ def _better_than(text: str, table: WordTable) -> Outcome | None:
     match = _BETTER_THAN.match(text)
     if match is None:
         return None
-    second, found = _label(match["second"], table), match["first"].split()
-    for cut in range(len(found), 0, -1):  # the longest label: 'image a', then 'is slightly'
-        first = _label(" ".join(found[:cut]), table)
-        if first is not None and all(word in table.qualifiers or word == "was" for word in found[cut:]):
+    second, words = _label(match["second"], table), match["first"].split()
+    for cut in range(len(words), 0, -1):  # the longest label: 'image a', then 'is slightly'
+        first = _label(" ".join(words[:cut]), table)
+        if first is not None and all(word in table.qualifiers or word == "was" for word in words[cut:]):
             return first if second is not None and first is not second else None
     return None

@@ -16,6 +16,7 @@ from imarena.ranking.boards import stability
 from imarena.ranking.boards.intervals import find_intervals
 from imarena.ranking.boards.neighbours import neighbours
 from imarena.ranking.likelihood.pair_counts import tally_models
+from imarena.ranking.likelihood.separation import LOST_ALL, WON_ALL
 from imarena.ranking.options import Options
 from imarena.ranking.resample import TOO_NARROW
 
@@ -41,37 +42,39 @@ class Result:
     """(m,) anchored models: their ratings are given and have no interval."""
     unbounded: Mapping[int, str] = field(default_factory=dict)
     """Models, by place, whose rating the data do not bound, and why: an interval would be the prior's."""
+    centred: bool = False
+    """Draws of a model are centred on its rating, and so those of a difference are on the difference of ratings."""
 
 
 def assemble(battles: Battles, result: Result, options: Options, coverage: FloatArray | None) -> Ranking:
     """Standings from best to worst with intervals, ranks, records, coverage, and the tables by pair."""
     unbounded = {**_on_one_item(battles, result.settings), **result.unbounded}
-    found = find_intervals(
+    intervals = find_intervals(
         result.ratings, result.draws, options.level,
         ends=result.interval, fixed=result.fixed, unbounded=unbounded, settings=result.settings,
     )  # fmt: skip
-    if found.empty:  # rounds that are all the same show nothing, not even that a rank is sure
+    if intervals.empty:  # rounds that are all the same show nothing, not even that a rank is sure
         kept = tuple(notice for notice in result.notices if notice.code != TOO_NARROW)
         result = replace(result, draws=None, covariance=None, notices=kept)
     ratings, draws = result.ratings, result.draws
     order = np.lexsort((np.array(battles.models), -np.round(ratings, 6)))
-    place = stability.ranks(ratings)
+    rank = stability.ranks(ratings)
     record: ModelTally = tally_models(battles)
     standings = tuple(
         Standing(
             model=battles.models[i],
             rating=float(ratings[i]),
-            low=found.low[i],
-            high=found.high[i],
-            rank=int(place[i]),
-            rank_low=found.rank_low[i],
-            rank_high=found.rank_high[i],
+            low=intervals.low[i],
+            high=intervals.high[i],
+            rank=int(rank[i]),
+            rank_low=intervals.rank_low[i],
+            rank_high=intervals.rank_high[i],
             battles=float(record.battles[i]),
             wins=float(record.wins[i]),
             losses=float(record.losses[i]),
             ties=float(record.ties[i]),
             coverage=None if coverage is None else float(coverage[i]),
-            note=found.notes[i],
+            note=intervals.notes[i],
         )
         for i in order
     )
@@ -84,12 +87,12 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
         notices=(
             *_data_notices(battles),
             *result.notices,
-            *found.notices,
+            *intervals.notices,
             *_coverage_notice(battles.models, coverage),
         ),
         models=standings,
         covariance=_rows(covariance, order) if options.matrices and len(order) <= MATRIX_LIMIT else None,
-        details={**result.details, **_details(battles, result, options, order)},
+        details={**result.details, **_details(battles, replace(result, unbounded=unbounded), options, order)},
     )
 
 
@@ -110,6 +113,7 @@ def _on_one_item(battles: Battles, settings: JsonDict) -> dict[int, str]:
 def _details(battles: Battles, result: Result, options: Options, order: Any) -> JsonDict:
     theta = result.ratings / options.per_log
     rates = pairs.average_win_rate(theta)
+    centre = result.ratings if result.centred else None
     details: JsonDict = {
         "average_win_rate_top10": {battles.models[i]: float(rates[i]) for i in order},
         "stability": {
@@ -120,21 +124,47 @@ def _details(battles: Battles, result: Result, options: Options, order: Any) -> 
         },
     }
     if len(order) <= MATRIX_LIMIT:
-        details["neighbours"] = neighbours(battles, order, theta, result.draws, options.per_log)
+        details["neighbours"] = neighbours(
+            battles, order, theta, result.draws, options.per_log, centre, ties_apart=options.method == "davidson"
+        )
+    swept = [model for model, reason in result.unbounded.items() if reason in (WON_ALL, LOST_ALL)]
+    sweeps: list[tuple[int, int, int]] = []
+    if swept and options.method in ("bt", "davidson"):  # a mixture does not believe every verdict
+        sweeps = pairs.clean_sweeps(battles, swept)
+        details["sweeps"] = [
+            {"winner": battles.models[winner], "loser": battles.models[loser], "units": units}
+            for winner, loser, units in sweeps
+        ]
     if options.matrices and len(order) <= MATRIX_LIMIT:
         tables: dict[str, FloatArray] = {
             "win_matrix": pairs.win_matrix(battles),
             "predicted_win": pairs.predicted_win_rates(theta),
         }
         if result.draws is not None:
-            tables["probability_above"] = pairs.superiority(result.draws)
-            difference = pairs.differences(result.ratings, result.draws, options.level)
-            tables.update(zip(("difference", "difference_low", "difference_high"), difference, strict=True))
+            tables["probability_above"] = pairs.superiority(result.draws, centre)
+            difference, low, high = pairs.differences(result.ratings, result.draws, options.level, centre)
+            # the draws of unbounded models are the prior's, and a model that never varies has no interval to compare
+            absent = [*result.unbounded, *_still(result, options.level)]
+            for ends in (low, high):
+                ends[absent] = ends[:, absent] = np.nan
+            for winner, loser, units in sweeps:
+                low[winner, loser] = pairs.least_lead(units, options.level, options.per_log)
+                high[loser, winner] = -low[winner, loser]
+            tables.update({"difference": difference, "difference_low": low, "difference_high": high})
         details["pairs"] = {
             "models": [battles.models[i] for i in order],
             **{k: _listed(v, order) for k, v in tables.items()},
         }
     return details
+
+
+def _still(result: Result, level: float) -> list[int]:
+    """Models whose ratings show no variation, but for those that are held fixed."""
+    if result.draws is None:
+        return []
+    low, high = result.interval or pairs.percentile_ends(result.draws, level)
+    still = high - low <= 2 * 10.0**-stability.DECIMALS
+    return [int(model) for model in np.flatnonzero(still if result.fixed is None else still & ~result.fixed)]
 
 
 def _rows(table: FloatArray | None, order: Any) -> tuple[tuple[float, ...], ...] | None:
@@ -150,14 +180,14 @@ def _listed(table: FloatArray, order: Any) -> Any:
 
 
 def _data_notices(battles: Battles) -> list[Notice]:
-    found = []
+    notices = []
     if battles.excluded:
-        found.append(Notice(code="battles_left_out", values={"reasons": dict(battles.excluded)}))
+        notices.append(Notice(code="battles_left_out", values={"reasons": dict(battles.excluded)}))
     if battles.unranked:
         shown = [*battles.unranked[:NAMES_SHOWN]]
         more = len(battles.unranked) - len(shown)
-        found.append(Notice(code="models_not_ranked", values={"models": shown, "more": more}))
-    return found
+        notices.append(Notice(code="models_not_ranked", values={"models": shown, "more": more}))
+    return notices
 
 
 def _coverage_notice(models: tuple[str, ...], coverage: FloatArray | None) -> tuple[Notice, ...]:

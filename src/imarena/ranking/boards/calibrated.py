@@ -83,13 +83,13 @@ def _touches(battles: Battles, group: IntArray, groups: int) -> Any:
     from scipy.sparse import csr_matrix
 
     m = len(battles.models)
-    place = np.zeros((m, m), np.int64)
+    pair_of = np.zeros((m, m), np.int64)
     left, right = np.triu_indices(m, 1)
-    place[left, right] = place[right, left] = np.arange(left.size)
+    pair_of[left, right] = pair_of[right, left] = np.arange(left.size)
     turned = battles.left > battles.right
     points = np.where(turned, 1 - battles.points, battles.points)
     weight = np.ones(len(battles)) if battles.weight is None else battles.weight
-    column = (place[battles.left, battles.right] * groups + group) * 2
+    column = (pair_of[battles.left, battles.right] * groups + group) * 2
     unit = np.arange(len(battles)) if battles.item is None else battles.item.units()
     rows, columns = np.concatenate([unit, unit]), np.concatenate([column, column + 1])
     values = np.concatenate([weight * points, weight * (1 - points)])

@@ -48,24 +48,24 @@ def corrected_board(battles: Battles, options: Options, judge: Scale | None = No
         levels[None],
         None if weight is None else weight[None],
     )
-    found = fit_corrected(ballot)
-    draws = draw_boards(ballot, found, max(options.rounds, LEAST_DRAWS), seed=options.seed)
-    return votes, _result(found, draws, options, how)
+    posterior = fit_corrected(ballot)
+    draws = draw_boards(ballot, posterior, max(options.rounds, LEAST_DRAWS), seed=options.seed)
+    return votes, _result(posterior, draws, options, how)
 
 
-def _result(found: Posterior, drawn: FloatArray, options: Options, how: str) -> Result:
-    ratings = options.centre + options.per_log * (found.theta[0] - found.theta[0].mean())
+def _result(posterior: Posterior, drawn: FloatArray, options: Options, how: str) -> Result:
+    ratings = options.centre + options.per_log * (posterior.theta[0] - posterior.theta[0].mean())
     draws = options.centre + options.per_log * (drawn - drawn.mean(axis=1, keepdims=True))
     settings: JsonDict = {
         "base": options.base, "scale": options.scale, "centre": options.centre, "ties": "half a win each",
         "interval": "posterior", "level": options.level, "seed": options.seed, "judge_scores": how,
     }  # fmt: skip
     details: JsonDict = {
-        "slope_within": float(found.slopes[0, 0]),
-        "slope_between": float(found.slopes[0, 1]),
-        "bias_spread": float(found.spread[0]),
-        "dispersion": float(found.dispersion[0]),
-        "bias": [float(value) for value in found.coefficients[0, 2:]],
+        "slope_within": float(posterior.slopes[0, 0]),
+        "slope_between": float(posterior.slopes[0, 1]),
+        "bias_spread": float(posterior.spread[0]),
+        "dispersion": float(posterior.dispersion[0]),
+        "bias": [float(value) for value in posterior.coefficients[0, 2:]],
     }
     low, high = percentile_ends(draws, options.level)  # by another prior than the ratings, which may be outside
     return Result(ratings, draws, settings, details, interval=(np.minimum(low, ratings), np.maximum(high, ratings)))
@@ -119,8 +119,8 @@ def _filled(battles: Battles, left: FloatArray, right: FloatArray) -> tuple[Floa
     known = np.isfinite(values)
     if not known.any():
         return left, right
-    unique, place = np.unique(keys[known], return_inverse=True)
-    mean = np.bincount(place, values[known]) / np.bincount(place)
+    unique, unit = np.unique(keys[known], return_inverse=True)
+    mean = np.bincount(unit, values[known]) / np.bincount(unit)
     sides: list[Any] = []
     for scores, models in ((left, battles.left), (right, battles.right)):
         wanted = of * m + models

@@ -36,10 +36,10 @@ def find_intervals(
     draws: FloatArray | None,
     level: float,
     *,
-    ends: tuple[FloatArray, FloatArray] | None = None,
-    fixed: NDArray[np.bool_] | None = None,
-    unbounded: Mapping[int, str] | None = None,
-    settings: JsonDict | None = None,
+    ends: tuple[FloatArray, FloatArray] | None,
+    fixed: NDArray[np.bool_] | None,
+    unbounded: Mapping[int, str],
+    settings: JsonDict,
 ) -> Intervals:
     """Ends of `level` from draws (R, m), or as given by `ends`. `settings` name the units that were resampled."""
     m = ratings.size
@@ -47,13 +47,23 @@ def find_intervals(
     notes = [FIXED if held[i] else "" for i in range(m)]
     nothing: list[None] = [None] * m
     if ends is None and draws is None:
-        return Intervals([*nothing], [*nothing], [*nothing], [*nothing], notes)
+        alone = f"one {settings['cluster']}" if settings.get("units") == 1 else ""
+        notes = [note or alone for note in notes]
+        return Intervals(
+            [*nothing],
+            [*nothing],
+            [*nothing],
+            [*nothing],
+            notes,
+            _notices(notes.count(alone) if alone else 0, m, alone),
+        )
     low, high = (
         ends if ends is not None else pairs.percentile_ends(draws, level) if draws is not None else (ratings, ratings)
     )
     flat = high - low <= 2 * 10.0**-stability.DECIMALS
-    reason = flat_reason(settings or {})
-    loose = dict(unbounded or {})
+    # one unit to draw, or all units say the same
+    reason = f"one {settings['cluster']}" if settings.get("units") == 1 else NO_VARIATION
+    loose = dict(unbounded)
     reasons = {int(i): loose.get(int(i), reason) if reason == NO_VARIATION else reason for i in np.flatnonzero(flat)}
     reasons = loose | reasons  # one unit explains more than what that unit happens to show
     notes = [note or reasons.get(i, "") for i, note in enumerate(notes)]
@@ -72,16 +82,11 @@ def find_intervals(
     )
 
 
-def flat_reason(settings: JsonDict) -> str:
-    """Why every resampled board is the same: there was one unit to draw, or all units say the same."""
-    return f"one {settings['cluster']}" if settings.get("units") == 1 else NO_VARIATION
-
-
 def present_ends(low: FloatArray, high: FloatArray) -> list[tuple[float | None, float | None]]:
     """Ends of other figures than ratings; None where they are the same."""
     wide = high - low > 1e-12 * np.maximum(np.abs(high), np.abs(low))
     ends = zip(low.tolist(), high.tolist(), wide.tolist(), strict=True)
-    return [(one, other) if apart else (None, None) for one, other, apart in ends]
+    return [(lower, upper) if apart else (None, None) for lower, upper, apart in ends]
 
 
 def _notices(flat: int, of: int, reason: str) -> tuple[Notice, ...]:
@@ -91,6 +96,6 @@ def _notices(flat: int, of: int, reason: str) -> tuple[Notice, ...]:
 def _rank_ends(draws: FloatArray | None, level: float) -> tuple[FloatArray | None, FloatArray | None]:
     if draws is None:
         return None, None
-    places = stability.ranks(draws)
-    low = np.quantile(places, (1 - level) / 2, axis=0, method="lower")
-    return np.asarray(low), np.asarray(np.quantile(places, (1 + level) / 2, axis=0, method="higher"))
+    ranks = stability.ranks(draws)
+    low = np.quantile(ranks, (1 - level) / 2, axis=0, method="lower")
+    return np.asarray(low), np.asarray(np.quantile(ranks, (1 + level) / 2, axis=0, method="higher"))

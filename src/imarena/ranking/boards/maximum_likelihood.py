@@ -20,7 +20,15 @@ from imarena.ranking.likelihood.replicate import Replicates, replicate
 from imarena.ranking.likelihood.sandwich import model_covariance, sandwich
 from imarena.ranking.likelihood.separation import describe, unbounded_models
 from imarena.ranking.options import Options
-from imarena.ranking.resample import TOO_NARROW, Units, battle_units, cluster_notices, default_cluster, grouped_units
+from imarena.ranking.resample import (
+    TOO_NARROW,
+    Units,
+    battle_units,
+    cluster_notices,
+    default_cluster,
+    grouped_units,
+    one_unit,
+)
 
 RUNAWAY = 15.0
 """A coefficient beyond this has no maximum: the outcome follows it without exception."""
@@ -70,7 +78,8 @@ def model_board(battles: Battles, options: Options) -> Result:
     costly = battles.covariates is not None or options.method == "mixture"
     interval = options.interval or ("sandwich" if costly else "bootstrap")
     cluster = options.cluster or default_cluster(battles)
-    settings = _settings(options, interval, cluster)
+    alone = interval != "none" and options.cluster is None and one_unit(battles, cluster)
+    settings = _settings(options, "none" if alone else interval, cluster)
     details: JsonDict = {
         "converged": base.converged,
         "iterations": base.solution.iterations,
@@ -78,7 +87,9 @@ def model_board(battles: Battles, options: Options) -> Result:
         **steps,
     }
     centre = _Centre(base, options)
-    if interval == "none" or (interval == "bootstrap" and options.rounds == 0):
+    if alone:  # its battles could be drawn, but they say nothing about other items
+        settings |= {"cluster": cluster, "units": 1}
+    if alone or interval == "none" or (interval == "bootstrap" and options.rounds == 0):
         details.update(_extras(setup, options, base, None))
         return Result(centre.point, None, settings, details, tuple(notices), fixed=centre.fixed)
     units = _units(battles, setup, options, cluster)
@@ -101,8 +112,8 @@ class _Centre:
 
     def __init__(self, base: Fit, options: Options) -> None:
         self.options, self.base = options, base
-        self.anchored = bool((base.place < 0).any())
-        self.fixed: NDArray[np.bool_] | None = base.place < 0 if self.anchored else None
+        self.anchored = bool((base.parameter < 0).any())
+        self.fixed: NDArray[np.bool_] | None = base.parameter < 0 if self.anchored else None
         self.unbounded = unbounded_models(base.cells, base.blocks)
         self.loose: NDArray[np.bool_] = np.isin(np.arange(base.theta.size), [*self.unbounded])
         self.point = self.draws(base.theta[None, :])[0]
@@ -209,8 +220,8 @@ def _setup(battles: Battles, options: Options) -> PreparedMethod:
     notices: tuple[Notice, ...] = ()
     group = battles.dimension if options.method == "davidson" or options.dimension_weight == "balanced" else None
     if options.method == "mixture":
-        found = reliability_groups(battles, options.mixture)
-        group, aux, notices = found.groups, found.aux, found.notices
+        groups = reliability_groups(battles, options.mixture)
+        group, aux, notices = groups.groups, groups.aux, groups.notices
     cells, names, scale = _cells(battles, options, group)
     if options.dimension_weight == "balanced" and battles.dimension is not None and options.method != "mixture":
         total = np.bincount(cells.group, cells.counts.sum(axis=1))

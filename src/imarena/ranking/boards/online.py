@@ -12,6 +12,7 @@ from imarena.ranking.battles import Battles, FloatArray
 from imarena.ranking.boards.board import Result
 from imarena.ranking.elo import EMPTY, EloState, TimesArray, elo_ratings
 from imarena.ranking.options import Q_JUDGE, ActiveEloOptions, Options
+from imarena.ranking.pairs import centre_draws
 from imarena.ranking.resample import cluster_notices, default_cluster
 from imarena.stats import ScoreRange
 
@@ -44,11 +45,11 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
         def play(times: TimesArray | None) -> FloatArray:
             return elo_ratings(battles, options, start, times)
     else:
-        given = update_terms(battles, options)
-        settings |= _active_settings(options.active, given.score_range)
+        terms = update_terms(battles, options)
+        settings |= _active_settings(options.active, terms.score_range)
 
         def play(times: TimesArray | None) -> FloatArray:
-            return active_elo_ratings(battles, given, start, times)
+            return active_elo_ratings(battles, terms, start, times)
 
     ratings = play(None)[0]
     draws = None
@@ -57,22 +58,15 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
         cluster = options.cluster or default_cluster(battles)
         settings.update(cluster=cluster, rounds=options.rounds)
         drawn, units = _rounds(battles, options, cluster, play)
+        # A round plays some battles several times and leaves others out. A second win over the same opponent moves a
+        # rating less than the first, so that rounds lie nearer to the start than the rating, and all of them may lie on
+        # one side of it. What a round tells is how far it lies from the middle of the rounds.
         draws = centre_draws(drawn, ratings)
         settings["units"] = units
         notices += cluster_notices(battles, cluster, units)
     after = state.after(battles.models, ratings, len(battles))
     details: JsonDict = {"state": {"ratings": dict(after.ratings), "battles": after.battles}}
-    return Result(ratings, draws, settings, details, tuple(notices))
-
-
-def centre_draws(draws: FloatArray, ratings: FloatArray) -> FloatArray:
-    """Draws (R, m) moved so that the median of each model is its rating.
-
-    A round plays some battles several times and leaves others out. A second win over the same opponent moves a rating
-    less than the first, so that rounds lie nearer to the start than the rating, and all of them may lie on one side of
-    it. What a round tells is how far it lies from the middle of the rounds; that holds around the rating.
-    """
-    return np.asarray(draws - np.median(draws, axis=0) + ratings)
+    return Result(ratings, draws, settings, details, tuple(notices), centred=True)
 
 
 def _active_settings(active: ActiveEloOptions, score_range: ScoreRange) -> JsonDict:

@@ -13,8 +13,8 @@ DECIMALS = 6
 
 def ranks(ratings: FloatArray) -> IntArray:
     """1 is best; equal ratings (after rounding, so that float noise breaks no tie) share the better rank."""
-    found = np.asarray(_ahead(ratings, "left") + 1)
-    return found[0] if ratings.ndim == 1 else found
+    result = np.asarray(_ahead(ratings, "left") + 1)
+    return result[0] if ratings.ndim == 1 else result
 
 
 def mid_ranks(ratings: FloatArray) -> FloatArray:

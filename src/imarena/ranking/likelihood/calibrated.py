@@ -77,24 +77,24 @@ def _rising(
 ) -> tuple[FloatArray, FloatArray]:
     """Strengths after the step, halved for every board until its likelihood does not fall; and the likelihoods."""
     new = theta + move
-    found = _value(new, turn, wins, losses, held)
+    new_value = _value(new, turn, wins, losses, held)
     share = 1.0
     for _ in range(HALVINGS):
-        worse = np.flatnonzero(found < value - 1e-9 * np.abs(value))
+        worse = np.flatnonzero(new_value < value - 1e-9 * np.abs(value))
         if worse.size == 0:
             break
         share *= 0.5
         new[worse] = theta[worse] + share * move[worse]
-        found[worse] = _value(new[worse], turn, wins[worse], losses[worse], held[worse])
+        new_value[worse] = _value(new[worse], turn, wins[worse], losses[worse], held[worse])
     else:
-        worse = np.flatnonzero(found < value - 1e-9 * np.abs(value))
-        new[worse], found[worse] = theta[worse], value[worse]
-    return new, found
+        worse = np.flatnonzero(new_value < value - 1e-9 * np.abs(value))
+        new[worse], new_value[worse] = theta[worse], value[worse]
+    return new, new_value
 
 
 def _value(theta: FloatArray, turn: FloatArray, wins: FloatArray, losses: FloatArray, held: FloatArray) -> FloatArray:
     """(B,) penalised log likelihood."""
     p = sigmoid(theta @ turn.T)[:, :, None]
     chance = np.clip(held * p + 0.5 * (1 - held), 1e-12, 1 - 1e-12)
-    told = (wins * np.log(chance) + losses * np.log1p(-chance)).sum(axis=(1, 2))
-    return np.asarray(told - 0.5 * PULL * (theta**2).sum(axis=1))
+    likelihood = (wins * np.log(chance) + losses * np.log1p(-chance)).sum(axis=(1, 2))
+    return np.asarray(likelihood - 0.5 * PULL * (theta**2).sum(axis=1))

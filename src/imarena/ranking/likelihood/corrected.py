@@ -105,34 +105,32 @@ class Posterior:
     parts: tuple[SpreadPosterior, ...]
 
 
-def fit_corrected(ballot: VoteBatch, priors: CorrectedOptions = PRIORS) -> Posterior:
+def fit_corrected(ballot: VoteBatch) -> Posterior:
     """Fit on a grid of spreads and average. Without votes this is the prior: the judge's order."""
     batch, n, m = ballot.shape
     design = design_of(ballot)
     centre = np.zeros((batch, m + 2))
-    centre[:, 0] = priors.slope_within[0]
+    centre[:, 0] = PRIORS.slope_within[0]
     weight = np.ones((batch, n)) if ballot.weight is None else ballot.weight
-    start, phi = centre, np.full(batch, priors.dispersion)
+    start, phi = centre, np.full(batch, PRIORS.dispersion)
     if n:
-        start, _, _ = _newton(design, ballot.points, weight, precision_of(priors, 0.4, m), centre, centre)
-        phi = _dispersion(design, ballot.points, weight, start, priors)
-    scaled, found = weight / phi[:, None], []
+        start, _, _ = _newton(design, ballot.points, weight, precision_of(0.4, m), centre, centre)
+        phi = _dispersion(design, ballot.points, weight, start)
+    scaled, parts = weight / phi[:, None], []
     for spread in SPREADS:
-        precision = precision_of(priors, spread, m)
+        precision = precision_of(spread, m)
         start, curvature, value = _newton(design, ballot.points, scaled, precision, centre, start)
-        found.append(SpreadPosterior(start, *_mean(design, scaled, precision, start, curvature), value))
-    return _averaged(found, to_strengths(ballot.means), phi, priors)
+        parts.append(SpreadPosterior(start, *_mean(design, scaled, precision, start, curvature), value))
+    return _averaged(parts, to_strengths(ballot.means), phi)
 
 
-def refit_strengths(
-    ballot: VoteBatch, posterior: Posterior, weight: FloatArray, priors: CorrectedOptions = PRIORS
-) -> FloatArray:
+def refit_strengths(ballot: VoteBatch, posterior: Posterior, weight: FloatArray) -> FloatArray:
     """(B, m) strengths with other weights (B, n), such as bootstrap counts; spread and dispersion stay as they were."""
     m = ballot.shape[2]
-    precision = np.tile(precision_of(priors, 1.0, m), (posterior.spread.size, 1))
+    precision = np.tile(precision_of(1.0, m), (posterior.spread.size, 1))
     precision[:, 2:] = 1 / posterior.spread[:, None] ** 2
     centre = np.zeros_like(posterior.coefficients)
-    centre[:, 0] = priors.slope_within[0]
+    centre[:, 0] = PRIORS.slope_within[0]
     scaled = weight / posterior.dispersion[:, None]
     coefficients, _, _ = _newton(
         design_of(ballot), ballot.points, scaled, precision, centre, posterior.coefficients, rounds=3
@@ -163,9 +161,9 @@ def to_strengths(means: FloatArray) -> FloatArray:
     return turn
 
 
-def precision_of(priors: CorrectedOptions, spread: float, m: int) -> FloatArray:
+def precision_of(spread: float, m: int) -> FloatArray:
     """(1, m + 2)."""
-    slopes = [1 / priors.slope_within[1] ** 2, 1 / priors.extra**2]
+    slopes = [1 / PRIORS.slope_within[1] ** 2, 1 / PRIORS.extra**2]
     return np.concatenate([slopes, np.full(m, 1 / spread**2)])[None, :]
 
 
@@ -198,58 +196,56 @@ def _newton(
     rounds: int = 25,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Coefficients (B, K), curvature (B, K, K) and the log of the marginal likelihood by Laplace's method (B,)."""
-    found, size = start.copy(), start.shape[1]
+    coefficients, size = start.copy(), start.shape[1]
     turned = np.swapaxes(design, 1, 2)
     curvature = np.zeros((len(start), size, size))
     for _ in range(rounds):
-        chance = sigmoid((design @ found[..., None])[..., 0])
-        slope = (turned @ (weight * (points - chance))[..., None])[..., 0] - precision * (found - centre)
+        chance = sigmoid((design @ coefficients[..., None])[..., 0])
+        slope = (turned @ (weight * (points - chance))[..., None])[..., 0] - precision * (coefficients - centre)
         curvature = turned @ (design * (weight * chance * (1 - chance))[..., None])
         curvature[:, np.arange(size), np.arange(size)] += precision
         move = np.clip(np.linalg.solve(curvature, slope[..., None])[..., 0], -STEP, STEP)
-        found += move
+        coefficients += move
         if float(np.abs(move).max(initial=0.0)) < 1e-5:
             break
-    eta = (design @ found[..., None])[..., 0]
+    eta = (design @ coefficients[..., None])[..., 0]
     value = (weight * (points * eta - np.logaddexp(0, eta))).sum(axis=1)
-    value = value - 0.5 * (precision * (found - centre) ** 2).sum(axis=1) + 0.5 * np.log(precision).sum(axis=1)
-    return found, curvature, value - 0.5 * np.linalg.slogdet(curvature)[1]
+    value = value - 0.5 * (precision * (coefficients - centre) ** 2).sum(axis=1) + 0.5 * np.log(precision).sum(axis=1)
+    return coefficients, curvature, value - 0.5 * np.linalg.slogdet(curvature)[1]
 
 
-def _dispersion(
-    design: FloatArray, points: FloatArray, weight: FloatArray, found: FloatArray, priors: CorrectedOptions
-) -> FloatArray:
+def _dispersion(design: FloatArray, points: FloatArray, weight: FloatArray, coefficients: FloatArray) -> FloatArray:
     """(B,) variance of the votes against that of coins. A tie counts half and takes a quarter away; nothing else does:
     from the votes' distance to a fit that shrinks, votes without a tie came out at .7.
     """
-    chance = sigmoid((design @ found[..., None])[..., 0])
+    chance = sigmoid((design @ coefficients[..., None])[..., 0])
     coins = (weight * chance * (1 - chance)).sum(axis=1)
     ties = (weight * points * (1 - points)).sum(axis=1)
-    return np.asarray(np.clip((coins - ties + priors.dispersion) / (coins + 1.0), LEAST_DISPERSION, 1.0))
+    return np.asarray(np.clip((coins - ties + PRIORS.dispersion) / (coins + 1.0), LEAST_DISPERSION, 1.0))
 
 
-def _averaged(found: list[SpreadPosterior], turn: FloatArray, phi: FloatArray, priors: CorrectedOptions) -> Posterior:
+def _averaged(parts: list[SpreadPosterior], turn: FloatArray, phi: FloatArray) -> Posterior:
     spreads = np.array(SPREADS)
-    evidence = np.broadcast_to(np.stack([part.evidence for part in found], axis=1), (len(phi), len(found)))
-    share = _shares(evidence - 0.5 * (np.log(spreads / priors.spread[0]) / priors.spread[1]) ** 2)
-    coefficients = (share[..., None] * np.stack([part.mode for part in found], axis=1)).sum(axis=1)
+    evidence = np.broadcast_to(np.stack([part.evidence for part in parts], axis=1), (len(phi), len(parts)))
+    share = softmax(evidence - 0.5 * (np.log(spreads / PRIORS.spread[0]) / PRIORS.spread[1]) ** 2)
+    coefficients = (share[..., None] * np.stack([part.mode for part in parts], axis=1)).sum(axis=1)
     theta = np.asarray((turn @ coefficients[..., None])[..., 0])
     slopes = np.cumsum(coefficients[:, :2], axis=1)  # within; within and extra
-    around = _around(found, turn, theta, share)
-    return Posterior(theta, around, slopes, np.exp(share @ np.log(spreads)), phi, coefficients, tuple(found))
+    around = _around(parts, turn, theta, share)
+    return Posterior(theta, around, slopes, np.exp(share @ np.log(spreads)), phi, coefficients, tuple(parts))
 
 
-def _around(found: list[SpreadPosterior], turn: FloatArray, theta: FloatArray, share: FloatArray) -> FloatArray:
+def _around(parts: list[SpreadPosterior], turn: FloatArray, theta: FloatArray, share: FloatArray) -> FloatArray:
     """(B, m, m) mean square of the strengths less `theta`, over the spreads by their shares (B, S)."""
     total = np.zeros((*theta.shape, theta.shape[1]))
-    for place, part in enumerate(found):
+    for spread, part in enumerate(parts):
         off = (turn @ part.mean[..., None])[..., 0] - theta
         around = turn @ part.covariance @ np.swapaxes(turn, 1, 2) + off[:, :, None] * off[:, None, :]
-        total += share[:, place, None, None] * around
+        total += share[:, spread, None, None] * around
     return total
 
 
-def _shares(value: FloatArray) -> FloatArray:
-    """(B, S) of a log weight, adding up to 1."""
-    share = np.exp(value - value.max(axis=1, keepdims=True))
-    return np.asarray(share / share.sum(axis=1, keepdims=True))
+def softmax(log_weight: FloatArray) -> FloatArray:
+    """Shares of log weights (..., S), adding up to 1."""
+    share = np.exp(log_weight - log_weight.max(axis=-1, keepdims=True))
+    return np.asarray(share / share.sum(axis=-1, keepdims=True))

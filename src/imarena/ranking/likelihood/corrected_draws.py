@@ -16,12 +16,12 @@ from imarena.ranking.battles import FloatArray, IntArray
 from imarena.ranking.likelihood.corrected import (
     PRIORS,
     SPREADS,
-    CorrectedOptions,
     Posterior,
     SpreadPosterior,
     VoteBatch,
     design_of,
     precision_of,
+    softmax,
     to_strengths,
 )
 
@@ -32,38 +32,37 @@ where models are many."""
 CHUNK = 1000
 
 
-def draw_boards(
-    ballot: VoteBatch, found: Posterior, rounds: int, *, seed: int = 0, at: int = 0, priors: CorrectedOptions = PRIORS
-) -> FloatArray:
-    """(rounds, m) strengths, equally likely; of the ballot at place `at` of the batch."""
+def draw_boards(ballot: VoteBatch, posterior: Posterior, rounds: int, *, seed: int = 0, at: int = 0) -> FloatArray:
+    """(rounds, m) strengths, equally likely; of the ballot with the index `at` in the batch."""
     rng = np.random.default_rng(seed)
     many = max(PROPOSALS, 2 * rounds)
     parts = [
-        SpreadPosterior(part.mode[at], part.mean[at], part.covariance[at], part.evidence[at]) for part in found.parts
+        SpreadPosterior(part.mode[at], part.mean[at], part.covariance[at], part.evidence[at])
+        for part in posterior.parts
     ]
-    spread = _chosen(parts, many, priors, rng)
-    drawn, weight = _proposed(parts, spread, priors, rng)
-    weight += _likelihood(ballot, found, at, drawn)
+    spread = _chosen(parts, many, rng)
+    drawn, weight = _proposed(parts, spread, rng)
+    weight += _likelihood(ballot, posterior, at, drawn)
     # No draw weighs more than sqrt(n) others (Ionides 2008): where proposals fit badly the answer leans towards them
     # and does not hang on a single draw.
-    share = _shares(weight)
+    share = softmax(weight)
     kept = _resampled(np.minimum(share, share.size**-0.5), rounds, rng)
     return np.asarray(drawn[kept] @ to_strengths(ballot.means[at : at + 1])[0].T)
 
 
-def _log_prior(spread: FloatArray, priors: CorrectedOptions) -> FloatArray:
+def _log_prior(spread: FloatArray) -> FloatArray:
     """Of a spread on a grid that is even in its logarithm, less a constant."""
-    return np.asarray(2 * np.log(spread) - priors.claimed * spread)
+    return np.asarray(2 * np.log(spread) - PRIORS.claimed * spread)
 
 
-def _chosen(parts: list[SpreadPosterior], many: int, priors: CorrectedOptions, rng: np.random.Generator) -> IntArray:
-    """(many,) places in `SPREADS`, by their approximate share."""
-    share = _shares(np.array([part.evidence for part in parts]) + _log_prior(np.array(SPREADS), priors))
+def _chosen(parts: list[SpreadPosterior], many: int, rng: np.random.Generator) -> IntArray:
+    """(many,) indices into `SPREADS`, by their approximate share."""
+    share = softmax(np.array([part.evidence for part in parts]) + _log_prior(np.array(SPREADS)))
     return _resampled(share, many, rng)
 
 
 def _proposed(
-    parts: list[SpreadPosterior], spread: IntArray, priors: CorrectedOptions, rng: np.random.Generator
+    parts: list[SpreadPosterior], spread: IntArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Coefficients (n, K) and the log of prior over proposal (n,), less a constant.
 
@@ -72,21 +71,21 @@ def _proposed(
     size = parts[0].mode.size
     drawn, weight = np.empty((spread.size, size)), np.empty(spread.size)
     centre = np.zeros(size)
-    centre[0] = priors.slope_within[0]
-    for place in np.unique(spread):
-        rows, part = np.flatnonzero(spread == place), parts[place]
+    centre[0] = PRIORS.slope_within[0]
+    for index in np.unique(spread):
+        rows, part = np.flatnonzero(spread == index), parts[index]
         root = np.linalg.cholesky(part.covariance)
         scale = np.sqrt(rng.chisquare(TAIL, (rows.size, 1)) / TAIL)
         step = rng.standard_normal((rows.size, size)) / scale
         drawn[rows] = part.mean + step @ root.T
-        precision = precision_of(priors, SPREADS[place], size - 2)[0]
+        precision = precision_of(SPREADS[index], size - 2)[0]
         prior = 0.5 * np.log(precision).sum() - 0.5 * (drawn[rows] - centre) ** 2 @ precision
         tail = 0.5 * (TAIL + size) * np.log1p((step**2).sum(axis=1) / TAIL)
         weight[rows] = prior + tail + np.log(np.diag(root)).sum() - part.evidence
     return drawn, weight
 
 
-def _likelihood(ballot: VoteBatch, found: Posterior, at: int, drawn: FloatArray) -> FloatArray:
+def _likelihood(ballot: VoteBatch, posterior: Posterior, at: int, drawn: FloatArray) -> FloatArray:
     """(n,) log likelihood of every draw, some thousand votes at a time so that memory stays small."""
     left, right = ballot.left[at], ballot.right[at]
     total = np.zeros(len(drawn))
@@ -96,7 +95,7 @@ def _likelihood(ballot: VoteBatch, found: Posterior, at: int, drawn: FloatArray)
             left[None, rows], right[None, rows], ballot.points[None, at, rows], ballot.within[None, at, rows],
             ballot.means[None, at],
         )  # fmt: skip
-        weight = np.full(part.left.size, 1 / found.dispersion[at])
+        weight = np.full(part.left.size, 1 / posterior.dispersion[at])
         if ballot.weight is not None:
             weight = weight * ballot.weight[at, rows]
         lead = drawn @ design_of(part)[0].T
@@ -106,14 +105,8 @@ def _likelihood(ballot: VoteBatch, found: Posterior, at: int, drawn: FloatArray)
     return total
 
 
-def _shares(log_weight: FloatArray) -> FloatArray:
-    """(n,) adding up to 1."""
-    weight = np.exp(log_weight - log_weight.max())
-    return np.asarray(weight / weight.sum())
-
-
 def _resampled(share: FloatArray, many: int, rng: np.random.Generator) -> IntArray:
-    """(many,) places by systematic resampling."""
+    """(many,) indices by systematic resampling."""
     steps = np.cumsum(share)
     comb = (np.arange(many) + rng.random()) / many * steps[-1]
     return np.asarray(np.minimum(np.searchsorted(steps, comb), share.size - 1), np.int64)

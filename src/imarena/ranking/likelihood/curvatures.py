@@ -49,10 +49,10 @@ def curvature_index(problem: RatingProblem) -> CurvatureIndex:
     eta = gather([(columns[:, a], columns[:, b], values[:, a] * values[:, b]) for a, b in pairs])
     if problem.n_aux == 0:
         return CurvatureIndex(eta, None, None, size)
-    place = np.where(problem.aux_of >= 0, problem.aux_of + problem.n_linear, -1)
-    sides = [(columns[:, a], place, values[:, a]) for a in range(width)]
-    cross = gather([*sides, *((place, column, value) for column, _, value in sides)])
-    return CurvatureIndex(eta, cross, gather([(place, place, np.ones(k))]), size)
+    row = np.where(problem.aux_of >= 0, problem.aux_of + problem.n_linear, -1)
+    sides = [(columns[:, a], row, values[:, a]) for a in range(width)]
+    cross = gather([*sides, *((row, column, value) for column, _, value in sides)])
+    return CurvatureIndex(eta, cross, gather([(row, row, np.ones(k))]), size)
 
 
 def _padded(matrix: Any) -> tuple[IntArray, FloatArray]:
@@ -62,6 +62,6 @@ def _padded(matrix: Any) -> tuple[IntArray, FloatArray]:
     columns = np.full((length.size, width), -1, np.int64)
     values = np.zeros((length.size, width))
     row = np.repeat(np.arange(length.size), length)
-    place = np.arange(matrix.indices.size) - np.repeat(matrix.indptr[:-1], length)
-    columns[row, place], values[row, place] = matrix.indices, matrix.data
+    offset = np.arange(matrix.indices.size) - np.repeat(matrix.indptr[:-1], length)
+    columns[row, offset], values[row, offset] = matrix.indices, matrix.data
     return columns, values

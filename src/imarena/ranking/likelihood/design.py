@@ -101,8 +101,8 @@ class RatingProblem:
             cross = self._weighed(self.groups, info.cross)
             full[self.n_linear :, : self.n_linear] = cross
             full[: self.n_linear, self.n_linear :] = cross.T
-            place = np.arange(self.n_linear, size)
-            full[place, place] = self.groups @ info.aux
+            diagonal = np.arange(self.n_linear, size)
+            full[diagonal, diagonal] = self.groups @ info.aux
         chance = sigmoid(parameters - self.centre)
         full[np.diag_indices(size)] += self.prior.sum(axis=0) * chance * (1 - chance)
         return full
@@ -196,13 +196,13 @@ def _curvature(problem: RatingProblem, parameters: FloatArray, outcomes: Outcome
     return np.asarray(0.5 * (full + full.T))
 
 
-def pair_matrix(cells: PairCells, place: IntArray) -> Any:
-    """(K, max(place) + 1) sparse: +1 where the left model's parameter stands, -1 where the right's; -1 is no place."""
+def pair_matrix(cells: PairCells, parameter: IntArray) -> Any:
+    """(K, max(parameter) + 1) sparse: +1 at the left model's parameter, -1 at the right's; a model at -1 has none."""
     from scipy.sparse import csr_matrix
 
     k = np.arange(cells.left.size)
-    left, right = place[cells.left], place[cells.right]
+    left, right = parameter[cells.left], parameter[cells.right]
     rows = np.concatenate([k[left >= 0], k[right >= 0]])
     columns = np.concatenate([left[left >= 0], right[right >= 0]])
     signs = np.concatenate([np.ones(int((left >= 0).sum())), -np.ones(int((right >= 0).sum()))])
-    return csr_matrix((signs, (rows, columns)), shape=(k.size, int(place.max(initial=-1)) + 1))
+    return csr_matrix((signs, (rows, columns)), shape=(k.size, int(parameter.max(initial=-1)) + 1))

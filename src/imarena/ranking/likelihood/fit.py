@@ -36,7 +36,7 @@ class Fit:
     aux_free: NDArray[np.bool_]
     offset_covariance: FloatArray
     """(B, B) of the blocks' places; zero where the data fix them."""
-    place: IntArray
+    parameter: IntArray
     """(m,) where each model's strength stands among the parameters, -1 for an anchored model."""
 
     @property
@@ -64,17 +64,17 @@ def fit_board(
     blocks = find_blocks(cells, None if anchors is None else np.isfinite(held))
     inside = blocks.inside(cells)
     inner = cells if inside.all() else _subset(cells, inside)
-    place = np.full(m, -1, np.int64)
-    place[~np.isfinite(held)] = np.arange(int((~np.isfinite(held)).sum()))
-    problem = _problem(inner, likelihood, aux, blocks, held, place)
-    problem.prior[:, int((place >= 0).sum()) : problem.n_linear] = coefficient_prior
+    parameter = np.full(m, -1, np.int64)
+    parameter[~np.isfinite(held)] = np.arange(int((~np.isfinite(held)).sum()))
+    problem = _problem(inner, likelihood, aux, blocks, held, parameter)
+    problem.prior[:, int((parameter >= 0).sum()) : problem.n_linear] = coefficient_prior
     first = np.concatenate([np.zeros(problem.n_linear), aux.start[aux.free]])
     if start is not None:
-        first[: int((place >= 0).sum())] = start[place >= 0]
+        first[: int((parameter >= 0).sum())] = _centred(start, blocks, held)[parameter >= 0]
     solution = solve(problem, outcomes_of(inner.weighted), first)
     within = np.where(np.isfinite(held), held, 0.0)
-    within[place >= 0] = solution.parameters[place[place >= 0]]
-    free_models = int((place >= 0).sum())
+    within[parameter >= 0] = solution.parameters[parameter[parameter >= 0]]
+    free_models = int((parameter >= 0).sum())
     beta = solution.parameters[free_models : problem.n_linear]
     values = aux.start.copy()
     values[aux.free] = solution.parameters[problem.n_linear :]
@@ -93,8 +93,15 @@ def fit_board(
         values,
         aux.free,
         covariance,
-        place,
+        parameter,
     )
+
+
+def _centred(start: FloatArray, blocks: ModelBlocks, held: FloatArray) -> FloatArray:
+    """The start with a mean of 0 in each block that no anchor holds: a fit never moves the mean of such a block."""
+    mean = np.bincount(blocks.of, start, blocks.n) / np.bincount(blocks.of, minlength=blocks.n)
+    mean[blocks.of[np.isfinite(held)]] = 0.0
+    return start - mean[blocks.of]
 
 
 def _subset(cells: PairCells, kept: NDArray[np.bool_]) -> PairCells:
@@ -110,12 +117,12 @@ def _subset(cells: PairCells, kept: NDArray[np.bool_]) -> PairCells:
 
 
 def _problem(
-    cells: PairCells, likelihood: Likelihood, aux: Aux, blocks: ModelBlocks, held: FloatArray, place: IntArray
+    cells: PairCells, likelihood: Likelihood, aux: Aux, blocks: ModelBlocks, held: FloatArray, parameter: IntArray
 ) -> RatingProblem:
     from scipy.sparse import csr_matrix, hstack
 
-    free_models = int((place >= 0).sum())
-    matrix: Any = pair_matrix(cells, place)
+    free_models = int((parameter >= 0).sum())
+    matrix: Any = pair_matrix(cells, parameter)
     matrix.resize((cells.left.size, free_models))
     if cells.covariates.shape[1]:
         matrix = hstack([matrix, csr_matrix(cells.covariates)]).tocsr()
@@ -129,7 +136,7 @@ def _problem(
     gauge = np.zeros((size, size))
     level = max(float(cells.weighted.sum()) / max(cells.n_models, 1) / 4, 1e-6)
     for block in range(blocks.n):
-        members = place[blocks.of == block]
+        members = parameter[blocks.of == block]
         if (members >= 0).all():
             gauge[np.ix_(members, members)] += level / members.size
     prior = np.zeros((2, size))

@@ -59,20 +59,9 @@ def reliability_groups(battles: Battles, options: MixtureOptions) -> Reliability
     hold = known and options.q_human is not None and not judged.all()
     if not hold:
         return Reliability(CodedColumn(of, names), np.ones(len(names), bool), 1.0, (Notice(code="reliability_free"),))
-    groups = np.where(judged, of, len(names)).astype(np.int32)
-    free = np.append(np.ones(len(names), bool), False)
-    return Reliability(_used(CodedColumn(groups, (*names, "people"))), _used_free(groups, free), options.q_human or 1.0)
-
-
-def _used(codes: CodedColumn) -> CodedColumn:
-    used, of = np.unique(codes.of, return_inverse=True)
-    return CodedColumn(of.astype(np.int32), tuple(codes.names[i] for i in used))
-
-
-def _used_free(
-    of: "np.ndarray[tuple[int], np.dtype[np.int32]]", free: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
-) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    return np.asarray(free[np.unique(of)])
+    used, group = np.unique(np.where(judged, of, len(names)), return_inverse=True)
+    groups = CodedColumn(group.astype(np.int32), tuple((*names, "people")[code] for code in used))
+    return Reliability(groups, used < len(names), options.q_human or 1.0)
 
 
 def _gap_bins(

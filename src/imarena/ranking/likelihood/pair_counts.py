@@ -46,8 +46,8 @@ def count_pairs(battles: Battles, *, group: CodedColumn | None = None, sided: bo
         sums = table[full]
     else:
         keys = np.concatenate([_keys(battles, group, m, start)[0] for start in range(0, len(battles), CHUNK)])
-        full, place = np.unique(keys, return_inverse=True)
-        sums = np.bincount(place, weights=battles.weight, minlength=full.size).astype(np.float64)
+        full, key_of_row = np.unique(keys, return_inverse=True)
+        sums = np.bincount(key_of_row, weights=battles.weight, minlength=full.size).astype(np.float64)
     if not sided:
         full = _turned(full, m)
     key, row = np.unique(full // 3, return_inverse=True)

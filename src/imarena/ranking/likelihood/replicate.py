@@ -79,10 +79,10 @@ def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
     if base.problem.likelihood.canonical:
         _newton(base, inner, parameters, settled)
     m, rounds = base.cells.n_models, counts.shape[2]
-    free = base.place >= 0
+    free = base.parameter >= 0
     theta = np.repeat(base.theta[:, None], rounds, axis=1)
     shift = base.theta - base.within
-    theta[free] = parameters[base.place[free]] + shift[free, None]
+    theta[free] = parameters[base.parameter[free]] + shift[free, None]
     linear = base.problem.n_linear
     beta = parameters[int(free.sum()) : linear].copy()
     values = np.repeat(base.aux[:, None], rounds, axis=1)

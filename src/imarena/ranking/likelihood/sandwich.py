@@ -17,16 +17,16 @@ def sandwich(base: Fit, units: Units) -> tuple[FloatArray, FloatArray]:
         per_unit = units.touches[:, kept] @ scores
         number = units.number
     else:
-        place = np.cumsum(kept) - 1
+        new_row = np.cumsum(kept) - 1
         held = kept[units.entry]
-        per_unit = scores[place[units.entry[held]]]
+        per_unit = scores[new_row[units.entry[held]]]
         number = units.number[held]
     meat = np.asarray((per_unit.T @ per_unit.multiply(number[:, None])).toarray())
     total = float(units.number.sum())
     if total > 1:
         meat *= total / (total - 1)
     full = base.solution.inverse @ meat @ base.solution.inverse
-    free = np.flatnonzero(base.place >= 0)
+    free = np.flatnonzero(base.parameter >= 0)
     theta = np.zeros((base.cells.n_models,) * 2)
     theta[np.ix_(free, free)] = full[: free.size, : free.size]
     theta += base.offset_covariance[np.ix_(base.blocks.of, base.blocks.of)]
@@ -35,12 +35,12 @@ def sandwich(base: Fit, units: Units) -> tuple[FloatArray, FloatArray]:
 
 def model_covariance(base: Fit) -> FloatArray:
     """(m, m) inverse information: what the model says where resampling shows no variation (ties only)."""
-    free = np.flatnonzero(base.place >= 0)
+    free = np.flatnonzero(base.parameter >= 0)
     theta = np.zeros((base.cells.n_models,) * 2)
     theta[np.ix_(free, free)] = base.solution.inverse[: free.size, : free.size]
     for block in np.unique(base.blocks.of[free]):  # the gauge's own variance, a common shift of a block, is not error
         members = base.blocks.of == block
-        if not (base.place[members] < 0).any():
+        if not (base.parameter[members] < 0).any():
             turn = np.eye(members.size) - np.outer(members, members) / members.sum()
             theta = turn @ theta @ turn.T
     return theta + base.offset_covariance[np.ix_(base.blocks.of, base.blocks.of)]
@@ -55,8 +55,8 @@ def _scores(base: Fit) -> Any:
     k = eta.size
     in_eta, in_aux = np.zeros((k, 3)), np.zeros((k, 3))
     for outcome in range(3):
-        one = [np.full(k, float(outcome == place)) for place in range(3)]
-        slope, aux_slope = problem.likelihood.gradient(eta, aux, (one[0], one[1], one[2]))
+        counts = [np.full(k, float(outcome == index)) for index in range(3)]
+        slope, aux_slope = problem.likelihood.gradient(eta, aux, (counts[0], counts[1], counts[2]))
         in_eta[:, outcome] = slope * factor
         if aux_slope is not None:
             in_aux[:, outcome] = aux_slope * factor

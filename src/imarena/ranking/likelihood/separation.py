@@ -70,15 +70,15 @@ def describe(cells: PairCells, blocks: ModelBlocks, models: tuple[str, ...]) -> 
     """What the user should know about the blocks."""
     if blocks.whole:
         return []
-    found: list[Notice] = []
+    notices: list[Notice] = []
     for index, won in _alone(cells, blocks).items():
-        found.append(Notice(code="won_every_battle" if won else "lost_every_battle", values={"model": models[index]}))
+        notices.append(Notice(code="won_every_battle" if won else "lost_every_battle", values={"model": models[index]}))
     islands = int(_islands(cells).max()) + 1
     if islands > 1:
-        found.append(Notice(code="groups_never_met", values={"groups": islands}))
-    if not found:
-        found.append(Notice(code="groups_one_sided", values={"groups": blocks.n}))
-    return found
+        notices.append(Notice(code="groups_never_met", values={"groups": islands}))
+    if not notices:
+        notices.append(Notice(code="groups_one_sided", values={"groups": blocks.n}))
+    return notices
 
 
 def unbounded_models(cells: PairCells, blocks: ModelBlocks) -> dict[int, str]:
@@ -90,17 +90,17 @@ def unbounded_models(cells: PairCells, blocks: ModelBlocks) -> dict[int, str]:
         return {}
     island, alone = _islands(cells), _alone(cells, blocks)
     islands, main = set(island.tolist()), set(island[blocks.of == blocks.fixed].tolist())
-    found: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     for index in range(blocks.of.size):
         if blocks.of[index] == blocks.fixed:
             continue
         if index in alone:
-            found[index] = WON_ALL if alone[index] else LOST_ALL
+            reasons[index] = WON_ALL if alone[index] else LOST_ALL
         elif len(islands) > 1 and int(island[index]) not in main:
-            found[index] = NEVER_MET
+            reasons[index] = NEVER_MET
         else:
-            found[index] = ONE_SIDED
-    return found
+            reasons[index] = ONE_SIDED
+    return reasons
 
 
 def _alone(cells: PairCells, blocks: ModelBlocks) -> dict[int, bool]:

@@ -14,7 +14,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 def to_csv(table: Table) -> str:
     """The table without its title and notes. A column of ranges becomes two: `NAME low` and `NAME high`."""
-    ranged = [any(isinstance(row[place], Range) for row in table.rows) for place in range(len(table.columns))]
+    ranged = [any(isinstance(row[index], Range) for row in table.rows) for index in range(len(table.columns))]
     names: list[str] = []
     for column, pair in zip(table.columns, ranged, strict=True):
         name = column.key or column.title

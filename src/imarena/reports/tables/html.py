@@ -21,7 +21,7 @@ def render_template(name: str, **values: Any) -> str:
 def _environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-    found = Environment(
+    environment = Environment(
         loader=PackageLoader("imarena.reports", "templates"),
         autoescape=select_autoescape(enabled_extensions=("html.j2",), disabled_extensions=("md.j2",), default=True),
         trim_blocks=True,
@@ -29,10 +29,10 @@ def _environment() -> Any:
         undefined=StrictUndefined,
         keep_trailing_newline=True,
     )
-    found.filters |= {
+    environment.filters |= {
         "printable": printable,
         "markdown": escape_markdown,
         "paragraph": escape_paragraph,
         "markdown_table": to_markdown,
     }
-    return found
+    return environment

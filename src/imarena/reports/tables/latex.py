@@ -22,15 +22,15 @@ _LIGATURES = re.compile(r"(?<=[-',!?])(?=[-',`])")
 def to_latex(table: Table) -> str:
     """A `tabular`; title, notes and signature stand above it as comments, the signature also below in small type."""
     shown = table.filled
-    places = range(len(shown.columns))
-    ranged = [any(isinstance(row[column], Range) for row in shown.rows) for column in places]
-    decimals = [_decimals(shown, column) for column in places]
-    shape = "".join("r@{ to }r" if ranged[column] else "r" if shown.numeric(column) else "l" for column in places)
-    head = [_head(shown, column, pair) for column, pair in zip(places, ranged, strict=True)]
+    columns = range(len(shown.columns))
+    ranged = [any(isinstance(row[column], Range) for row in shown.rows) for column in columns]
+    decimals = [_decimals(shown, column) for column in columns]
+    shape = "".join("r@{ to }r" if ranged[column] else "r" if shown.numeric(column) else "l" for column in columns)
+    head = [_head(shown, column, pair) for column, pair in zip(columns, ranged, strict=True)]
     lines = [PACKAGES, *(f"% {printable(line)}" for line in (shown.title, *shown.notes, shown.signature) if line)]
     lines += [rf"\begin{{tabular}}{{{shape}}}", r"\toprule", _row(head), r"\midrule"]
     for row in shown.rows:
-        lines.append(_row([_cell(shown, row, column, ranged[column], decimals[column]) for column in places]))
+        lines.append(_row([_cell(shown, row, column, ranged[column], decimals[column]) for column in columns]))
     lines += [r"\bottomrule", r"\end{tabular}"]
     if shown.signature:
         lines.append(rf"\par\smallskip{{\footnotesize {breakable(shown.signature)}\par}}")

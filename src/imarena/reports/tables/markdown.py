@@ -13,9 +13,9 @@ def to_markdown(table: Table) -> str:
     """The table with its title in bold, its notes and its signature; ends with a line break."""
     shown = table.filled
     lines = [f"**{escape_markdown(shown.title)}**", ""] if shown.title else []
-    places = range(len(shown.columns))
+    columns = range(len(shown.columns))
     lines.append(_row([column.title for column in shown.columns]))
-    lines.append("|" + "|".join("--:" if shown.numeric(place) else "---" for place in places) + "|")
+    lines.append("|" + "|".join("--:" if shown.numeric(column) else "---" for column in columns) + "|")
     lines += [_row(texts) for texts in shown.texts()]
     for note in (*shown.notes, shown.signature):
         lines += ["", escape_paragraph(note)] if note else []
@@ -30,7 +30,7 @@ def escape_markdown(text: str) -> str:
 def escape_paragraph(text: str) -> str:
     """The same for text that begins a line, where `#`, `-` and `1.` have a meaning."""
     return _LINE_START.sub(
-        lambda found: f"{found[1]}\\{found[2]}" if found[2] else f"{found[1]}{found[3]}\\{found[4]}",
+        lambda match: f"{match[1]}\\{match[2]}" if match[2] else f"{match[1]}{match[3]}\\{match[4]}",
         escape_markdown(text),
     )
 

@@ -72,10 +72,10 @@ class Table:
         kept = [column for column in range(len(self.columns)) if not self.rows or not self._empty(column)]
         return self if len(kept) == len(self.columns) else self.part(kept)
 
-    def part(self, places: Sequence[int]) -> "Table":
+    def part(self, kept: Sequence[int]) -> "Table":
         """Some columns of the table, in this order."""
-        columns = tuple(self.columns[column] for column in places)
-        rows = tuple(tuple(row[column] for column in places) for row in self.rows)
+        columns = tuple(self.columns[column] for column in kept)
+        rows = tuple(tuple(row[column] for column in kept) for row in self.rows)
         return Table(columns, rows, self.title, self.notes, self.signature)
 
     def numeric(self, column: int) -> bool:
@@ -91,16 +91,18 @@ class Table:
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """What each column is for a page's style: `number`, `text`, or `text name` for the one that names the rows."""
+        """What each column is for a page's style: `number`, `text`, `text name` for the one that names the rows, or
+        `text wrap` for long text.
+        """
         first = next((column for column, number in enumerate(self._numeric) if not number), None)
         return tuple(
-            "number" if number else "text name" if column == first else "text"
-            for column, number in enumerate(self._numeric)
+            "number" if number else "text name" if column == first else "text wrap" if heading.wrap else "text"
+            for column, (number, heading) in enumerate(zip(self._numeric, self.columns, strict=True))
         )
 
-    def text(self, row: Sequence[Cell], place: int) -> str:
+    def text(self, row: Sequence[Cell], index: int) -> str:
         """A cell as text, before a renderer escapes it."""
-        column, cell = self.columns[place], row[place]
+        column, cell = self.columns[index], row[index]
         if isinstance(cell, str):
             return cell
         if not _known(cell):
@@ -139,6 +141,14 @@ def interval(low: float | None, high: float | None, spec: str = "") -> Range | N
 def count_cell(value: float) -> Cell:
     """How many: a whole number, or two decimals where weights make it another. For columns with the format `,`."""
     return int(value) if float(value).is_integer() else Number(value, ",.2f")
+
+
+def p_value_cell(value: float | None, is_bound: bool) -> Cell:
+    """A p-value; `<= 0.002` where the rounds of a bootstrap can say no more. The bound is rounded up to two digits."""
+    if value is None or not is_bound:
+        return value
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return f"<= {math.ceil(value / unit - 1e-9) * unit:.2g}"
 
 
 def columns(*headings: str | Column) -> tuple[Column, ...]:

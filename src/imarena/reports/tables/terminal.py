@@ -27,8 +27,8 @@ def show_table(table: Table, console: "Console") -> None:
     cells = [[printable(text) for text in texts] for texts in shown.texts()]
     for part in _parts(shown, cells, width):
         grid = Grid(box=None, pad_edge=False, header_style="bold", show_header=any(c.title for c in shown.columns))
-        for place in part:
-            column, number = shown.columns[place], shown.numeric(place)
+        for index in part:
+            column, number = shown.columns[index], shown.numeric(index)
             grid.add_column(
                 Text(printable(column.title)),
                 justify="right" if number else "left",
@@ -36,7 +36,7 @@ def show_table(table: Table, console: "Console") -> None:
                 no_wrap=number and not column.wrap,
             )
         for row in cells:
-            grid.add_row(*(Text(row[place]) for place in part))
+            grid.add_row(*(Text(row[index]) for index in part))
         console.print(grid, width=width, soft_wrap=False)
     for note in (*shown.notes, shown.signature):
         if note:

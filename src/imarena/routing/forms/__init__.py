@@ -57,6 +57,3 @@ def forms() -> RatingForms:
 
     text = (Path(__file__).parent / "forms.yaml").read_text(encoding="utf-8")
     return RatingForms.model_validate(yaml.safe_load(text))
-
-
-__all__ = ["Forms", "Pace", "Question", "forms"]

@@ -1,7 +1,6 @@
 """Every table that a page shows, to be saved as CSV or JSON, with the page's filters."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from itertools import chain
 from typing import Annotated, Any
 
@@ -11,12 +10,10 @@ from fastapi.responses import StreamingResponse
 from imarena.reports import COUNTS
 from imarena.reports.tables import whole_number
 from imarena.storage import Workspace
-from imarena.web import responses as showing
-from imarena.web import responses_look as showing_look
+from imarena.web import responses, responses_look
 from imarena.web.arena import arena_of
 from imarena.web.callers import InsideCaller, LeadCaller, LookCaller
 from imarena.web.requests import BattleQuery, BoardParams, DuelQuery, HeatQuery, HistoryQuery, ItemQuery, filters_of
-from imarena.web.responses_lead import rater_line
 from imarena.web.routes.explore import select_battles, select_items
 from imarena.web.tables import TABLE, Form, table_file
 from imarena.web.wire import NO_NUL, Wire
@@ -66,32 +63,35 @@ class ItemTable(Saved, ItemQuery):
     """Items, and the form of the file."""
 
 
-def _saved(kind: type[Wire], found: Iterable[Wire], form: Form, title: str) -> StreamingResponse:
+def _saved(kind: type[Wire], entries: Iterable[Wire], form: Form, title: str) -> StreamingResponse:
     """Things as a page shows them, one a row."""
     names = list(kind.model_fields)
-    dumped = (one.model_dump() for one in found)
-    return table_file(names, ([told[name] for name in names] for told in dumped), form, title)
+    dumped = (entry.model_dump() for entry in entries)
+    return table_file(names, ([values[name] for name in names] for values in dumped), form, title)
 
 
 @router.get("/board", **ROUTE)
 def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The leaderboard."""
-    made = arena_of(request).looking.board(filters_of(query, caller), query.method)
+    made = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
     names = list(StandingOut.model_fields)
 
-    def cell(one: StandingOut, name: str) -> object:
-        value = getattr(one, name)
+    def cell(standing: StandingOut, name: str) -> object:
+        value = getattr(standing, name)
         return whole_number(value) if name in COUNTS else value
 
-    rows = ([*(cell(one, name) for name in names), made.signature] for one in showing.standings(made.ranking))
+    rows = (
+        [*(cell(standing, name) for name in names), made.signature]
+        for standing in responses.standings_out(made.ranking)
+    )
     return table_file([*names, "signature"], rows, query.format, "board")
 
 
 @router.get("/matrix", **ROUTE)
 def export_matrix(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The win matrix: one row for each pair of models that met."""
-    made = arena_of(request).looking.board(filters_of(query, caller), query.method)
-    return _saved(Cell, map(showing.cell, made.matrix), query.format, "matrix")
+    made = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
+    return _saved(Cell, map(Cell.model_validate, made.matrix), query.format, "matrix")
 
 
 @router.get("/head-to-head", **ROUTE)
@@ -99,7 +99,7 @@ def export_head_to_head(
     request: Request, caller: LookCaller, query: Annotated[DuelTable, Query()]
 ) -> StreamingResponse:
     """Two models against each other, by task; the first row, without a task, is over all."""
-    total, by_task = arena_of(request).looking.head_to_head(query.left, query.right, filters_of(query, caller))
+    total, by_task = arena_of(request).leaderboards.head_to_head(query.left, query.right, filters_of(query, caller))
     names = list(Cell.model_fields)
     cells = [(None, total), *((task or "(none)", cell) for task, cell in by_task.items())]
     rows = ([task, *(getattr(cell, name) for name in names)] for task, cell in cells)
@@ -109,9 +109,11 @@ def export_head_to_head(
 @router.get("/history", **ROUTE)
 def export_history(request: Request, caller: LookCaller, query: Annotated[HistoryTable, Query()]) -> StreamingResponse:
     """How ratings moved: one row for each model and moment."""
-    found = arena_of(request).looking.history(filters_of(query, caller), query.method, query.points)
+    history = arena_of(request).leaderboards.history(filters_of(query, caller), query.method, query.points)
     rows = (
-        [past.moment, past.n_battles, one.model, one.rating, one.rank] for past in found for one in past.ranking.models
+        [past.moment, past.n_battles, standing.model, standing.rating, standing.rank]
+        for past in history
+        for standing in past.ranking.models
     )
     return table_file(["moment", "n_battles", "model", "rating", "rank"], rows, query.format, "history")
 
@@ -119,7 +121,7 @@ def export_history(request: Request, caller: LookCaller, query: Annotated[Histor
 @router.get("/issues", **ROUTE)
 def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTable, Query()]) -> StreamingResponse:
     """Where raters drew boxes, cell by cell, which things they named, and clicks and tags by editor."""
-    made = issue_heat_map(arena_of(request).looking, query.editor, filters_of(query, caller))
+    made = issue_heat_map(arena_of(request).leaderboards, query.editor, filters_of(query, caller))
     cells = [
         ("cell", None, None, row, column, count)
         for row, line in enumerate(made.cells.tolist())
@@ -128,11 +130,11 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
     ]
     things = [("thing", None, label, None, None, count) for label, count in made.labels.most_common()]
     tags = [
-        (kind, one.editor, None, None, None, count)
-        for one in showing_look.editor_issues(made)
+        (kind, issues.editor, None, None, None, count)
+        for issues in responses_look.editor_issues(made)
         for kind, count in (
-            ("segments", one.segments), ("new_image", one.new_image), ("returned_input", one.returned_input),
-            ("ratings", one.ratings),
+            ("segments", issues.segments), ("new_image", issues.new_image), ("returned_input", issues.returned_input),
+            ("ratings", issues.ratings),
         )
     ]  # fmt: skip
     return table_file(
@@ -144,9 +146,10 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
 def export_verdicts(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """Every verdict that the board counts, for `imarena rank --from`. Raters are told to leads only."""
     arena = arena_of(request)
-    hidden = exploring.hidden_items(arena.looking, leads=caller.leads)
+    hidden = exploring.hidden_items(arena.leaderboards, leads=caller.leads)
     names = [name for name in COLUMNS if name != "rater" or caller.leads]
-    return table_file(names, arena.looking.verdicts(filters_of(query, caller), names, hidden), query.format, "verdicts")
+    rows = arena.leaderboards.verdicts(filters_of(query, caller), names, hidden)
+    return table_file(names, rows, query.format, "verdicts")
 
 
 @router.get("/battles", **ROUTE)
@@ -156,7 +159,7 @@ def export_battles(
     """Battles with the counts of what was said about them."""
     arena = arena_of(request)
     chosen = select_battles(arena, caller, query)
-    parts = (showing.battles(arena, chosen[at : at + _AT_ONCE]) for at in range(0, len(chosen), _AT_ONCE))
+    parts = (responses.battles_out(arena, chosen[at : at + _AT_ONCE]) for at in range(0, len(chosen), _AT_ONCE))
     return _saved(BattleOut, chain.from_iterable(parts), query.format, "battles")
 
 
@@ -164,14 +167,14 @@ def export_battles(
 def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTable, Query()]) -> StreamingResponse:
     """Items with their instruction and how many outputs they have."""
     arena = arena_of(request)
-    counts = count_outputs(arena.looking)
+    counts = count_outputs(arena.leaderboards)
     names = ("item_id", "dataset", "key", "task", "family", "topic", "track", "instruction", "licence", "outputs")
 
     def rows() -> Iterator[list[object]]:
         for _, identity in select_items(arena, caller, query):
-            item = arena.voting.shelves.item(identity)
-            told = {name: getattr(item, name) for name in names[:-1]}
-            yield [*told.values(), counts.get(item.item_id, 0)]
+            item = arena.voting.records.item(identity)
+            values = {name: getattr(item, name) for name in names[:-1]}
+            yield [*values.values(), counts.get(item.item_id, 0)]
 
     return table_file(names, rows(), query.format, "items")
 
@@ -179,21 +182,20 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
 @router.get("/judges", **ROUTE)
 def export_judges(request: Request, caller: LookCaller, format: As = "csv") -> StreamingResponse:
     """How judges behave."""
-    found = judge_health(arena_of(request).looking, released=not caller.leads, costs=caller.inside)
-    return _saved(
-        JudgeHealthOut, (showing_look.judge_health_out(one, costs=caller.inside) for one in found), format, "judges"
-    )
+    judges = judge_health(arena_of(request).leaderboards, released=not caller.leads, costs=caller.inside)
+    rows = (responses_look.judge_health_out(judge, costs=caller.inside) for judge in judges)
+    return _saved(JudgeHealthOut, rows, format, "judges")
 
 
 @router.get("/runs", **ROUTE)
 def export_runs(request: Request, _caller: InsideCaller, format: As = "csv") -> StreamingResponse:
     """All runs, newest first."""
-    watch = arena_of(request).looking.runs
+    watch = arena_of(request).leaderboards.runs
 
     def found() -> Iterator[RunOut]:
         before: int | None = None
         while seen := watch.recent(before, 200):
-            yield from map(showing_look.run_line, seen)
+            yield from map(responses_look.run_out, seen)
             before = seen[-1].seq
 
     return _saved(RunOut, found(), format, "runs")
@@ -231,8 +233,8 @@ def export_agreement(
 ) -> StreamingResponse:
     """Agreement among the raters of a campaign."""
     arena = arena_of(request)
-    found = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
-    return _saved(AgreementOut, (AgreementOut(**asdict(one)) for one in found), format, "agreement")
+    criteria = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
+    return _saved(AgreementOut, (AgreementOut.model_validate(criterion) for criterion in criteria), format, "agreement")
 
 
 @router.get("/raters", **ROUTE)
@@ -241,5 +243,5 @@ def export_raters(
 ) -> StreamingResponse:
     """Each rater's work in a campaign, and who stands out."""
     arena = arena_of(request)
-    found = rater_work(arena.workspace, arena.voting.campaign(campaign_id))
-    return _saved(RaterOut, map(rater_line, found), format, "raters")
+    raters = rater_work(arena.workspace, arena.voting.campaign(campaign_id))
+    return _saved(RaterOut, map(responses.rater_out, raters), format, "raters")

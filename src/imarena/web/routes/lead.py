@@ -1,16 +1,16 @@
 """What a rating lead does: campaigns, progress, agreement, raters, export."""
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 
 from imarena.core.notices import sentences
 from imarena.core.records import Campaign
 from imarena.routing import CampaignPlan, forms
 from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import LeadCaller
-from imarena.web.responses_lead import rater_line
+from imarena.web.requests import Cursor, Limit
+from imarena.web.responses import notices_out, rater_out
 from imarena.web.wire import NO_NUL
 from imarena.web.wire_lead import (
     AgreementOut,
@@ -20,6 +20,8 @@ from imarena.web.wire_lead import (
     CampaignIn,
     CampaignOut,
     CampaignPage,
+    ExclusionIn,
+    ExclusionOut,
     GoldIn,
     KnownIn,
     KnownOut,
@@ -30,14 +32,18 @@ from imarena.web.wire_lead import (
     SkipReason,
     SkipReport,
 )
+from imarena.web.wire_raters import CampaignForecastOut
 from imarena.workflows.rating import (
     KnownTaskProposal,
     agreement,
     all_campaigns,
+    campaign_history,
     campaign_progress,
     count_campaigns,
+    exclude_rater,
     export_csv,
-    history,
+    forecast_campaign,
+    include_rater,
     known_tasks_from_table,
     known_tasks_from_votes,
     pause_rater,
@@ -51,8 +57,6 @@ router = APIRouter(prefix="/api/lead", tags=["lead"])
 
 CampaignId = Annotated[str, Path(max_length=100, pattern=NO_NUL)]
 RaterId = Annotated[str, Path(max_length=200, pattern=NO_NUL)]
-Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
-Limit = Annotated[int, Query(ge=1, le=200)]
 CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
 
 
@@ -62,8 +66,8 @@ def list_campaigns(request: Request, _caller: LeadCaller, cursor: Cursor = None,
     arena = arena_of(request)
     rows = all_campaigns(arena.workspace, before=int(cursor) if cursor else None, limit=limit)
     more = str(rows[-1][0]) if len(rows) == limit else None
-    found = [_out(arena, campaign) for _, campaign in rows]
-    return CampaignPage(campaigns=found, total=count_campaigns(arena.workspace), next_cursor=more)
+    campaigns = [_out(arena, campaign) for _, campaign in rows]
+    return CampaignPage(campaigns=campaigns, total=count_campaigns(arena.workspace), next_cursor=more)
 
 
 @router.post("/campaigns")
@@ -74,23 +78,32 @@ def create_campaign(request: Request, _caller: LeadCaller, body: CampaignIn) -> 
     return _out(arena, campaign)
 
 
+@router.post("/campaigns/forecast")
+def preview_campaign(request: Request, _caller: LeadCaller, body: CampaignIn) -> CampaignForecastOut:
+    """How many tasks a campaign would make, and why there are not more. Nothing is stored."""
+    plan = CampaignPlan.model_validate(body.model_dump())
+    return CampaignForecastOut.model_validate(forecast_campaign(arena_of(request).workspace, plan))
+
+
 @router.post("/known-tasks")
 def find_known_tasks(request: Request, _caller: LeadCaller, body: KnownIn) -> KnownPage:
     """Tasks whose answer is known, for gold, practice and tests of a new campaign. Nothing is stored."""
     workspace = arena_of(request).workspace
     if body.table:
-        found = known_tasks_from_table(workspace, body.kind, body.table)
+        known = known_tasks_from_table(workspace, body.kind, body.table)
     else:
         least = (body.least_votes, body.least_share)
-        found = known_tasks_from_votes(workspace, body.kind, tuple(body.datasets), *least)
-    return KnownPage(tasks=[_known(one) for one in found.tasks], problems=sentences(found.notices[:50], "page"))
+        known = known_tasks_from_votes(workspace, body.kind, tuple(body.datasets), *least)
+    return KnownPage(
+        tasks=[_known(proposal) for proposal in known.tasks], problems=sentences(known.notices[:50], "page")
+    )
 
 
 @router.get("/campaigns/{campaign_id}")
 def get_campaign(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> CampaignOut:
-    """One campaign with how far it is."""
+    """One campaign with how far it is, its history and the raters who stand out."""
     arena = arena_of(request)
-    return _out(arena, arena.voting.campaign(campaign_id))
+    return _whole(arena, arena.voting.campaign(campaign_id))
 
 
 @router.patch("/campaigns/{campaign_id}")
@@ -99,8 +112,8 @@ def change_campaign(request: Request, caller: LeadCaller, campaign_id: CampaignI
     arena = arena_of(request)
     arena.voting.campaign(campaign_id)
     changed = change(arena.workspace, campaign_id, body, caller.name or caller.role or "")
-    arena.voting.shelves.forget_plans()
-    return _out(arena, changed)
+    arena.voting.records.forget_plans()
+    return _whole(arena, changed)
 
 
 @router.get("/campaigns/{campaign_id}/raters")
@@ -112,13 +125,13 @@ def list_raters(
     after = int(cursor) if cursor else 0
     campaign, pace = arena.voting.campaign(campaign_id), forms().pace
     everybody = rater_work(arena.workspace, campaign)
-    found = [work for work in everybody if work.seq > after]
+    rest = [work for work in everybody if work.seq > after]
     return RaterPage(
-        raters=[rater_line(work) for work in found[:limit]],
+        raters=[rater_out(work) for work in rest[:limit]],
         total=len(everybody),
         least_look_s=pace.least_s.get(campaign.kind, 0.0),
         least_answers=pace.least_answers,
-        next_cursor=str(found[limit - 1].seq) if len(found) > limit else None,
+        next_cursor=str(rest[limit - 1].seq) if len(rest) > limit else None,
     )
 
 
@@ -129,28 +142,44 @@ def change_rater(
     """Pause a rater, or let them go on."""
     arena = arena_of(request)
     campaign = arena.voting.campaign(campaign_id)
-    return rater_line(pause_rater(arena.workspace, campaign, rater_id, active=body.active))
+    return rater_out(pause_rater(arena.workspace, campaign, rater_id, active=body.active))
+
+
+@router.put("/raters/{rater_id}/exclusion")
+def exclude(request: Request, caller: LeadCaller, rater_id: RaterId, body: ExclusionIn) -> ExclusionOut:
+    """Exclude a rater's votes, all or from a moment on. Nothing is deleted."""
+    who = caller.name or caller.role or ""
+    workspace = arena_of(request).workspace
+    change = exclude_rater(workspace, rater_id, since=body.since, reason=body.reason, by=who)
+    return ExclusionOut.model_validate(change)
+
+
+@router.delete("/raters/{rater_id}/exclusion")
+def include(request: Request, caller: LeadCaller, rater_id: RaterId) -> ExclusionOut:
+    """Let a rater's votes count again."""
+    who = caller.name or caller.role or ""
+    return ExclusionOut.model_validate(include_rater(arena_of(request).workspace, rater_id, reason="", by=who))
 
 
 @router.get("/campaigns/{campaign_id}/agreement")
 def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> AgreementReport:
     """Agreement among raters."""
     arena = arena_of(request)
-    found = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
-    return AgreementReport(criteria=[AgreementOut(**asdict(one)) for one in found])
+    criteria = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
+    return AgreementReport(criteria=[AgreementOut.model_validate(criterion) for criterion in criteria])
 
 
 @router.get("/campaigns/{campaign_id}/skips")
 def get_skips(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> SkipReport:
     """Why tasks were skipped."""
     arena = arena_of(request)
-    found = skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
+    skipped = skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
     some = [
         SkipReason(
-            reason=one.reason, count=one.count, n_items=len(one.items),
-            items=list(one.items[:20]), words=list(one.words[:20]),
+            reason=tasks.reason, count=tasks.count, n_items=len(tasks.items),
+            items=list(tasks.items[:20]), words=list(tasks.words[:20]),
         )
-        for one in found
+        for tasks in skipped
     ]  # fmt: skip
     return SkipReport(reasons=some)
 
@@ -160,22 +189,26 @@ def export_campaign(request: Request, _caller: LeadCaller, campaign_id: Campaign
     """All live votes of a campaign as a table that a spreadsheet opens safely."""
     arena = arena_of(request)
     text = export_csv(arena.workspace, arena.voting.campaign(campaign_id))
-    return csv_response(text, "votes.csv")
-
-
-def csv_response(text: str, name: str) -> Response:
-    """A table to be saved, never shown by the browser as a page."""
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    headers = {"content-disposition": 'attachment; filename="votes.csv"'}
     return Response(text.encode("utf-8", "replace"), media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _known(found: KnownTaskProposal) -> KnownOut:
-    told = {name: getattr(found, name) for name in ("item", "instruction", "left", "right", "votes", "use")}
-    return KnownOut(task=GoldIn(**found.known.model_dump()), **told)
+def _known(proposal: KnownTaskProposal) -> KnownOut:
+    values = {name: getattr(proposal, name) for name in ("item", "instruction", "left", "right", "votes", "use")}
+    return KnownOut(task=GoldIn(**proposal.known.model_dump()), **values)
 
 
 def _out(arena: ServedWorkspace, campaign: Campaign) -> CampaignOut:
+    """A campaign in a list: without its history and notices, for which all votes are read."""
     settings: dict[str, object] = {name: value for name, value in campaign.settings.items() if name != "history"}
-    changed = [CampaignChanged(**asdict(one)) for one in history(campaign)]
-    found = campaign_progress(arena.workspace, campaign).to_json()
-    return CampaignOut(**found, settings=settings, history=changed)
+    progress = campaign_progress(arena.workspace, campaign).to_json()
+    return CampaignOut(**progress, settings=settings, history=[], notices=[])
+
+
+def _whole(arena: ServedWorkspace, campaign: Campaign) -> CampaignOut:
+    changed = [CampaignChanged.model_validate(edit) for edit in campaign_history(arena.workspace, campaign)]
+    notices = arena.leaderboards.kept(
+        ("rater notices", campaign.campaign_id),
+        lambda: [notice for work in rater_work(arena.workspace, campaign) for notice in work.notices],
+    )
+    return _out(arena, campaign).model_copy(update={"history": changed, "notices": notices_out(notices)})

@@ -4,13 +4,22 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from imarena.web import responses as showing
-from imarena.web import responses_look as showing_look
+from imarena.web import responses, responses_look
 from imarena.web.arena import arena_of
 from imarena.web.callers import InsideCaller, LookCaller
-from imarena.web.requests import BoardParams, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, filters_of
-from imarena.web.wire_look import BoardOut, BoardPast, Facets, HeadToHead, HeatMap, RatingHistory, StoredBoards
-from imarena.workflows.serving import issue_heat_map
+from imarena.web.requests import BoardParams, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, ModelQuery, filters_of
+from imarena.web.wire_look import (
+    BoardOut,
+    BoardPast,
+    Cell,
+    Facets,
+    HeadToHead,
+    HeatMap,
+    RatingHistory,
+    StoredBoards,
+)
+from imarena.web.wire_models import ModelOut
+from imarena.workflows.serving import explorer, issue_heat_map, model_results
 
 router = APIRouter(prefix="/api", tags=["look"])
 
@@ -18,20 +27,32 @@ router = APIRouter(prefix="/api", tags=["look"])
 @router.get("/facets")
 def get_facets(request: Request, _caller: LookCaller) -> Facets:
     """The values that filters can take."""
-    return Facets(**arena_of(request).looking.facets())
+    return Facets(**arena_of(request).leaderboards.facets())
 
 
 @router.get("/board")
 def get_board(request: Request, caller: LookCaller, query: Annotated[BoardParams, Query()]) -> BoardOut:
     """A leaderboard with intervals and the win matrix, from the battles that the filters leave."""
-    return showing.board_out(arena_of(request).looking.board(filters_of(query, caller), query.method), query.method)
+    board = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
+    return responses.board_out(board, query.method)
+
+
+@router.get("/model")
+def get_model(request: Request, caller: LookCaller, query: Annotated[ModelQuery, Query()]) -> ModelOut:
+    """One model: its place on the board that the filters leave, its results by opponent and group, best and worst."""
+    arena = arena_of(request)
+    boards, filters = arena.leaderboards, filters_of(query, caller)
+    hidden = explorer.hidden_items(boards, leads=caller.leads)
+    results = model_results(boards, query.model, filters, hidden)
+    board = responses.board_out(boards.board(filters, query.method), query.method)
+    return responses_look.model_out(arena, board, results, some_hidden=bool(hidden))
 
 
 @router.get("/board/history")
 def get_history(request: Request, caller: LookCaller, query: Annotated[HistoryQuery, Query()]) -> RatingHistory:
     """How ratings moved: the board of the battles that the filters leave, as it stood at several moments."""
-    found = arena_of(request).looking.history(filters_of(query, caller), query.method, query.points)
-    return RatingHistory(method=query.method, points=[showing_look.past_board(past) for past in found])
+    history = arena_of(request).leaderboards.history(filters_of(query, caller), query.method, query.points)
+    return RatingHistory(method=query.method, points=[responses_look.past_board_out(past) for past in history])
 
 
 @router.get("/board/stored")
@@ -39,14 +60,14 @@ def list_stored_boards(
     request: Request, _caller: InsideCaller, cursor: Cursor = None, limit: Limit = 50
 ) -> StoredBoards:
     """Boards that were stored, newest first."""
-    rows = arena_of(request).looking.stored(int(cursor) if cursor else None, limit)
+    rows = arena_of(request).leaderboards.stored(int(cursor) if cursor else None, limit)
     boards = [
         BoardPast(
             created_at=ranking.created_at.isoformat(),
             method=ranking.method,
             scope=ranking.scope,
             n_battles=ranking.n_battles,
-            standings=showing.standings(ranking),
+            standings=responses.standings_out(ranking),
         )
         for _, ranking in rows
     ]
@@ -56,13 +77,13 @@ def list_stored_boards(
 @router.get("/head-to-head")
 def get_head_to_head(request: Request, caller: LookCaller, query: Annotated[DuelQuery, Query()]) -> HeadToHead:
     """Two models against each other."""
-    total, by_task = arena_of(request).looking.head_to_head(query.left, query.right, filters_of(query, caller))
-    cells = {task: showing.cell(found) for task, found in by_task.items()}
-    return HeadToHead(left=query.left, right=query.right, total=showing.cell(total), by_task=cells)
+    total, by_task = arena_of(request).leaderboards.head_to_head(query.left, query.right, filters_of(query, caller))
+    cells = {task: Cell.model_validate(duel) for task, duel in by_task.items()}
+    return HeadToHead(left=query.left, right=query.right, total=Cell.model_validate(total), by_task=cells)
 
 
 @router.get("/heat-map")
 def get_heat_map(request: Request, caller: LookCaller, query: Annotated[HeatQuery, Query()]) -> HeatMap:
     """Where raters found something wrong, and what, by editor."""
-    made = issue_heat_map(arena_of(request).looking, query.editor, filters_of(query, caller))
-    return showing_look.heat_map(made, query.editor)
+    made = issue_heat_map(arena_of(request).leaderboards, query.editor, filters_of(query, caller))
+    return responses_look.heat_map_out(made, query.editor)

@@ -9,11 +9,11 @@ from starlette.concurrency import run_in_threadpool
 
 from imarena.core import DatabaseFailed
 from imarena.web.arena import ServedWorkspace, arena_of
-from imarena.web.callers import InsideCaller, LookCaller
-from imarena.web.keys import presented_secret
+from imarena.web.callers import INSIDE, InsideCaller, LookCaller
+from imarena.web.keys import presented_secrets
 from imarena.web.problems import RequestRefused
 from imarena.web.requests import Cursor, Limit, page_of
-from imarena.web.responses_look import judge_health_out, run_line
+from imarena.web.responses_look import judge_health_out, run_out
 from imarena.web.wire_look import JudgePage, RunPage
 from imarena.workflows.serving import judge_health, stopping
 from imarena.workflows.upkeep import workspace_status
@@ -46,29 +46,30 @@ async def stream_runs(request: Request, _caller: InsideCaller) -> StreamingRespo
         raise RequestRefused(429, "slow_down", "Too many pages watch the runs.", hint="Ask for /api/runs instead.")
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     arena = arena_of(request)
-    shown = presented_secret(request.headers, arena.keys)
+    shown = presented_secrets(request.headers, arena.keys)
     return StreamingResponse(_events(arena, shown), media_type="text/event-stream", headers=headers)
 
 
-def _allowed(arena: ServedWorkspace, shown: tuple[str, bool] | None) -> bool:
+def _allowed(arena: ServedWorkspace, shown: list[tuple[str, bool]]) -> bool:
     """Is who asked still let in? Whoever is shut out is told no more within seconds."""
-    return shown is not None and arena.sessions.visitor(shown[0], machine=shown[1]) is not None
+    visitors = (arena.sessions.visitor(secret, machine=machine) for secret, machine in shown)
+    return any(visitor is not None and visitor.role in INSIDE for visitor in visitors)
 
 
-async def _events(arena: ServedWorkspace, shown: tuple[str, bool] | None) -> AsyncIterator[bytes]:
+async def _events(arena: ServedWorkspace, shown: list[tuple[str, bool]]) -> AsyncIterator[bytes]:
     global _open_streams  # noqa: PLW0603 - the event loop alone counts
     _open_streams += 1
     try:
-        told, silent_s, lasted_s = "", 0.0, 0.0
+        sent, silent_s, lasted_s = "", 0.0, 0.0
         while lasted_s < LONGEST_S and not stopping.is_set():
             try:
                 if not await run_in_threadpool(_allowed, arena, shown):
                     return
                 page = (await run_in_threadpool(_page, arena, None, 50)).model_dump_json()
             except DatabaseFailed:
-                page = told  # the database is away: what was told last stands until it is back
-            if page != told:
-                told, silent_s = page, 0.0
+                page = sent  # the database is away: what was told last stands until it is back
+            if page != sent:
+                sent, silent_s = page, 0.0
                 yield f"data: {page}\n\n".encode()
             elif silent_s >= BEAT_S:
                 silent_s = 0.0
@@ -80,15 +81,15 @@ async def _events(arena: ServedWorkspace, shown: tuple[str, bool] | None) -> Asy
 
 
 def _page(arena: ServedWorkspace, cursor: str | None, limit: int) -> RunPage:
-    seen = arena.looking.runs.recent(int(cursor) if cursor else None, limit)
-    now = arena.looking.kept("status", lambda: workspace_status(arena.workspace))
+    seen = arena.leaderboards.runs.recent(int(cursor) if cursor else None, limit)
+    now = arena.leaderboards.kept("status", lambda: workspace_status(arena.workspace))
     more = str(seen[-1].seq) if len(seen) == limit else None
-    return RunPage(runs=[run_line(one) for one in seen], failures=now.missing, totals=now.totals, next_cursor=more)
+    return RunPage(runs=[run_out(run) for run in seen], failures=now.missing, totals=now.totals, next_cursor=more)
 
 
 @router.get("/judges")
 def list_judges(request: Request, caller: LookCaller, cursor: Cursor = None, limit: Limit = 50) -> JudgePage:
     """How each judge behaves."""
-    found = judge_health(arena_of(request).looking, released=not caller.leads, costs=caller.inside)
-    here, more = page_of(found, cursor, limit)
-    return JudgePage(judges=[judge_health_out(one, costs=caller.inside) for one in found[here]], next_cursor=more)
+    judges = judge_health(arena_of(request).leaderboards, released=not caller.leads, costs=caller.inside)
+    here, more = page_of(judges, cursor, limit)
+    return JudgePage(judges=[judge_health_out(judge, costs=caller.inside) for judge in judges[here]], next_cursor=more)

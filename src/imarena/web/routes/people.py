@@ -4,18 +4,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
-from imarena.storage import StoredInvitation
 from imarena.web.arena import arena_of
 from imarena.web.callers import LeadCaller
+from imarena.web.requests import Cursor, Limit
 from imarena.web.wire import NO_NUL, Done
 from imarena.web.wire_lead import InvitationIn, InvitationMade, InvitationOut, InvitationPage
-from imarena.workflows.rating import InvitationRequest, end_link, list_links, make_link
+from imarena.workflows.rating import InvitationRequest, end_link, list_links, make_link, restore_link
 
 router = APIRouter(prefix="/api", tags=["people"])
 
 Identity = Annotated[str, Path(max_length=100, pattern=NO_NUL)]
-Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
-Limit = Annotated[int, Query(ge=1, le=200)]
 
 
 @router.get("/lead/invitations")
@@ -28,10 +26,10 @@ def list_invitations(
 ) -> InvitationPage:
     """Invitations, newest first."""
     before = int(cursor) if cursor else None
-    found = list_links(arena_of(request).workspace, campaign_id=campaign_id, before=before, limit=limit)
-    more = str(found.invitations[-1].seq) if len(found.invitations) == limit else None
-    shown = [_invitation(one) for one in found.invitations]
-    return InvitationPage(invitations=shown, total=found.total, next_cursor=more)
+    listed = list_links(arena_of(request).workspace, campaign_id=campaign_id, before=before, limit=limit)
+    more = str(listed.invitations[-1].seq) if len(listed.invitations) == limit else None
+    shown = [InvitationOut.model_validate(invitation) for invitation in listed.invitations]
+    return InvitationPage(invitations=shown, total=listed.total, next_cursor=more)
 
 
 @router.post("/lead/invitations")
@@ -40,7 +38,9 @@ def create_invitation(request: Request, caller: LeadCaller, body: InvitationIn) 
     arena = arena_of(request)
     campaign = arena.voting.campaign(body.campaign_id) if body.campaign_id is not None else None
     made = make_link(arena.workspace, campaign, InvitationRequest(**body.model_dump()), by_role=caller.role)
-    return InvitationMade(invitation=_invitation(made.invitation), token=made.secret, path=f"/join#{made.secret}")
+    return InvitationMade(
+        invitation=InvitationOut.model_validate(made.invitation), token=made.secret, path=f"/join#{made.secret}"
+    )
 
 
 @router.delete("/lead/invitations/{invitation_id}")
@@ -52,5 +52,10 @@ def revoke_invitation(request: Request, caller: LeadCaller, invitation_id: Ident
     return Done()
 
 
-def _invitation(found: StoredInvitation) -> InvitationOut:
-    return InvitationOut(**{name: getattr(found, name) for name in InvitationOut.model_fields})
+@router.post("/lead/invitations/{invitation_id}/restore")
+def restore_invitation(request: Request, caller: LeadCaller, invitation_id: Identity) -> InvitationOut:
+    """Undo the revocation of a link: it and the sessions that ended with it are good again."""
+    arena = arena_of(request)
+    restored = restore_link(arena.workspace, invitation_id, by_role=caller.role)
+    arena.sessions.forget()
+    return InvitationOut.model_validate(restored)

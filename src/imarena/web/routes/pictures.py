@@ -8,16 +8,17 @@ from imarena.core.records import ImageRef
 from imarena.web.arena import arena_of
 from imarena.web.callers import LookCaller, RaterCaller
 from imarena.web.problems import RequestRefused
-from imarena.web.routes.rating import rater_of
-from imarena.workflows.serving import image_of_item, image_of_output, image_of_task
+from imarena.web.routes.rating import Address, rater_of
+from imarena.workflows.rating import campaigns_of_rater
+from imarena.workflows.serving import image_of_example, image_of_item, image_of_output, image_of_task
 
 router = APIRouter(prefix="/api", tags=["pictures"])
 
-Address = Annotated[str, Path(max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 Slot = Annotated[str, Path(pattern=r"^(left|right|source-[0-9]{1,2}|reference-[0-9]{1,2})$")]
 Which = Annotated[str, Path(pattern=r"^(source|reference)-[0-9]{1,2}$")]
 Level = Annotated[int, Path(ge=0, le=24)]
-Place = Annotated[int, Path(ge=0, le=100_000)]
+Index = Annotated[int, Path(ge=0, le=100_000)]
+ExampleId = Annotated[str, Path(max_length=100, pattern=r"^(item|output)_[0-9a-f]{32}$")]
 Identity = Annotated[str, Path(max_length=100, pattern=r"^[a-z]+_[0-9a-f]{32}$")]
 
 JPEG: dict[int | str, dict[str, Any]] = {
@@ -31,48 +32,61 @@ PNG: dict[int | str, dict[str, Any]] = {
 @router.get("/tasks/{address}/pictures/{slot}", response_class=Response, responses=JPEG)
 def get_task_picture(request: Request, caller: RaterCaller, address: Address, slot: Slot) -> Response:
     """A picture of a task that this rater holds, at most 1,600 px a side."""
-    return send_display(request, image_of_task(arena_of(request).voting, address, rater_of(caller), slot))
+    voting = arena_of(request).voting
+    response = send_display(request, image_of_task(voting, address, rater_of(caller), slot))
+    voting.pictures.add(address, slot)
+    return response
 
 
 @router.get("/tasks/{address}/pictures/{slot}/tiles/{level}/{column}/{row}", response_class=Response, responses=PNG)
 def get_task_tile(
-    request: Request, caller: RaterCaller, address: Address, slot: Slot, level: Level, column: Place, row: Place
+    request: Request, caller: RaterCaller, address: Address, slot: Slot, level: Level, column: Index, row: Index
 ) -> Response:
     """A tile with true pixels."""
-    return send_tile(
-        request, image_of_task(arena_of(request).voting, address, rater_of(caller), slot), level, column, row
-    )
+    voting = arena_of(request).voting
+    response = send_tile(request, image_of_task(voting, address, rater_of(caller), slot), level, column, row)
+    voting.pictures.add(address, slot)
+    return response
+
+
+@router.get("/rating/examples/{identity}", response_class=Response, responses=JPEG)
+def get_example_picture(request: Request, caller: RaterCaller, identity: ExampleId) -> Response:
+    """A picture that the guidelines of one of this rater's campaigns show."""
+    arena = arena_of(request)
+    mine = campaigns_of_rater(arena.workspace, rater_of(caller), leads=caller.leads, after=0, limit=200)
+    texts = [arena.voting.records.plan(campaign_id).guidelines for _, campaign_id in mine.campaigns]
+    return send_display(request, image_of_example(arena.leaderboards, texts, identity))
 
 
 @router.get("/items/{item_id}/pictures/{slot}", response_class=Response, responses=JPEG)
 def get_item_picture(request: Request, caller: LookCaller, item_id: Identity, slot: Which) -> Response:
     """A source or reference picture of an item."""
-    return send_display(request, image_of_item(arena_of(request).looking, item_id, slot, leads=caller.leads))
+    return send_display(request, image_of_item(arena_of(request).leaderboards, item_id, slot, leads=caller.leads))
 
 
 @router.get("/items/{item_id}/pictures/{slot}/tiles/{level}/{column}/{row}", response_class=Response, responses=PNG)
 def get_item_tile(
-    request: Request, caller: LookCaller, item_id: Identity, slot: Which, level: Level, column: Place, row: Place
+    request: Request, caller: LookCaller, item_id: Identity, slot: Which, level: Level, column: Index, row: Index
 ) -> Response:
     """A tile of an item's picture."""
     return send_tile(
-        request, image_of_item(arena_of(request).looking, item_id, slot, leads=caller.leads), level, column, row
+        request, image_of_item(arena_of(request).leaderboards, item_id, slot, leads=caller.leads), level, column, row
     )
 
 
 @router.get("/outputs/{output_id}/picture", response_class=Response, responses=JPEG)
 def get_output_picture(request: Request, caller: LookCaller, output_id: Identity) -> Response:
     """What an editor made."""
-    return send_display(request, image_of_output(arena_of(request).looking, output_id, leads=caller.leads))
+    return send_display(request, image_of_output(arena_of(request).leaderboards, output_id, leads=caller.leads))
 
 
 @router.get("/outputs/{output_id}/picture/tiles/{level}/{column}/{row}", response_class=Response, responses=PNG)
 def get_output_tile(
-    request: Request, caller: LookCaller, output_id: Identity, level: Level, column: Place, row: Place
+    request: Request, caller: LookCaller, output_id: Identity, level: Level, column: Index, row: Index
 ) -> Response:
     """A tile of what an editor made."""
     return send_tile(
-        request, image_of_output(arena_of(request).looking, output_id, leads=caller.leads), level, column, row
+        request, image_of_output(arena_of(request).leaderboards, output_id, leads=caller.leads), level, column, row
     )
 
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 
 from imarena.web.arena import arena_of
 from imarena.web.callers import RaterCaller, the_rater
-from imarena.web.responses import task_soon
+from imarena.web.responses import task_out_soon
 from imarena.web.routes.rating import Address, CampaignId, rater_of
 from imarena.web.wire import Ahead, Done
 from imarena.workflows.rating import release_task, submit_prefetch
@@ -18,8 +18,8 @@ router = APIRouter(prefix="/api", tags=["rating"])
 async def look_ahead(request: Request, campaign_id: CampaignId) -> Ahead:
     """The task that comes next, for fetching its pictures. It is kept for two minutes; asking again keeps it longer."""
     arena, rater_id = arena_of(request), rater_of(await the_rater(request))
-    found = await wrap_future(submit_prefetch(arena.voting, campaign_id, rater_id))
-    return Ahead(task=await task_soon(arena, found) if found is not None else None)
+    held = await wrap_future(submit_prefetch(arena.voting, campaign_id, rater_id))
+    return Ahead(task=await task_out_soon(arena, held) if held is not None else None)
 
 
 @router.post("/tasks/{address}/give-back")

@@ -10,7 +10,7 @@ from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import Caller, RaterCaller, the_rater
 from imarena.web.problems import RequestRefused
 from imarena.web.requests import Cursor, Limit
-from imarena.web.responses import answer_of, nothing_left, rater_campaign, task, task_soon
+from imarena.web.responses import answer_of, nothing_left, rater_campaign, task_out, task_out_soon
 from imarena.web.wire import (
     NO_NUL,
     Ballot,
@@ -58,7 +58,9 @@ def list_my_campaigns(
     mine = campaigns_of_rater(arena.workspace, rater_id, leads=caller.leads, after=after, limit=limit)
     shown = (rater_campaign(arena, key, rater_id, leads=caller.leads) for _, key in mine.campaigns)
     more = str(mine.campaigns[-1][0]) if len(mine.campaigns) == limit else None
-    return RaterCampaignPage(campaigns=[one for one in shown if one is not None], total=mine.total, next_cursor=more)
+    return RaterCampaignPage(
+        campaigns=[campaign for campaign in shown if campaign is not None], total=mine.total, next_cursor=more
+    )
 
 
 @router.post("/rating/campaigns/{campaign_id}/consent")
@@ -74,26 +76,26 @@ async def take_next(request: Request, campaign_id: CampaignId) -> Next:
     """The task that this rater holds, or a new one. Asking again gives the same task until it is answered."""
     arena, caller = arena_of(request), await the_rater(request)
     joined = await run_in_threadpool(_joined, arena, caller, campaign_id) if caller.leads else rater_of(caller)
-    found = await wrap_future(arena.voting.next_soon(campaign_id, joined))
-    if isinstance(found, HeldTask):
-        return Next(stage=found.standing.stage, task=await task_soon(arena, found))
-    if found.stage == "not_invited":
+    result = await wrap_future(arena.voting.next_soon(campaign_id, joined, leads=caller.leads))
+    if isinstance(result, HeldTask):
+        return Next(stage=result.standing.stage, task=await task_out_soon(arena, result))
+    if result.stage == "not_invited":
         raise RequestRefused(403, "not_invited", "You do not take part in this campaign.")
-    return nothing_left(arena, campaign_id, found.stage)
+    return nothing_left(arena, campaign_id, result)
 
 
 @router.post("/rating/campaigns/{campaign_id}/undo")
 def undo_last(request: Request, caller: RaterCaller, campaign_id: CampaignId) -> TaskOut:
     """Take the last vote back and get its task again."""
     arena = arena_of(request)
-    return task(arena, arena.voting.undo(campaign_id, rater_of(caller)))
+    return task_out(arena, arena.voting.undo(campaign_id, rater_of(caller)))
 
 
 @router.get("/tasks/{address}")
 def get_task(request: Request, caller: RaterCaller, address: Address) -> TaskOut:
     """A task that this rater holds."""
     arena = arena_of(request)
-    return task(arena, arena.voting.task(address, rater_of(caller)))
+    return task_out(arena, arena.voting.task(address, rater_of(caller)))
 
 
 @router.get("/tasks/{address}/segments")
@@ -101,7 +103,7 @@ def get_segments(request: Request, caller: RaterCaller, address: Address) -> Seg
     """Numbered regions of the picture that is rated."""
     arena = arena_of(request)
     assignment = arena.voting.shown(address, rater_of(caller))
-    image = arena.voting.shelves.picture(assignment, "left")
+    image = arena.voting.records.picture(assignment, "left")
     if image is None or assignment.kind != "rating":
         raise RequestRefused(404, "not_found", "This task has no regions.")
     shape = arena.pictures.shape(image)
@@ -120,13 +122,16 @@ def get_segments(request: Request, caller: RaterCaller, address: Address) -> Seg
 
 @router.post("/tasks/{address}/vote")
 async def post_vote(request: Request, address: Address, body: Ballot) -> Receipt:
-    """Answer a task. Posting the same key again gives the same receipt and stores nothing new."""
-    arena, rater_id, answer = arena_of(request), rater_of(await the_rater(request)), answer_of(body)
+    """Answer a task. Posting the same key with the same answer again gives the same receipt and stores nothing new.
+
+    A browser's answer is accepted once each picture of the task was requested, and after the time that the lead set.
+    """
+    arena, caller, answer = arena_of(request), await the_rater(request), answer_of(body)
+    rater_id = rater_of(caller)
     if answer.issues:
         await run_in_threadpool(check_marked_places, arena.voting, arena.pictures, address, rater_id, answer)
-    soon = arena.voting.vote_soon(address, rater_id, body.idempotency_key, answer)
-    counted = raise_refusal(await wrap_future(soon))
-    return Receipt(late=counted.late, done=counted.done, quota_left=counted.quota_left, feedback=counted.feedback)
+    soon = arena.voting.vote_soon(address, rater_id, body.idempotency_key, answer, browser=not caller.machine)
+    return Receipt.model_validate(raise_refusal(await wrap_future(soon)))
 
 
 @router.post("/tasks/{address}/skip")
@@ -135,3 +140,10 @@ def skip_task(request: Request, caller: RaterCaller, address: Address, body: Ski
     arena = arena_of(request)
     arena.voting.skip(address, rater_of(caller), f"{body.reason}: {body.note}" if body.note else body.reason)
     return Done()
+
+
+@router.post("/tasks/{address}/unskip")
+def unskip_task(request: Request, caller: RaterCaller, address: Address) -> TaskOut:
+    """Take a skip back. The task comes back under a new address, where nobody else has taken it."""
+    arena = arena_of(request)
+    return task_out(arena, arena.voting.unskip(address, rater_of(caller)))

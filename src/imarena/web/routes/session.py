@@ -1,14 +1,16 @@
 """Signing in and out."""
 
+from typing import cast
+
 from fastapi import APIRouter, Request, Response
 
 from imarena.web.arena import ServedWorkspace, arena_of
-from imarena.web.callers import Anyone, as_caller
-from imarena.web.keys import drop_cookie, set_cookie
+from imarena.web.callers import Anyone, Role, as_caller
+from imarena.web.keys import ROLES, cookie_name, drop_cookies, port_of, set_cookie
 from imarena.web.problems import RequestRefused
-from imarena.web.responses import me
+from imarena.web.responses import me_out
 from imarena.web.wire import Done, Invitation, Launch, Me, Password
-from imarena.workflows.serving import leave_session, same_secret, sign_in_administrator, sign_in_invited
+from imarena.workflows.serving import is_own_link, leave_session, same_secret, sign_in_administrator, sign_in_invited
 from imarena.workflows.views import read_watermarks
 
 router = APIRouter(prefix="/api", tags=["session"])
@@ -17,7 +19,8 @@ router = APIRouter(prefix="/api", tags=["session"])
 @router.get("/me")
 def get_me(request: Request, caller: Anyone) -> Me:
     """Who is asking, and the token that requests which change something must carry."""
-    return me(arena_of(request), caller)
+    rater = next((visitor.name for visitor in caller.others if visitor.role == "rater"), None)
+    return me_out(arena_of(request), caller, rater)
 
 
 @router.get("/health")
@@ -28,9 +31,11 @@ def get_health(request: Request) -> Done:
 
 
 @router.post("/session/invitation")
-def sign_in_by_invitation(request: Request, response: Response, body: Invitation) -> Me:
-    """Open an invitation link."""
+def sign_in_by_invitation(request: Request, response: Response, caller: Anyone, body: Invitation) -> Me:
+    """Open an invitation link. Who came by a lead's link and opens it again goes on with the same session."""
     arena = arena_of(request)
+    if caller.leads and is_own_link(arena.workspace, caller.session, body.token):
+        return me_out(arena, caller)
     secret = sign_in_invited(arena.workspace, body.token, body.params, arena.settings.session_days)
     return _signed_in(arena, request, response, secret)
 
@@ -56,13 +61,18 @@ def sign_in_by_launch(request: Request, response: Response, body: Launch) -> Me:
 
 
 @router.delete("/session")
-def sign_out(request: Request, response: Response, caller: Anyone) -> Done:
-    """End the session, here and on the server."""
+def sign_out(request: Request, response: Response, caller: Anyone, role: Role | None = None) -> Done:
+    """End the session, here and on the server; `role`: that of this role, where the browser has several."""
     arena = arena_of(request)
-    if caller.session:
-        leave_session(arena.workspace, caller.session)
+    mine = {caller.role: caller.session} if caller.session else {}
+    mine.update({cast(Role, visitor.role): visitor.key for visitor in caller.others if visitor.role not in mine})
+    wanted = role or caller.role
+    if wanted in mine:
+        leave_session(arena.workspace, mine[wanted])
         arena.sessions.forget()
-    drop_cookie(response, root=arena.settings.root_path)
+    port = port_of(request.headers.get("host", ""))
+    for ended in (wanted,) if wanted else ROLES:
+        drop_cookies(response, ended, port, root=arena.settings.root_path)
     return Done()
 
 
@@ -70,8 +80,9 @@ def _signed_in(arena: ServedWorkspace, request: Request, response: Response, sec
     secure = request.url.scheme == "https"
     settings = arena.settings
     sealed = arena.keys.seal(secret)
-    set_cookie(response, sealed, secure=secure, days=settings.session_days, root=settings.root_path)
-    found = arena.sessions.visitor(secret, machine=False)
-    if found is None:
+    visitor = arena.sessions.visitor(secret, machine=False)
+    if visitor is None:
         raise RequestRefused(403, "session", "The session could not be opened.")
-    return me(arena, as_caller(found, machine=False, public=settings.public))
+    name = cookie_name(visitor.role, port_of(request.headers.get("host", "")))
+    set_cookie(response, name, sealed, secure=secure, days=settings.session_days, root=settings.root_path)
+    return me_out(arena, as_caller(visitor, machine=False, public=settings.public))

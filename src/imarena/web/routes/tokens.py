@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
-from imarena.storage import StoredToken
 from imarena.web.arena import arena_of
 from imarena.web.callers import AdminCaller, LeadCaller
 from imarena.web.requests import Cursor, Limit
@@ -22,16 +21,16 @@ SessionCursor = Annotated[str | None, Query(max_length=120, pattern=r"^[0-9TZ:.+
 def list_tokens(request: Request, caller: LeadCaller, cursor: Cursor = None, limit: Limit = 50) -> TokenPage:
     """Tokens, newest first."""
     before = int(cursor) if cursor else None
-    found = machine_tokens(arena_of(request).workspace, by_role=caller.role, before=before, limit=limit)
-    more = str(found[-1].seq) if len(found) == limit else None
-    return TokenPage(tokens=[_token(one) for one in found], next_cursor=more)
+    tokens = machine_tokens(arena_of(request).workspace, by_role=caller.role, before=before, limit=limit)
+    more = str(tokens[-1].seq) if len(tokens) == limit else None
+    return TokenPage(tokens=[TokenOut.model_validate(token) for token in tokens], next_cursor=more)
 
 
 @router.post("/tokens")
 def create_token(request: Request, caller: LeadCaller, body: TokenIn) -> TokenMade:
     """Make a token for a machine; it goes into the header ``Authorization: Bearer``."""
     made = new_token(arena_of(request).workspace, by_role=caller.role, **body.model_dump())
-    return TokenMade(token=_token(made.token), secret=made.secret)
+    return TokenMade(token=TokenOut.model_validate(made.token), secret=made.secret)
 
 
 @router.delete("/tokens/{token_id}")
@@ -48,13 +47,13 @@ def list_sessions(
     request: Request, caller: AdminCaller, cursor: SessionCursor = None, limit: Limit = 50
 ) -> SessionPage:
     """Who is signed in, newest first."""
-    found = open_sessions(arena_of(request).workspace, before=cursor, limit=limit)
+    sessions = open_sessions(arena_of(request).workspace, before=cursor, limit=limit)
     names = ("session_id", "role", "name", "campaign_id", "created_at", "expires_at")
     shown = [
-        SessionOut(mine=one.session_id == caller.session, **{name: getattr(one, name) for name in names})
-        for one in found
+        SessionOut(mine=session.session_id == caller.session, **{name: getattr(session, name) for name in names})
+        for session in sessions
     ]
-    return SessionPage(sessions=shown, next_cursor=found[-1].place if len(found) == limit else None)
+    return SessionPage(sessions=shown, next_cursor=sessions[-1].cursor if len(sessions) == limit else None)
 
 
 @router.delete("/sessions/{session_id}")
@@ -64,7 +63,3 @@ def end_session(request: Request, _caller: AdminCaller, session_id: Identity) ->
     shut_session(arena.workspace, session_id)
     arena.sessions.forget()
     return Done()
-
-
-def _token(found: StoredToken) -> TokenOut:
-    return TokenOut(**{name: getattr(found, name) for name in TokenOut.model_fields})

@@ -33,11 +33,12 @@ from imarena.workflows.active_elo.planning import check_confidence, choose_gates
 from imarena.workflows.active_elo.sheets import atomic_sheet
 from imarena.workflows.boards import Arena, calibration_for, curve_of, read_arena
 
+NEEDS_SCORES = ("two-gate", "quality", "ambiguity", "per-cost")
 POLICIES = ("information", "two-gate", "quality", "ambiguity", "per-cost", "random", "gold")
 
 
 @dataclass(frozen=True)
-class Request:
+class AssignmentRequest:
     """What to ask for."""
 
     budget: int
@@ -52,8 +53,8 @@ class Request:
     tau: float | None = None
     delta: float | None = None
     deferral: float = DEFERRAL
-    place: tuple[str, ...] = ()
-    """New models: only their battles are asked."""
+    new_models: tuple[str, ...] = ()
+    """Where there are any, only their battles are asked."""
     stop_top: int = 0
     confidence: float = 0.95
     cost_vote: float = 0.1
@@ -83,19 +84,21 @@ class AssignReport:
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        told = notice_fields(self.notices)
+        notices = notice_fields(self.notices)
         if self.stopped:
             known = {"stopped": True, "top_confidence": self.top_confidence, "assignments": 0, "judge": self.judge}
-            return {**known, **told}
+            return {**known, **notices}
         rest = (
             "policy", "assignments", "offered", "for_named_raters", "battles", "repeats", "gold", "top_confidence",
             "file",
         )  # fmt: skip
         first = {"stopped": False, "campaign": self.campaign, "judge": self.judge}
-        return {**first, **told, **{name: getattr(self, name) for name in rest}}
+        return {**first, **notices, **{name: getattr(self, name) for name in rest}}
 
 
-def assign(workspace: Workspace, judge: str | None, request: Request, out: Path | None = None) -> AssignReport:
+def assign_battles(
+    workspace: Workspace, judge: str | None, request: AssignmentRequest, out: Path | None = None
+) -> AssignReport:
     """Make a campaign, or add to the one of this name: assignments in the store and, where asked for, a CSV."""
     if request.budget < 1:
         raise UserError("The budget is zero: nobody is asked.", hint="Give --budget with at least one vote.")
@@ -105,7 +108,12 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
         raise UserError("There are fewer raters than votes a battle.", hint="Name more --raters, or lower --votes.")
     check_confidence(request.confidence)
     _check_raters(workspace, request.raters)
-    arena = read_arena(workspace, judge)
+    arena = read_arena(workspace, judge, people_alone=True)
+    if not arena.judge and request.policy in NEEDS_SCORES:
+        raise UserError(
+            f"The policy '{request.policy}' needs a judge's scores.",
+            hint="Choose --policy information or random, or run: imarena judge.",
+        )
     belief = current_belief(arena, claims=request.stop_top > 0)
     sure = top_order_confidence(belief, request.stop_top) if request.stop_top else None
     if sure is not None and sure >= request.confidence:
@@ -127,16 +135,16 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
         policy=request.policy,
         assignments=added.new,
         offered=offered,
-        for_named_raters=sum(one.rater_id is not None for one in made),
+        for_named_raters=sum(assignment.rater_id is not None for assignment in made),
         battles=len(batch),
-        repeats=sum(one.purpose == "repeat" for one in made),
-        gold=sum(one.purpose == "gold" for one in made),
+        repeats=sum(assignment.purpose == "repeat" for assignment in made),
+        gold=sum(assignment.purpose == "gold" for assignment in made),
         top_confidence=sure,
         file=None if out is None else str(out),
     )
 
 
-def _short(request: Request, battles: int) -> tuple[Notice, ...]:
+def _short(request: AssignmentRequest, battles: int) -> tuple[Notice, ...]:
     wanted = -(-request.budget // request.votes_per_battle)
     if battles >= wanted:
         return ()
@@ -144,7 +152,7 @@ def _short(request: Request, battles: int) -> tuple[Notice, ...]:
 
 
 def draw_batch(
-    workspace: Workspace | None, arena: Arena, belief: Belief, request: Request, rng: np.random.Generator
+    workspace: Workspace | None, arena: Arena, belief: Belief, request: AssignmentRequest, rng: np.random.Generator
 ) -> Batch:
     """The battles by the policy's chain of strategies: outside the gold set, or evenly inside for policy `gold`."""
     if request.policy == "gold" and not arena.gold.any():
@@ -157,11 +165,11 @@ def draw_batch(
             hint="Import the outputs with their pixels, or make some: imarena edit.",
         )
     chosen: list[Strategy] = [limit_votes(request.votes_per_battle), item_fairness]
-    if request.place:
-        unknown = [name for name in request.place if name not in pool.models]
+    if request.new_models:
+        unknown = [name for name in request.new_models if name not in pool.models]
         if unknown:
             raise UserError(f"No model '{unknown[0]}'.", hint=f"Known: {', '.join(pool.models)}.")
-        chosen.append(restrict_to_models([pool.models.index(name) for name in request.place]))
+        chosen.append(restrict_to_models([pool.models.index(name) for name in request.new_models]))
     if request.policy == "information":
         chosen.append(ranking_information(top=request.stop_top))
     elif request.policy == "per-cost" and workspace is not None:
@@ -180,7 +188,7 @@ def draw_batch(
     return sample_battles(combine_strategies(chosen, pool, belief), battles, pool, rng)
 
 
-def _gates(arena: Arena, request: Request) -> Gates:
+def _gates(arena: Arena, request: AssignmentRequest) -> Gates:
     """The policy's gates. A gate alone has no use for the other's threshold, and without its own it would pass all."""
     name = {"quality": "tau", "ambiguity": "delta"}.get(request.policy)
     if name and getattr(request, name) is None and (request.tau, request.delta) != (None, None):
@@ -196,7 +204,7 @@ def _gates(arena: Arena, request: Request) -> Gates:
 class _Maker:
     """Battles to assignments: sides by coin, raters in turn, repeats and gold at their rate."""
 
-    def __init__(self, arena: Arena, request: Request, campaign: str, rng: np.random.Generator) -> None:
+    def __init__(self, arena: Arena, request: AssignmentRequest, campaign: str, rng: np.random.Generator) -> None:
         self.arena, self.request, self.campaign, self.rng = arena, request, campaign, rng
         self.seen = set(arena.seen)
         self.load = dict.fromkeys(request.raters, 0)
@@ -211,7 +219,7 @@ class _Maker:
                 rater = self._rater(item, pair)
                 if rater == "":
                     continue
-                made.append(self._one(item, pair, rater, slot=slot, probability=min(chance, 1.0)))
+                made.append(self._assignment(item, pair, rater, slot=slot, probability=min(chance, 1.0)))
         n = len(made) if self.request.raters else 0  # for whoever comes, repeats and gold are chosen when they come
         again = self.rng.permutation(n)[: round(n * self.request.repeats)]
         made += [self._repeat(made[position]) for position in again]
@@ -233,7 +241,7 @@ class _Maker:
         self.seen.add((chosen, item, pair))
         return chosen
 
-    def _one(self, item: int, pair: int, rater: str | None, **values: Any) -> Assignment:
+    def _assignment(self, item: int, pair: int, rater: str | None, **values: Any) -> Assignment:
         pool = self.arena.pool
         sides = [self.arena.output_id(item, int(model)) for model in (pool.left[pair], pool.right[pair])]
         if self.rng.random() < 0.5:
@@ -262,7 +270,7 @@ class _Maker:
             item, pair = known[position]
             rater = self._rater(item, pair)
             if rater != "":
-                made.append(self._one(item, pair, rater, purpose="gold"))
+                made.append(self._assignment(item, pair, rater, purpose="gold"))
         return made
 
 
@@ -273,7 +281,7 @@ def _answers(arena: Arena) -> dict[tuple[int, int], float]:
     for item, pair, points in zip(votes.item.tolist(), votes.pair.tolist(), votes.points.tolist(), strict=True):
         if arena.gold[item] and askable[item, pair]:
             points_by_battle.setdefault((item, pair), set()).add(points)
-    return {battle: next(iter(told)) for battle, told in points_by_battle.items() if told in ({0.0}, {1.0})}
+    return {battle: next(iter(seen)) for battle, seen in points_by_battle.items() if seen in ({0.0}, {1.0})}
 
 
 def _known(arena: Arena) -> list[JsonValue]:
@@ -305,11 +313,11 @@ def _offer(workspace: Workspace, made: list[Assignment], before: int) -> int:
         if assignment.rater_id is None and {assignment.left_id, assignment.right_id} <= pixels
     ]
     with writing(workspace.store.engine) as connection:
-        leases.offer_tasks(connection, [(one, before + place) for place, one in enumerate(free)])
+        leases.offer_tasks(connection, [(assignment, before + index) for index, assignment in enumerate(free)])
     return len(free)
 
 
-def _campaign(workspace: Workspace, arena: Arena, request: Request) -> Campaign:
+def _campaign(workspace: Workspace, arena: Arena, request: AssignmentRequest) -> Campaign:
     identity = content_id("campaign", request.name)
     held = workspace.store.get(Campaign, identity)
     if held is not None and not held.open:

@@ -1,6 +1,8 @@
 """Route: CV-Judge's four dimensions: means of the best (CV-Arena table 6), scores under other weights (table 10)."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ WEIGHTINGS = {
 
 def dimension_scores(workspace: Workspace, arena: Arena) -> dict[str, FloatArray]:
     """(N, m) scores of every dimension that the judge gives, NaN where there is none; the newest judgment counts."""
-    where = {bytes(name).decode(): place for place, name in np.ndenumerate(arena.output) if name}
+    where = {bytes(name).decode(): cell for cell, name in np.ndenumerate(arena.output) if name}
     with reading(workspace.store.engine) as connection:
         rows = fetch_rows(
             connection,
@@ -35,13 +37,13 @@ def dimension_scores(workspace: Workspace, arena: Arena) -> dict[str, FloatArray
             )
             .order_by(judgments.c.seq),
         )  # fmt: skip
-    found: dict[str, FloatArray] = {}
+    tables: dict[str, FloatArray] = {}
     for left_id, body in rows:
-        place = where.get(left_id)
-        scores = json.loads(body).get("scores", {}) if place is not None and '"scores"' in body else {}
+        cell = where.get(left_id)
+        scores = json.loads(body).get("scores", {}) if cell is not None and '"scores"' in body else {}
         for name, value in scores.items():
-            found.setdefault(name, np.full(arena.output.shape, np.nan))[place] = value
-    return found
+            tables.setdefault(name, np.full(arena.output.shape, np.nan))[cell] = value
+    return tables
 
 
 def cv_dimensions(tables: dict[str, FloatArray]) -> FloatArray | None:
@@ -49,22 +51,35 @@ def cv_dimensions(tables: dict[str, FloatArray]) -> FloatArray | None:
     return np.stack([tables[name] for name in DIMENSIONS], axis=2) if set(DIMENSIONS) <= tables.keys() else None
 
 
-def dimension_mean_rows(tables: dict[str, FloatArray], arena: Arena, best: list[str]) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class DimensionMeans:
+    """A model's mean score in every dimension, over its `n` outputs that have all of them; None where it has none."""
+
+    model: str
+    n: int
+    means: Mapping[str, float | None]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {"model": self.model, "n": self.n, **self.means}
+
+
+def means_by_model(tables: dict[str, FloatArray], arena: Arena, best: list[str]) -> tuple[DimensionMeans, ...]:
     """Mean of every dimension for the best models, over outputs that have all of them."""
     stacked = np.stack(list(tables.values()), axis=2)
-    lines = []
+    rows = []
     for model in best:
         column = stacked[:, arena.pool.models.index(model)]
         known = column[np.isfinite(column).all(axis=1)]
         means = known.mean(axis=0).tolist() if len(known) else [None] * len(tables)
-        lines.append({"model": model, "n": len(known), **dict(zip(tables, means, strict=True))})
-    return lines
+        rows.append(DimensionMeans(model, len(known), dict(zip(tables, means, strict=True))))
+    return tuple(rows)
 
 
 def weighted_scores(table: FloatArray, weights: tuple[float, float, float, float]) -> FloatArray:
     """(N, m) scores under these weights, caps and all; NaN where a dimension is missing. `table` (N, m, 4)."""
     scores = np.full(table.shape[:2], np.nan)
-    for place in zip(*np.nonzero(np.isfinite(table).all(axis=2)), strict=True):
-        sem, edit, prompt, perceptual = (float(value) for value in table[place])
-        scores[place] = combine_dimensions(sem, edit, prompt, perceptual, weights).score
+    for cell in zip(*np.nonzero(np.isfinite(table).all(axis=2)), strict=True):
+        sem, edit, prompt, perceptual = (float(value) for value in table[cell])
+        scores[cell] = combine_dimensions(sem, edit, prompt, perceptual, weights).score
     return scores

@@ -1,15 +1,17 @@
 """Route: leaderboards side by side, for everything and for each family, task, topic, track and dimension."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import UserError, first_line
 from imarena.core.records import Ranking
 from imarena.ranking import Options
 from imarena.storage import Workspace
-from imarena.workflows.boards import ALL, LABELS, SETTINGS, Arena, setting_board, subset
+from imarena.workflows.boards import ALL, LABELS, SETTINGS, Arena, dimension_votes, setting_board, subset
 
 Boards = dict[str, Ranking]
 
@@ -24,69 +26,71 @@ def side_by_side(
         try:
             boards[name] = setting_board(workspace, arena, name, options, group=group)
         except UserError as error:
-            missing[name] = str(error).splitlines()[0]
+            missing[name] = first_line(error)
     for reward, other in rewards.items():
         try:
             boards[f"reward: {reward}"] = setting_board(workspace, other, "judge", options)
         except UserError as error:
-            missing[f"reward: {reward}"] = str(error).splitlines()[0]
+            missing[f"reward: {reward}"] = first_line(error)
     return boards, missing
+
+
+@dataclass(frozen=True, slots=True)
+class GroupBoards:
+    """The boards of one group of items, or of one dimension, and why a setting has none."""
+
+    items: int
+    votes: int
+    boards: Boards
+    missing: Mapping[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        boards = {name: standing_rows(board) for name, board in self.boards.items()}
+        return {"items": self.items, "votes": self.votes, "boards": boards, "missing": dict(self.missing)}
 
 
 def group_boards(
     workspace: Workspace, arena: Arena, rewards: dict[str, Arena], options: Options
-) -> dict[str, dict[str, dict[str, Any]]]:
-    """By label, then by value, the settings' standings. A label with one value or none says what the whole says."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+) -> dict[str, dict[str, GroupBoards]]:
+    """By label, then by value, the settings' boards. A label with one value or none says what the whole says."""
+    groups: dict[str, dict[str, GroupBoards]] = {}
     for label in LABELS:
         names = np.unique(arena.labels[label])
         if names.size < 2:
             continue
-        found[label] = {str(name): _one(workspace, arena, rewards, options, (label, str(name))) for name in names}
-    return found
+        groups[label] = {str(name): _group(workspace, arena, rewards, options, (label, str(name))) for name in names}
+    return groups
 
 
-def _one(
+def _group(
     workspace: Workspace, arena: Arena, rewards: dict[str, Arena], options: Options, group: tuple[str, str]
-) -> dict[str, Any]:
+) -> GroupBoards:
     def of(whole: Arena) -> Arena:
         return subset(whole, whole.labels[group[0]] == group[1])
 
     part = of(arena)
     alone = {name: of(other) for name, other in rewards.items()}
     boards, missing = side_by_side(workspace, part, alone, options, group[1] if group[0] == "family" else ALL)
-    return {
-        "items": part.pool.n_items,
-        "votes": len(part.votes),
-        "boards": {name: standing_rows(board) for name, board in boards.items()},
-        "missing": missing,
-    }
+    return GroupBoards(part.pool.n_items, len(part.votes), boards, missing)
 
 
 def dimension_boards(
     workspace: Workspace, arena: Arena, tables: dict[str, NDArray[np.float64]], options: Options
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, GroupBoards]:
     """For each dimension that the judge scores: the judge's board on it, and people's where they voted on it."""
-    from dataclasses import replace
-
-    from imarena.workflows.boards import dimension_votes
-
-    found = {}
+    groups = {}
     for name, scores in tables.items():
         votes = dimension_votes(workspace, arena, name)
         other = replace(arena, pool=replace(arena.pool, scores=scores), votes=votes)
         wanted = ("corrected", "human", "judge") if len(votes) else ("judge",)
-        boards = {one: setting_board(workspace, other, one, options) for one in wanted}
-        found[name] = {
-            "items": arena.pool.n_items,
-            "votes": len(votes),
-            "boards": {one: standing_rows(board) for one, board in boards.items()},
-            "missing": {} if len(votes) else {"corrected, human": "nobody voted on this dimension alone"},
-        }
-    return found
+        boards = {setting: setting_board(workspace, other, setting, options) for setting in wanted}
+        missing = {} if len(votes) else {"corrected, human": "nobody voted on this dimension alone"}
+        groups[name] = GroupBoards(arena.pool.n_items, len(votes), boards, missing)
+    return groups
 
 
 def standing_rows(board: Ranking) -> list[dict[str, Any]]:
-    """A board as plain rows."""
+    """A board as plain rows, for JSON."""
     names = ("model", "rating", "low", "high", "rank", "battles", "note")
     return [{name: getattr(standing, name) for name in names} for standing in board.models]

@@ -1,9 +1,9 @@
-"""Route: votes from a CSV into the store. What cannot be taken is told row by row; the rest goes in."""
+"""Route: votes from a sheet (CSV or XLSX) into the store. Rows that cannot be taken are listed; the rest goes in."""
 
 import csv
 import math
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -11,11 +11,19 @@ from pathlib import Path
 from sqlalchemy import update
 
 from imarena.core import UserError, content_id, moment_text
-from imarena.core.records import Assignment, Event, EventKind, Outcome, Rater, Record, Vote, now
+from imarena.core.records import Assignment, Campaign, Event, EventKind, Outcome, Rater, Record, Vote, now
 from imarena.storage import Workspace, writing
 from imarena.storage.schema import leases
+from imarena.workflows.active_elo.sheet_files import CHOICES, FIRST_ROW, read_xlsx
+from imarena.workflows.rating import offer_adjudications
 
 NEEDED = ("assignment", "winner")
+_WORDS = {
+    words: Outcome(outcome)
+    for outcome, button in CHOICES.items()
+    for words in (outcome.replace("_", " "), button.lower(), f"{outcome.replace('_', ' ')} better")
+}
+"""The outcomes and the words of the buttons, in small letters."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,7 @@ class IngestReport:
     refused: tuple[RefusedRow, ...]
 
 
-def ingest(workspace: Workspace, path: Path) -> IngestReport:
+def ingest_votes(workspace: Workspace, path: Path) -> IngestReport:
     """Read assignment, rater, winner and maybe time_spent_s. A row without a winner was not voted on yet.
 
     The same file may be read again: votes that are there already are left alone.
@@ -80,7 +88,13 @@ def ingest(workspace: Workspace, path: Path) -> IngestReport:
         records += [Rater(rater_id=vote.rater_id), vote, _voted(vote)]
     added = workspace.store.add(records, durable=True)
     _close(workspace, [record for record in records if isinstance(record, Vote)])
-    refused += [RefusedRow(0, getattr(one.record, "assignment_id", "") or "", one.reason) for one in added.conflicts]
+    answered = sorted({assignment.campaign_id for assignment in known.values()}) if new else []
+    for campaign in workspace.store.records(Campaign, id=answered) if answered else ():
+        offer_adjudications(workspace, campaign)
+    refused += [
+        RefusedRow(0, getattr(conflict.record, "assignment_id", "") or "", conflict.reason)
+        for conflict in added.conflicts
+    ]
     return IngestReport(new - len(added.conflicts), same, waiting, tuple(refused))
 
 
@@ -97,18 +111,18 @@ def count_unread_rows(workspace: Workspace, path: Path) -> int:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Rows with the numbers that a spreadsheet shows: the names of the columns are row 1."""
+    if path.suffix.lower() == ".xlsx":
+        yield from _xlsx_rows(path)
+        return
     text = _text(path)
     # Spreadsheets save with semicolons or tabs where a comma is part of a number; the names in the header hold none.
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
     # StringIO, not splitlines: it also cuts at characters that words may hold.
     reader = csv.DictReader(StringIO(text, newline=""), delimiter=delimiter)
     try:
-        names = reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or ()]
-        for name in NEEDED:
-            if names.count(name) != 1:
-                problem = f"no column '{name}'" if name not in names else f"more than one column '{name}'"
-                raise UserError(f"{path}: {problem}.", hint="Columns: assignment, rater, winner, time_spent_s.")
-        for number, row in enumerate(reader, start=1):
+        reader.fieldnames = _names(path, reader.fieldnames or ())
+        for number, row in enumerate(reader, start=FIRST_ROW):
             yield (
                 number,
                 {name: (value or "").strip() for name, value in row.items() if name and isinstance(value, str)},
@@ -118,6 +132,27 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             f"{path}: line {reader.line_num} is no CSV ({error}).",
             hint="Nothing was read. Mend that line (a quote that is not closed?) and read the sheet again.",
         ) from error
+
+
+def _xlsx_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    if not path.is_file():
+        raise UserError(f"Cannot read {path}.", hint="Give the sheet that 'imarena route assign --out' wrote.")
+    rows = read_xlsx(path)
+    names = _names(path, next(rows, []))
+    for number, cells in enumerate(rows, start=FIRST_ROW):
+        row = {name: cell.strip() for name, cell in zip(names, cells, strict=False) if name}
+        if any(row.values()):
+            yield number, {**dict.fromkeys(NEEDED, ""), **row}
+
+
+def _names(path: Path, given: Sequence[str]) -> list[str]:
+    """Names of columns in small letters; those that are needed must be there, once."""
+    names = [name.strip().lower() for name in given]
+    for name in NEEDED:
+        if names.count(name) != 1:
+            problem = f"no column '{name}'" if name not in names else f"more than one column '{name}'"
+            raise UserError(f"{path}: {problem}.", hint="Columns: assignment, rater, winner, time_spent_s.")
+    return names
 
 
 def _text(path: Path) -> str:
@@ -170,9 +205,11 @@ def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
     assignment = known.get(row["assignment"])
     if assignment is None:
         return "no such assignment in this workspace"
-    winner = row["winner"].lower()  # spreadsheets write a capital by themselves
-    if winner not in set(Outcome):
-        return f"{row['winner'][:40]!r} is no outcome: left, right, tie or both_bad"  # no control codes on a terminal
+    # spreadsheets write a capital by themselves; what the buttons say is accepted too
+    winner = _WORDS.get(" ".join(row["winner"].lower().replace("_", " ").split()))
+    if winner is None:
+        buttons = ", ".join(CHOICES.values())
+        return f"{row['winner'][:40]!r} is no outcome: left, right, tie, both_bad (or {buttons})"  # no control codes
     rater = row.get("rater") or assignment.rater_id
     if not rater:
         return "no rater is named, and the assignment names none"
@@ -191,8 +228,9 @@ def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
         left_id=assignment.left_id,
         right_id=assignment.right_id,
         assignment_id=assignment.assignment_id,
-        preference=Outcome(winner),
+        preference=winner,
         time_spent_s=spent,
+        unseen=True,
         idempotency_key=content_id("csv", assignment.assignment_id, rater),
     )
 

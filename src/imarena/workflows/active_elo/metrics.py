@@ -1,5 +1,7 @@
 """Route: other judges and metrics against the board, with paired tests among the best (CV-Arena table 8, L.2)."""
 
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -13,10 +15,43 @@ from imarena.workflows.boards import Arena
 TOP = 5
 
 
-def metric_lines(others: dict[str, Arena], board: Ranking) -> list[dict[str, Any]]:
-    """Every other judge or metric: mean by model, correlation with the board, and paired tests among the best."""
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """Two models, the better of the board first: the difference of their means on the same items."""
+
+    models: tuple[str, str]
+    difference: float
+    low: float
+    high: float
+    p: float
+    significant: bool = False
+    """After Holm's correction, at 5 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAgreement:
+    """Another judge or metric against the board: mean by model, correlations, and paired tests among the best."""
+
+    metric: str
+    means: Mapping[str, float]
+    spearman: float | None
+    kendall: float | None
+    pairs: tuple[PairedTest, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``; `reversals` are significant pairs whose order is not the board's."""
+        significant = [test for test in self.pairs if test.significant]
+        return {
+            "metric": self.metric, "means": dict(self.means), "spearman": self.spearman, "kendall": self.kendall,
+            "significant_pairs": len(significant), "pairs": [asdict(test) for test in self.pairs],
+            "reversals": sum(test.difference < 0 for test in significant),
+        }  # fmt: skip
+
+
+def compare_metrics(others: dict[str, Arena], board: Ranking) -> tuple[MetricAgreement, ...]:
+    """Every other judge or metric that scored two models of the board."""
     ours = {standing.model: standing.rating for standing in board.models}
-    lines = []
+    metrics = []
     for name, other in others.items():
         with np.errstate(invalid="ignore"):
             known = np.isfinite(other.pool.scores)
@@ -27,30 +62,23 @@ def metric_lines(others: dict[str, Arena], board: Ranking) -> list[dict[str, Any
             continue
         against = compare_ratings(ours, theirs)
         tests = _paired(other, [s.model for s in board.models[:TOP] if s.model in theirs])
-        lines.append(
-            {
-                "metric": name, "means": theirs, "spearman": against.spearman, "kendall": against.kendall,
-                "significant_pairs": sum(test["significant"] for test in tests), "pairs": tests,
-                "reversals": sum(test["significant"] and test["difference"] < 0 for test in tests),
-            }
-        )  # fmt: skip
-    return lines
+        metrics.append(MetricAgreement(name, theirs, against.spearman, against.kendall, tests))
+    return tuple(metrics)
 
 
-def _paired(arena: Arena, best: list[str]) -> list[dict[str, Any]]:
+def _paired(arena: Arena, best: list[str]) -> tuple[PairedTest, ...]:
     """Paired bootstrap of the difference of means on the same items, better of the board first; Holm's correction."""
-    tests: list[dict[str, Any]] = []
-    for first, second in combinations(best, 2):
-        one, other = (arena.pool.scores[:, arena.pool.models.index(name)] for name in (first, second))
-        both = np.isfinite(one) & np.isfinite(other)
-        figure = paired_bootstrap(one[both], other[both], rounds=2000)
+    tests: list[PairedTest] = []
+    for models in combinations(best, 2):
+        left, right = (arena.pool.scores[:, arena.pool.models.index(name)] for name in models)
+        both = np.isfinite(left) & np.isfinite(right)
+        figure = paired_bootstrap(left[both], right[both], rounds=2000)
         if figure.value is None or figure.low is None or figure.high is None:
             continue
-        error = (figure.high - figure.low) / (2 * 1.96)
-        tests.append({"models": [first, second], "difference": figure.value, "low": figure.low, "high": figure.high,
-                      "p": _two_sided(figure.value, error)})  # fmt: skip
-    adjusted: list[float] = holm([test["p"] for test in tests]).tolist() if tests else []
-    return [{**test, "significant": bool(p < 0.05)} for test, p in zip(tests, adjusted, strict=True)]
+        p = _two_sided(figure.value, (figure.high - figure.low) / (2 * 1.96))
+        tests.append(PairedTest(models, figure.value, figure.low, figure.high, p))
+    adjusted: list[float] = holm([test.p for test in tests]).tolist() if tests else []
+    return tuple(replace(test, significant=p < 0.05) for test, p in zip(tests, adjusted, strict=True))
 
 
 def _two_sided(difference: float, error: float) -> float:

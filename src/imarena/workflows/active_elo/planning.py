@@ -1,5 +1,6 @@
 """Route: calibrate a judge, freeze a gold set, say what is believed now, and plan how many votes are needed."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -7,8 +8,8 @@ import numpy as np
 
 from imarena.core import UserError, content_id
 from imarena.core.notices import Notice, notice_fields
-from imarena.core.records import Campaign, JsonDict
-from imarena.judges import range_of
+from imarena.core.records import Calibration, Campaign, JsonDict
+from imarena.judges import JudgeRange, range_of
 from imarena.ranking import Options, VoteBatch, draw_boards, fit_corrected
 from imarena.routing import (
     DEFERRAL,
@@ -30,6 +31,7 @@ from imarena.workflows.boards import (
     GOLD,
     Arena,
     CalibrationOptions,
+    GapTables,
     calibration_record,
     gap_tables,
     gold_set,
@@ -61,11 +63,11 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> F
     ids = sorted(row["id"] for row in workspace.store.rows(Item))
     edited = {str(key[0]) for key in workspace.store.count(Output, "item_id", mode=Mode.SINGLE.value)}
     if edited:  # items that are only edited in several turns have no battles here: nobody could vote on them
-        ids = [one for one in ids if one in edited]
+        ids = [item_id for item_id in ids if item_id in edited]
     if not ids:
         raise UserError("There are no items here.", hint="Import a benchmark first: imarena import.")
     chosen = np.random.default_rng(seed).choice(len(ids), max(1, round(share * len(ids))), replace=False)
-    listed = [ids[place] for place in sorted(chosen)]
+    listed = [ids[index] for index in sorted(chosen)]
     settings: JsonDict = {"items": list(listed), "share": share, "seed": seed}
     workspace.store.put(
         Campaign(campaign_id=content_id("campaign", GOLD, settings), name="gold set", kind=GOLD, settings=settings)
@@ -86,7 +88,33 @@ def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
     return np.abs(gap[usable]), agrees, families
 
 
-def calibrate(workspace: Workspace, judge: str | None, fit: CalibrationOptions | None = None) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class JudgeCalibration:
+    """The curves that were stored for a judge, and its agreement with people by score gap."""
+
+    judge: str
+    method: str
+    score_range: JudgeRange
+    n_pairs: int
+    curves: tuple[Calibration, ...]
+    too_few: Mapping[str, int]
+    """Families without a curve of their own, and how many pairs they have."""
+    tables: GapTables
+    notices: tuple[Notice, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "judge": self.judge, "method": self.method, "score_range": self.score_range.document,
+            "n_pairs": self.n_pairs,
+            "curves": [{"group": record.group, "n_pairs": record.n_pairs, **record.curve} for record in self.curves],
+            "too_few": dict(self.too_few), **self.tables.to_json(),
+            "q": "the mixture takes max(0, 2a - 1); the paper's online update takes a",
+            **notice_fields(self.notices),
+        }  # fmt: skip
+
+
+def calibrate_judge(workspace: Workspace, judge: str | None, fit: CalibrationOptions | None = None) -> JudgeCalibration:
     """Fit q_AI(gap) for a judge, and for each family with enough pairs; store every curve with its data."""
     fit = fit or CalibrationOptions()
     arena = read_arena(workspace, judge, ratings=True)
@@ -106,19 +134,14 @@ def calibrate(workspace: Workspace, judge: str | None, fit: CalibrationOptions |
         )  # fmt: skip
         record = calibration_record(arena.judge, name, curve, gap[rows], agrees[rows], arena.versions, fit)
         stored.append(store_newest(workspace, record))
-    return {
-        "judge": arena.judge,
-        "method": fit.method,
-        "score_range": scores.document,
-        "n_pairs": int(gap.size),
-        "curves": [{"group": record.group, "n_pairs": record.n_pairs, **record.curve} for record in stored],
-        "too_few": skipped,
-        **gap_tables(gap, agrees, scores.range, fit.gap_edges),
-        "q": "the mixture takes max(0, 2a - 1); the paper's online update takes a",
-        **notice_fields(arena.notices),
-    }
+    tables = gap_tables(gap, agrees, scores.range, fit.gap_edges)
+    return JudgeCalibration(
+        arena.judge, fit.method, scores, int(gap.size), tuple(stored), skipped, tables, tuple(arena.notices)
+    )
 
 
+WIDEST_RANGE = 20
+"""A forecast of votes whose ends differ by a larger factor says nothing that one could plan with."""
 BOARDS = 4000
 """How many are drawn to say how sure an order is."""
 
@@ -131,12 +154,12 @@ def current_belief(arena: Arena, *, claims: bool) -> Belief:
     usual = standard.means[left] - standard.means[right]
     own = standard.filled[votes.item, left] - standard.filled[votes.item, right]
     ballot = VoteBatch(left[None], right[None], votes.points[None], (own - usual)[None], standard.means[None])
-    found = fit_corrected(ballot)
+    fit = fit_corrected(ballot)
     decided = (votes.points != 0.5).astype(np.float64)
     decisive = chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
-    slope, dispersion = float(found.slopes[0, 0]), float(found.dispersion[0])
-    drawn = draw_boards(ballot, found, BOARDS) if claims else None
-    return Belief(found.theta[0], found.covariance[0], slope, dispersion, decisive, drawn)
+    slope, dispersion = float(fit.slopes[0, 0]), float(fit.dispersion[0])
+    drawn = draw_boards(ballot, fit, BOARDS) if claims else None
+    return Belief(fit.theta[0], fit.covariance[0], slope, dispersion, decisive, drawn)
 
 
 def choose_gates(arena: Arena, tau: float | None, delta: float | None, deferral: float = DEFERRAL) -> Gates:
@@ -202,6 +225,8 @@ class VotesNeeded:
 
     votes_needed: int | None
     votes_likely: tuple[int | None, ...]
+    range_known: bool
+    """Whether the range is narrow enough to plan with: its ends differ by no more than a factor of `WIDEST_RANGE`."""
     votes_per_rater: int | None
     cost: float | None
     half_width_now: float
@@ -262,17 +287,20 @@ def _own_gap(arena: Arena) -> float:
     return float(np.sqrt(2 * m / (m - 1) * own.var(axis=1).mean()))
 
 
-def plan(workspace: Workspace, judge: str | None, wish: PlanTarget, gates: Gates | None, deferral: float) -> VotePlan:
+def plan_votes(
+    workspace: Workspace, judge: str | None, wish: PlanTarget, gates: Gates | None, deferral: float
+) -> VotePlan:
     """How many votes, from how many raters, at what cost, to reach which interval; and is the top known already?"""
     check_confidence(wish.confidence)
-    arena = read_arena(workspace, judge)
+    arena = read_arena(workspace, judge, people_alone=True)
     belief = current_belief(arena, claims=True)
-    told = forecast(belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena))
-    chosen = gates or choose_gates(arena, None, None, deferral)
+    expected = forecast(belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena))
+    everything = Gates(None, None)  # people alone: there are no scores that a gate could look at
+    chosen = gates or (choose_gates(arena, None, None, deferral) if arena.judge else everything)
     top = min(wish.top, arena.pool.n_models)
     sure = top_order_confidence(belief, top)
     order = np.argsort(-belief.theta)
-    wanted = _wanted(arena, belief, told, wish)
+    wanted = _wanted(arena, belief, expected, wish)
     return VotePlan(
         judge=arena.judge,
         notices=(*arena.notices, *_plan_notices(wanted, wish)),
@@ -282,7 +310,7 @@ def plan(workspace: Workspace, judge: str | None, wish: PlanTarget, gates: Gates
         controls_so_far=len(arena.votes) - len(arena.work),
         wanted=wanted,
         target=wish.target,
-        top=tuple(arena.pool.models[place] for place in order[:top]),
+        top=tuple(arena.pool.models[index] for index in order[:top]),
         top_confidence=sure,
         stop=sure >= wish.confidence,
         tau=chosen.tau,
@@ -291,19 +319,24 @@ def plan(workspace: Workspace, judge: str | None, wish: PlanTarget, gates: Gates
     )
 
 
-def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: PlanTarget) -> VotesNeeded:
+def _is_narrow(likely: tuple[int | None, int | None]) -> bool:
+    low, high = (MOST if votes is None else votes for votes in likely)
+    return high <= WIDEST_RANGE * max(low, 1)
+
+
+def _wanted(arena: Arena, belief: Belief, expected: Forecast, wish: PlanTarget) -> VotesNeeded:
     """The votes for all models and for each of them, and what can be had here."""
-    need = told.needed(wish.target)
+    need = expected.needed(wish.target)
     options = Options()
     ratings = options.centre + options.per_log * (belief.theta - belief.theta.mean())
     each = [
         ModelForecast(
-            model=arena.pool.models[place],
-            rating=float(ratings[place]),
-            half_width_now=float(told.now[place]),
-            votes_needed=told.needed(wish.target, np.array([place])).votes,
+            model=arena.pool.models[index],
+            rating=float(ratings[index]),
+            half_width_now=float(expected.now[index]),
+            votes_needed=expected.needed(wish.target, np.array([index])).votes,
         )
-        for place in np.argsort(-belief.theta).tolist()
+        for index in np.argsort(-belief.theta).tolist()
     ]
     battles = int((arena.pool.askable & ~arena.gold[:, None]).sum())
     left = max(battles * wish.raters - len(arena.work), 0)
@@ -311,30 +344,31 @@ def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: PlanTarget) -> V
     return VotesNeeded(
         votes_needed=need.votes,
         votes_likely=tuple(need.likely),
+        range_known=_is_narrow(need.likely),
         votes_per_rater=None if need.votes is None else -(-need.votes // wish.raters),
         cost=None if need.votes is None else need.votes * wish.cost_vote,
-        half_width_now=float(told.now.max()),
-        half_width_then=float(told.now.max()) if need.votes == 0 else told.widest(need.votes or MOST),
+        half_width_now=float(expected.now.max()),
+        half_width_then=float(expected.now.max()) if need.votes == 0 else expected.widest(need.votes or MOST),
         widest=widest.model,
         by_model=tuple(each),
         battles=battles,
         votes_left=left,
-        half_width_left=told.widest(left) if left else float(told.now.max()),
+        half_width_left=expected.widest(left) if left else float(expected.now.max()),
     )
 
 
 def _plan_notices(wanted: VotesNeeded, wish: PlanTarget) -> list[Notice]:
     """What stands between the wish and this arena."""
-    found = []
+    notices = []
     need, widest = wanted.votes_needed, wanted.widest
     rest = max(
         MOST if line.votes_needed is None else line.votes_needed for line in wanted.by_model if line.model != widest
     )
     if (MOST if need is None else need) > 2 * max(rest, 1):
         values: JsonDict = {"model": widest, "target": wish.target, "votes": rest}
-        found.append(Notice(code="one_model_needs_most_votes", values=values))
+        notices.append(Notice(code="one_model_needs_most_votes", values=values))
     if (MOST if need is None else need) > wanted.votes_left:
         values = {"battles": wanted.battles, "votes_left": wanted.votes_left}
         values |= {"raters": wish.raters, "half_width": wanted.half_width_left, "target": wish.target}
-        found.append(Notice(code="too_few_votes_left", values=values))
-    return found
+        notices.append(Notice(code="too_few_votes_left", values=values))
+    return notices

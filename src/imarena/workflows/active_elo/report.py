@@ -1,50 +1,120 @@
-"""Route: the tables of CV-Arena's appendices for a workspace, as one document.
+"""Route: the tables of CV-Arena's appendices for a workspace.
 
 Boards side by side (table 3, figures 3 and 4), overall and by group; deferral by family (table 7); calibration (table
 5); policies, thresholds, weights and judges on the votes so far (tables 2, 9, 10, appendix I); dimension means of the
 best (table 6); other judges and metrics against the board with paired tests (table 8, L.2).
 """
 
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from imarena.core import Progress, UserError
-from imarena.core.notices import notice_fields
+from imarena.core import Progress, UserError, first_line
+from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Judgment
-from imarena.judges import range_of
+from imarena.judges import JudgeRange, range_of
 from imarena.ranking import Options, compare_ratings
 from imarena.routing import Gates
 from imarena.storage import Workspace
 from imarena.workflows.active_elo.dimensions import (
     WEIGHTINGS,
+    DimensionMeans,
     cv_dimensions,
-    dimension_mean_rows,
     dimension_scores,
+    means_by_model,
     weighted_scores,
 )
-from imarena.workflows.active_elo.groups import dimension_boards, group_boards, side_by_side, standing_rows
-from imarena.workflows.active_elo.metrics import TOP, metric_lines
-from imarena.workflows.active_elo.planning import choose_gates, deferral_by_family
-from imarena.workflows.active_elo.trials import Trial, judge_lines, policy_lines, threshold_lines, weight_lines
-from imarena.workflows.boards import Arena, calibrations_of, read_arena, setting_board, with_range
+from imarena.workflows.active_elo.groups import (
+    Boards,
+    GroupBoards,
+    dimension_boards,
+    group_boards,
+    side_by_side,
+    standing_rows,
+)
+from imarena.workflows.active_elo.metrics import TOP, MetricAgreement, compare_metrics
+from imarena.workflows.active_elo.planning import FamilyDeferral, choose_gates, deferral_by_family
+from imarena.workflows.active_elo.trials import (
+    Trial,
+    TrialResult,
+    WeightBoard,
+    try_judges,
+    try_policies,
+    try_thresholds,
+    try_weights,
+)
+from imarena.workflows.boards import Arena, ReportedCalibration, calibrations_of, read_arena, setting_board, with_range
 
 
 class ReportProgress:
-    """Tells the parts of a report as they begin, one after the other."""
+    """Reports the parts of a report as they begin, one after the other."""
 
-    def __init__(self, told: Progress | None) -> None:
-        self._told = told
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
         self._before = ""
 
     def next(self, name: str) -> None:
         """What was begun before is done; `name` begins."""
-        if self._told is not None:
+        if self._progress is not None:
             if self._before:
-                self._told(self._before, 1, 1)
+                self._progress(self._before, 1, 1)
             if name != "done":
-                self._told(name, 0, 1)
+                self._progress(name, 0, 1)
         self._before = name
+
+
+@dataclass(frozen=True, slots=True)
+class VoteTrials:
+    """What was tried on the votes so far; None: not tried, or not possible."""
+
+    policies: TrialResult | None = None
+    thresholds: TrialResult | None = None
+    weights: TrialResult | None = None
+    judges: TrialResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveReport:
+    """All tables that a workspace has data for; `missing` names the others with the reason."""
+
+    judge: str
+    score_range: JudgeRange
+    votes: int
+    notices: tuple[Notice, ...]
+    gates: Gates
+    deferral: tuple[FamilyDeferral, ...]
+    calibration: tuple[ReportedCalibration, ...]
+    boards: Boards
+    groups: Mapping[str, Mapping[str, GroupBoards]]
+    dimension_boards: Mapping[str, GroupBoards]
+    dimension_means: tuple[DimensionMeans, ...]
+    metrics: tuple[MetricAgreement, ...]
+    trials: VoteTrials
+    missing: Mapping[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `imarena route report`, which the page is made of."""
+        boards = self.boards.items()
+        trials = {trial.name: getattr(self.trials, trial.name) for trial in fields(VoteTrials)}
+        return {
+            "judge": self.judge, "score_range": self.score_range.document, "votes": self.votes,
+            **notice_fields(self.notices), "tau": self.gates.tau, "delta": self.gates.delta,
+            "deferral": [asdict(line) for line in self.deferral],
+            "calibration": {made.record.group: made.to_json() for made in self.calibration} or None,
+            "boards": {name: standing_rows(board) for name, board in boards},
+            "settings": {name: board.settings for name, board in boards},
+            "win_rates": {name: board.details.get("average_win_rate_top10") for name, board in boards},
+            "by": {label: _documents(groups) for label, groups in self.groups.items()},
+            "dimension_boards": _documents(self.dimension_boards),
+            "dimension_means": [means.to_json() for means in self.dimension_means] or None,
+            "metrics": [metric.to_json() for metric in self.metrics],
+            **{name: None if trial is None else trial.to_json() for name, trial in trials.items()},
+            "missing": dict(self.missing),
+        }  # fmt: skip
+
+
+def _documents(groups: Mapping[str, GroupBoards]) -> dict[str, Any]:
+    return {name: group.to_json() for name, group in groups.items()}
 
 
 def active_report(
@@ -56,10 +126,10 @@ def active_report(
     rewards: tuple[str, ...] = (),
     trial: Trial | None = None,
     groups: bool = True,
-    told: Progress | None = None,
-) -> dict[str, Any]:
+    progress: Progress | None = None,
+) -> ActiveReport:
     """All tables that the workspace has data for; what is missing is named with its reason. `trial` None: no trials."""
-    steps = ReportProgress(told)
+    steps = ReportProgress(progress)
     arena = read_arena(workspace, judge)
     asked = options or Options(matrices=False)
     scores = range_of(arena.judge, arena.pool.scores, asked.active.score_range)
@@ -73,88 +143,88 @@ def active_report(
     boards, missing = side_by_side(workspace, arena, alone, chosen)
     main = boards.get("corrected") or boards["judge"]
     used = gates or choose_gates(arena, None, None)
-    dimensions = dimension_scores(workspace, arena)
-    if not dimensions:
+    tables = dimension_scores(workspace, arena)
+    if not tables:
         missing["dimensions"] = f"'{arena.judge}' gives no scores by dimension"
-    best = [standing.model for standing in main.models[:TOP]]
     steps.next("boards by group")
-    document: dict[str, Any] = {
-        "judge": arena.judge,
-        "score_range": scores.document,
-        "votes": len(arena.votes),
-        **notice_fields((*arena.notices, *(notice for one in boards.values() for notice in one.notices))),
-        "tau": used.tau,
-        "delta": used.delta,
-        "deferral": [asdict(line) for line in deferral_by_family(arena, used)],
-        "calibration": calibrations_of(workspace, arena.judge, scores.range),
-        "boards": {name: standing_rows(one) for name, one in boards.items()},
-        "settings": {name: one.settings for name, one in boards.items()},
-        "win_rates": {name: one.details.get("average_win_rate_top10") for name, one in boards.items()},
-        "by": group_boards(workspace, arena, alone, chosen) if groups else {},
-        "dimension_boards": dimension_boards(workspace, arena, dimensions, chosen) if groups else {},
-        "dimension_means": dimension_mean_rows(dimensions, arena, best) if dimensions else None,
-        "metrics": metric_lines(others, main),
-    }
-    if not document["metrics"]:
+    by_group = group_boards(workspace, arena, alone, chosen) if groups else {}
+    by_dimension = dimension_boards(workspace, arena, tables, chosen) if groups else {}
+    metrics = compare_metrics(others, main)
+    if not metrics:
         missing["metrics"] = "no other judge or metric scored these outputs"
-    document.update(_trials(workspace, arena, others, dimensions, chosen, trial, gates, missing, steps))
+    trials = _trials(workspace, arena, others, tables, chosen, trial, gates, missing, steps)
     steps.next("done")
-    return {**document, "missing": missing}
+    best = [standing.model for standing in main.models[:TOP]]
+    return ActiveReport(
+        judge=arena.judge,
+        score_range=scores,
+        votes=len(arena.votes),
+        notices=(*arena.notices, *(notice for board in boards.values() for notice in board.notices)),
+        gates=used,
+        deferral=tuple(deferral_by_family(arena, used)),
+        calibration=calibrations_of(workspace, arena.judge, scores.range),
+        boards=boards,
+        groups=by_group,
+        dimension_boards=by_dimension,
+        dimension_means=means_by_model(tables, arena, best) if tables else (),
+        metrics=metrics,
+        trials=trials,
+        missing=missing,
+    )
 
 
 def _trials(
     workspace: Workspace, arena: Arena, others: dict[str, Arena], dimensions: dict[str, Any], options: Options,
     trial: Trial | None, gates: Gates | None, missing: dict[str, str], steps: "ReportProgress",
-) -> dict[str, Any]:  # fmt: skip
+) -> VoteTrials:  # fmt: skip
     """Policies, thresholds, weights and judges tried on the votes so far, each or a reason why not."""
     table = cv_dimensions(dimensions)
     tables = {} if table is None else {name: weighted_scores(table, weights) for name, weights in WEIGHTINGS.items()}
-    found: dict[str, Any] = dict.fromkeys(("policies", "thresholds", "weights", "judges"))
     if table is None:
         missing["weights"] = f"'{arena.judge}' does not give the four dimensions of CV-Judge"
     if trial is None:
-        return found
+        return VoteTrials()
     used = Trial(trial.seeds, trial.rounds, gates, trial.seed, options.active.score_range)
-    tries: dict[str, Callable[[], dict[str, Any]]] = {
-        "policies": lambda: policy_lines(arena, used),
-        "thresholds": lambda: threshold_lines(arena, used),
-        "judges": lambda: judge_lines({arena.judge: arena, **others}, used),
+    tries: dict[str, Callable[[], TrialResult]] = {
+        "policies": lambda: try_policies(arena, used),
+        "thresholds": lambda: try_thresholds(arena, used),
+        "judges": lambda: try_judges({arena.judge: arena, **others}, used),
     }
     if table is not None:
-        tries["weights"] = lambda: weight_lines(arena, tables, used)
+        tries["weights"] = lambda: try_weights(arena, tables, used)
+    results: dict[str, TrialResult] = {}
     for name, work in tries.items():
         steps.next(f"{name} tried on the votes so far")
         try:
-            found[name] = work()
+            results[name] = work()
         except UserError as error:
-            missing[name] = str(error).splitlines()[0]
+            missing[name] = first_line(error)
             continue
-        missing |= {f"{name}, {one}": why for one, why in found[name].get("left_out", {}).items()}
-    if found["weights"] is not None:
-        found["weights"]["boards"] = _weight_boards(workspace, arena, tables, options)
-    return found
+        missing |= {f"{name}, {world}": why for world, why in (results[name].left_out or {}).items()}
+    if "weights" in results:
+        boards = _weight_boards(workspace, arena, tables, options)
+        results["weights"] = replace(results["weights"], boards=boards)
+    return VoteTrials(**results)
 
 
 def _weight_boards(
     workspace: Workspace, arena: Arena, tables: dict[str, Any], options: Options
-) -> list[dict[str, Any]]:
+) -> tuple[WeightBoard, ...]:
     """The board on all votes under each weighting, and its correlation with that of the default weights."""
-    from dataclasses import replace
-
     boards = {
         name: setting_board(workspace, replace(arena, pool=replace(arena.pool, scores=scores)), "corrected", options)
         for name, scores in tables.items()
     }
     ratings = {name: {s.model: s.rating for s in board.models} for name, board in boards.items()}
-    return [
-        {
-            "weights": name,
-            "values": list(WEIGHTINGS[name]),
-            "spearman": compare_ratings(ratings[name], ratings["default"]).spearman,
-            "top": [standing.model for standing in board.models[:TOP]],
-        }
+    return tuple(
+        WeightBoard(
+            name,
+            WEIGHTINGS[name],
+            compare_ratings(ratings[name], ratings["default"]).spearman,
+            tuple(standing.model for standing in board.models[:TOP]),
+        )
         for name, board in boards.items()
-    ]
+    )
 
 
 def _other_judges(workspace: Workspace, judge: str) -> list[str]:
@@ -165,8 +235,8 @@ def _other_judges(workspace: Workspace, judge: str) -> list[str]:
     from imarena.storage.schema import judgments
     from imarena.workflows.boards import fetch_rows
 
-    found = workspace.store.count(Judgment, "judge", dimension="overall", status="ok", right_id=None)
+    counts = workspace.store.count(Judgment, "judge", dimension="overall", status="ok", right_id=None)
     with reading(workspace.store.engine) as connection:
         query = select(judgments.c.judge).where(judgments.c.score.is_not(None)).distinct()
         scored = {row[0] for row in fetch_rows(connection, query)}
-    return sorted(str(name) for (name,) in found if name != judge and name in scored)
+    return sorted(str(name) for (name,) in counts if name != judge and name in scored)

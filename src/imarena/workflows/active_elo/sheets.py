@@ -14,17 +14,12 @@ from sqlalchemy import select
 from imarena.core import UserError, counted, plural
 from imarena.core.records import Assignment, ImageRef, Item, Output, Rater, Vote
 from imarena.images import SUFFIXES
-from imarena.reports.tables import csv_rows
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import leases
 from imarena.workflows.active_elo.ingesting import count_unread_rows
+from imarena.workflows.active_elo.sheet_files import require_format, write_sheet_file
 from imarena.workflows.rating import get_campaign
 from imarena.workflows.views import references_of
-
-COLUMNS = (
-    "assignment", "rater", "item", "turn", "instruction", "source_images", "reference_images", "left_image",
-    "right_image", "winner",
-)  # fmt: skip
 
 
 def pictures_of(path: Path) -> Path:
@@ -41,16 +36,17 @@ def atomic_sheet(workspace: Workspace, made: Sequence[Assignment], path: Path | 
     if path is None:
         yield
         return
+    suffix = require_format(path)
     if not path.parent.is_dir():
         raise UserError(f"There is no folder {path.parent}.", hint=f"Make it, or put {path.name} elsewhere.")
-    if path.exists() and (held := count_unread_rows(workspace, path)):
+    if suffix != ".html" and path.exists() and (held := count_unread_rows(workspace, path)):
         raise UserError(
             f"{path} holds {counted(held, 'vote')} that {plural('was', held)} not read yet.",
             hint=f"Read them first: imarena route ingest {path}; or give another --out.",
         )
     part = path.with_name(f".{path.name}.part")
     try:
-        _write(workspace, made, part, pictures_of(path))
+        _write(workspace, made, part, suffix, pictures_of(path))
         yield
         part.replace(path)
     finally:
@@ -66,62 +62,65 @@ class WrittenSheet:
     file: str
 
 
-def sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequence[str] = ()) -> WrittenSheet:
+def write_sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequence[str] = ()) -> WrittenSheet:
     """The sheet of what a campaign still waits for, once more: all of it, or some raters' part."""
-    found = get_campaign(workspace, campaign)
+    record = get_campaign(workspace, campaign)
     last = {row["assignment_id"]: row["retracted"] for row in workspace.store.rows(Vote)}
     taken = {assignment for assignment, retracted in last.items() if not retracted}
     with reading(workspace.store.engine) as connection:
-        in_hand = select(leases.c.assignment_id).where(leases.c.campaign_id == found.campaign_id)
+        in_hand = select(leases.c.assignment_id).where(leases.c.campaign_id == record.campaign_id)
         taken.update(connection.execute(in_hand.where(leases.c.state != "free")).scalars())
     gone = {row["id"] for row in workspace.store.rows(Rater, active=0)}  # what they had is asked of others
     waiting = [
-        one
-        for one in workspace.store.records(Assignment, campaign_id=found.campaign_id)
-        if one.kind == "preference"
-        and one.assignment_id not in taken
-        and one.rater_id not in gone
-        and (not raters or one.rater_id in raters)
+        assignment
+        for assignment in workspace.store.records(Assignment, campaign_id=record.campaign_id)
+        if assignment.kind == "preference"
+        and assignment.assignment_id not in taken
+        and assignment.rater_id not in gone
+        and (not raters or assignment.rater_id in raters)
     ]
     if not waiting:
         whom = f" of {', '.join(raters)}" if raters else ""
-        raise UserError(f"'{found.name}' waits for no vote{whom}.", hint="Ask for some: imarena route assign.")
+        raise UserError(f"'{record.name}' waits for no vote{whom}.", hint="Ask for some: imarena route assign.")
     with atomic_sheet(workspace, waiting, path):
         pass
-    return WrittenSheet(found.campaign_id, len(waiting), str(path))
+    return WrittenSheet(record.campaign_id, len(waiting), str(path))
 
 
-def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, folder: Path) -> None:
+def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, suffix: str, folder: Path) -> None:
     """Blinded; `winner` is left empty for left, right, tie or both_bad. Pictures are named from the sheet's place."""
-    items = {item.item_id: item for item in workspace.store.records(Item, id=sorted({one.item_id for one in made}))}
-    shown = sorted({side for one in made for side in (one.left_id, one.right_id) if side})
+    item_ids = sorted({assignment.item_id for assignment in made})
+    items = {item.item_id: item for item in workspace.store.records(Item, id=item_ids)}
+    shown = sorted({side for assignment in made for side in (assignment.left_id, assignment.right_id) if side})
     outputs = {output.output_id: output for output in workspace.store.records(Output, id=shown)}
 
     def rows() -> Iterator[Sequence[object]]:
-        for one in made:
-            item = items[one.item_id]
-            text = item.turns[one.turn].instruction if one.turn < len(item.turns) else ""
-            given = item.sources, references_of(item, one.turn) if one.turn < len(item.turns) else item.references
-            pictures = [" ".join(_placed(workspace, image, folder) for image in images) for images in given]
-            for side in (one.left_id, one.right_id):
+        for assignment in made:
+            item = items[assignment.item_id]
+            turn = assignment.turn
+            known = turn < len(item.turns)
+            text = item.turns[turn].instruction if known else ""
+            inputs = (item.sources, references_of(item, turn) if known else item.references)
+            pictures = [" ".join(_placed(workspace, image, folder) for image in images) for images in inputs]
+            for side in (assignment.left_id, assignment.right_id):
                 output = outputs.get(side or "")
                 image = None if output is None else output.image
                 pictures.append(_placed(workspace, image, folder) if image else side or "")
-            yield one.assignment_id, one.rater_id or "", one.item_id, one.turn, text, *pictures, ""
+            rater = assignment.rater_id or ""
+            yield assignment.assignment_id, rater, assignment.item_id, turn, text, *pictures, ""
 
-    with path.open("w", newline="", encoding="utf-8") as file:
-        file.writelines(csv_rows(COLUMNS, rows()))
+    write_sheet_file(path, suffix, rows())
 
 
 def _placed(workspace: Workspace, image: ImageRef, folder: Path) -> str:
     """The picture's file in `folder`, as the sheet names it; its hash where there are no pixels here."""
     held, name = workspace.blobs.path(image.sha256), f"{image.sha256}{SUFFIXES.get(image.media_type, '.bin')}"
-    place = folder / name
-    if not place.exists():
+    path = folder / name
+    if not path.exists():
         if not held.exists():
             return image.sha256
         folder.mkdir(exist_ok=True)
         part = folder / f".{name}.part"
         shutil.copyfile(held, part)
-        part.replace(place)
+        part.replace(path)
     return f"{folder.name}/{name}"

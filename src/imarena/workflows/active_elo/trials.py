@@ -6,22 +6,24 @@ on the other half are revealed only when a policy asks for them, and Acc_H is co
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import UserError, first_line
 from imarena.judges import range_of
 from imarena.routing import Gates
 from imarena.stats import ScoreRange
 from imarena.workflows.active_elo.simulation.campaigns import default_gates, make_campaigns, shifted_gates
 from imarena.workflows.active_elo.simulation.compare import (
-    EXTRA_POLICIES,
+    ALL_POLICIES,
     POLICIES,
     SENSITIVITY,
+    PolicyResult,
     SimulationPlan,
+    SimulationSettings,
     simulate,
 )
 from imarena.workflows.active_elo.simulation.worlds import World
@@ -73,28 +75,66 @@ def world_of_votes(
     )  # fmt: skip
 
 
-def policy_lines(arena: Arena, trial: Trial) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class WeightBoard:
+    """The board on all votes under one weighting of the dimensions."""
+
+    weights: str
+    values: tuple[float, ...]
+    spearman: float | None
+    """With the board of the default weights."""
+    top: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialResult:
+    """Policies tried on the votes of a workspace."""
+
+    settings: SimulationSettings
+    items: int
+    lines: tuple[tuple[str, PolicyResult], ...]
+    """Each with the judge or the weighting that it is about; empty where there is only one."""
+    left_out: Mapping[str, str] | None = None
+    """Judges or weightings that could not be tried, with the reason; None where there is only one."""
+    boards: tuple[WeightBoard, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        document: dict[str, Any] = {
+            "settings": {**asdict(self.settings), "items": self.items},
+            "lines": [{**({"what": what} if what else {}), **asdict(line)} for what, line in self.lines],
+        }
+        if self.left_out is not None:
+            document["left_out"] = dict(self.left_out)
+        if self.boards:
+            document["boards"] = [
+                {**asdict(board), "values": list(board.values), "top": list(board.top)} for board in self.boards
+            ]
+        return document
+
+
+def try_policies(arena: Arena, trial: Trial) -> TrialResult:
     """Table 2 with the votes that are there: routing, constant against gap-dependent q, rho on and off."""
     return _compared(world_of_votes(arena, score_range=trial.score_range), _plan(ABLATION, trial))
 
 
-def threshold_lines(arena: Arena, trial: Trial) -> dict[str, Any]:
+def try_thresholds(arena: Arena, trial: Trial) -> TrialResult:
     """Table 9: both thresholds as they are, loosened and tightened by a twentieth of the judge's range."""
     return _compared(world_of_votes(arena, score_range=trial.score_range), _plan(THRESHOLDS, trial))
 
 
-def judge_lines(arenas: Mapping[str, Arena], trial: Trial) -> dict[str, Any]:
+def try_judges(arenas: Mapping[str, Arena], trial: Trial) -> TrialResult:
     """Appendix I: the same campaign with each judge. Every judge has its own thresholds."""
     return _each({name: world_of_votes(arena) for name, arena in arenas.items()}, replace(trial, gates=None))
 
 
-def weight_lines(arena: Arena, tables: Mapping[str, NDArray[np.float64]], trial: Trial) -> dict[str, Any]:
+def try_weights(arena: Arena, tables: Mapping[str, NDArray[np.float64]], trial: Trial) -> TrialResult:
     """Table 10: the same campaign with scores (N, m) recomputed under each weighting of the dimensions."""
     worlds = {name: world_of_votes(arena, scores, trial.score_range) for name, scores in tables.items()}
     return _each(worlds, trial)
 
 
-def _each(worlds: Mapping[str, World], trial: Trial) -> dict[str, Any]:
+def _each(worlds: Mapping[str, World], trial: Trial) -> TrialResult:
     """The two rules in every world, at the budget that all of them can spend.
 
     A world that does not allow it is named in `left_out` with the reason; the others are compared all the same.
@@ -106,40 +146,36 @@ def _each(worlds: Mapping[str, World], trial: Trial) -> dict[str, Any]:
         try:
             able[name] = _budget(world, plan)
         except UserError as error:
-            left_out[name] = str(error).splitlines()[0]
-    lines, settings = [], {}
+            left_out[name] = first_line(error)
+    results: dict[str, TrialResult] = {}
     for name in able:
         try:
-            found = _compared(worlds[name], plan, min(able.values()))
+            results[name] = _compared(worlds[name], plan, min(able.values()))
         except UserError as error:
-            left_out[name] = str(error).splitlines()[0]
-            continue
-        settings = found["settings"]
-        lines += [{"what": name, **line} for line in found["lines"]]
-    if not lines:
+            left_out[name] = first_line(error)
+    if not results:
         raise UserError(next(iter(left_out.values())))
-    return {"settings": settings, "lines": lines, "left_out": left_out}
+    *_, last = results.values()
+    lines = tuple((name, line) for name, result in results.items() for _, line in result.lines)
+    return replace(last, lines=lines, left_out=left_out)
 
 
 def _plan(policies: tuple[str, ...], trial: Trial) -> SimulationPlan:
     return SimulationPlan(seeds=trial.seeds, rounds=trial.rounds, policies=policies, gates=trial.gates, seed=trial.seed)
 
 
-def _compared(world: World, plan: SimulationPlan, budget: int | None = None) -> dict[str, Any]:
-    document = simulate(world, replace(plan, budgets=(budget or _budget(world, plan),)))
-    return {"settings": {**document["settings"], "items": len(world.scores)}, "lines": document["policies"]}
+def _compared(world: World, plan: SimulationPlan, budget: int | None = None) -> TrialResult:
+    made = simulate(world, replace(plan, budgets=(budget or _budget(world, plan),)))
+    return TrialResult(made.settings, len(world.scores), tuple(("", line) for line in made.policies))
 
 
 def _budget(world: World, plan: SimulationPlan) -> int:
     """The most votes that every rule can ask for in every seed, at most half of those that are there."""
-    known = {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}
-    selections = {known[name][0] for name in plan.policies}
+    selections = {ALL_POLICIES[name][0] for name in plan.policies}
     gates = plan.gates or default_gates(world, deferral=plan.deferral)
     moved = shifted_gates(world, gates)
     moved |= {"two-gate": gates, "quality": Gates(gates.tau, None), "ambiguity": Gates(None, gates.delta)}
-    left, right = world.sides
-    gap = np.abs(world.scores[:, left] - world.scores[:, right])
-    lower = np.minimum(world.scores[:, left], world.scores[:, right])
+    gap, lower = np.abs(world.gap), world.lower
     voted = np.isfinite(world.votes).any(axis=0)
     train = make_campaigns(world, plan.seeds, held_out=plan.held_out, seed=plan.seed).train.astype(np.int64)
     least = int((train @ voted.sum(axis=1)).min()) // 2

@@ -5,14 +5,18 @@ from .board import describe_source as describe_source
 from .choice import AvailableSources as AvailableSources
 from .choice import ChosenSource as ChosenSource
 from .choice import choose as choose
+from .choice import judge_called as judge_called
 from .coverage import read_output_coverage as read_output_coverage
 from .every import all_boards as all_boards
+from .every import board_queries as board_queries
 from .findings import other_sources as other_sources
 from .query import ALL_JUDGES as ALL_JUDGES
 from .query import ITEM_FILTERS as ITEM_FILTERS
 from .query import BoardQuery as BoardQuery
 from .query import Source as Source
+from .query import read_source as read_source
 from .ranking import rank_workspace as rank_workspace
+from .ranking import with_samples as with_samples
 from .store import store_boards as store_boards
 from .table import COLUMNS as COLUMNS
 from .table import battle_table as battle_table
@@ -27,6 +31,8 @@ from .weighted.boards import setting_board as setting_board
 from .weighted.boards import subset as subset
 from .weighted.calibrations import ALL as ALL
 from .weighted.calibrations import CalibrationOptions as CalibrationOptions
+from .weighted.calibrations import GapTables as GapTables
+from .weighted.calibrations import ReportedCalibration as ReportedCalibration
 from .weighted.calibrations import calibration_for as calibration_for
 from .weighted.calibrations import calibration_record as calibration_record
 from .weighted.calibrations import calibrations_of as calibrations_of
@@ -37,5 +43,7 @@ from .weighted.columns import LABELS as LABELS
 from .weighted.columns import fetch_rows as fetch_rows
 from .weighted.online import with_range as with_range
 from .win_counts import DuelCounts as DuelCounts
+from .win_counts import ModelOutcomes as ModelOutcomes
 from .win_counts import duel_of as duel_of
 from .win_counts import matrix_of as matrix_of
+from .win_counts import outcomes_of_model as outcomes_of_model

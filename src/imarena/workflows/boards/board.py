@@ -1,25 +1,26 @@
 """One function makes a board. `rank`, `report`, `route rerank`, `health`, the web application and Python call it."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError, canonical_json, sha256_hex
+from imarena.core import UserError, canonical_json, sha256_hex, suggestion
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
-from imarena.ranking import rank_table, sign_ranking, table_data
+from imarena.ranking import empty_board, rank_table, sign_ranking, split_rows, table_data
 from imarena.storage import Form, Workspace
 from imarena.workflows.boards import findings
 from imarena.workflows.boards.choice import AvailableSources, ChosenSource, choose, judge_called, people_battles_for
 from imarena.workflows.boards.coverage import OutputCoverage, read_output_coverage
 from imarena.workflows.boards.empty import nothing_to_rank
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery
+from imarena.workflows.boards.samples import SampleBoard, check_scores, read_sample_board
 from imarena.workflows.boards.sources import judge_data
-from imarena.workflows.boards.table import battle_table
+from imarena.workflows.boards.table import COLUMNS, battle_table, with_item_column
 from imarena.workflows.views import (
     EVERYTHING,
     LABELS,
@@ -27,6 +28,7 @@ from imarena.workflows.views import (
     WHOLE,
     BattleColumns,
     Kind,
+    Names,
     View,
     battles_between_named,
     joined_battles,
@@ -44,6 +46,7 @@ class Board:
     battles: BattleColumns
     chosen: ChosenSource
     title: str = ""
+    samples: SampleBoard | None = None
 
     @property
     def by_scores(self) -> int:
@@ -76,11 +79,12 @@ class Boards:
     def gather(self, query: BoardQuery) -> "GatheredBattles":
         """The battles that a query leaves, whose they are, and what to know about them."""
         chosen = choose(self.view, query, AvailableSources(self.view, query.window))
-        every = self._every(query, chosen)
-        found, notices = self._about(every, query, chosen)
-        return GatheredBattles(self._filtered(found, query.filters), chosen, notices, tuple(every.dimension.used()))
+        every = self._read_battles(query, chosen)
+        battles, notices = self._select_dimension(every, query, chosen)
+        kept = self._filter(battles, query.filters, query.editors)
+        return GatheredBattles(kept, chosen, notices, tuple(every.dimension.used()))
 
-    def _every(self, query: BoardQuery, chosen: ChosenSource) -> BattleColumns:
+    def _read_battles(self, query: BoardQuery, chosen: ChosenSource) -> BattleColumns:
         """The battles of the chosen source between named editors, about whatever they are."""
         parts = []
         if chosen.source in ("human", "all"):
@@ -99,68 +103,65 @@ class Boards:
         """Votes about one dimension that a board about the whole leaves out."""
         if query.dimension is not None or query.dimensions_together or query.by == "dimension":
             return Counter()
-        found = battles_between_named(
+        dimensions = battles_between_named(
             people_battles(self.view, window=query.window), self.view.entries
         ).dimension.list()
-        return Counter(f"about {name}, not the whole" for name in found if name != WHOLE)
+        return Counter(f"about {name}, not the whole" for name in dimensions if name != WHOLE)
 
     def forms(self, query: BoardQuery, chosen: ChosenSource) -> list[Form]:
         """The forms of the chosen judges that count."""
         return self.view.forms.counting(chosen.judges, query.dimension) if chosen.judges else []
 
-    def _about(
-        self, found: BattleColumns, query: BoardQuery, chosen: ChosenSource
+    def _select_dimension(
+        self, battles: BattleColumns, query: BoardQuery, chosen: ChosenSource
     ) -> tuple[BattleColumns, tuple[Notice, ...]]:
         """The battles about the whole; those about one dimension are counted as left out.
 
         Where the judge was named, or people were asked, and all verdicts are about one dimension, they are kept.
         """
-        names = found.dimension.names
-        number = np.bincount(found.dimension.of, minlength=len(names)) if len(found) else np.zeros(len(names), int)
+        names = battles.dimension.names
+        number = np.bincount(battles.dimension.of, minlength=len(names)) if len(battles) else np.zeros(len(names), int)
         there = [name for name, n in zip(names, number.tolist(), strict=True) if n]
         if query.dimension is not None:
             whole = query.dimension == WHOLE
-            return found, () if whole else (Notice(code="one_dimension", values={"dimension": query.dimension}),)
+            return battles, () if whole else (Notice(code="one_dimension", values={"dimension": query.dimension}),)
         if query.dimensions_together or query.by == "dimension":
             pooled = len(there) > 1 and query.by != "dimension"
-            return found, (Notice(code="dimensions_pooled", values={"dimensions": list(there)}),) if pooled else ()
+            return battles, (Notice(code="dimensions_pooled", values={"dimensions": list(there)}),) if pooled else ()
         only = there[0] if len(there) == 1 and (chosen.asked or chosen.source == "human") else WHOLE
-        excluded = found.excluded.copy()
+        excluded = battles.excluded.copy()
         counts = zip(names, number.tolist(), strict=True)
         excluded.update({f"about {name}, not the whole": n for name, n in counts if n and name != only})
-        kept = found.dimension.of == (names.index(only) if only in names else -2)
+        kept = battles.dimension.of == (names.index(only) if only in names else -2)
         notices = () if only == WHOLE else (Notice(code="one_dimension", values={"dimension": only}),)
-        return replace(found if kept.all() else found.where(kept), excluded=excluded), notices
+        return replace(battles if kept.all() else battles.where(kept), excluded=excluded), notices
 
-    def _filtered(self, found: BattleColumns, filters: Mapping[str, str]) -> BattleColumns:
-        if not filters:
-            return found
-        output = self.outputs_with(filters)
-        return found.where(output[found.left])
+    def _filter(
+        self, battles: BattleColumns, filters: Mapping[str, str], editors: Collection[str] = ()
+    ) -> BattleColumns:
+        if filters:
+            battles = battles.where(self.outputs_with(filters)[battles.left])
+        if not editors:
+            return battles
+        of, names = self.view.entries.editor.of, self.view.entries.editor.names
+        chosen = np.isin(of, [names.index(name) for name in editors])
+        return battles.where(chosen[battles.left] & chosen[battles.right])
 
     def outputs_with(self, filters: Mapping[str, str]) -> NDArray[np.bool_]:
         """(k,) outputs whose item (or whose mode) has these values."""
-        entries = self.view.entries
-        kept = np.ones(entries.seq.size, bool)
-        for name, value in filters.items():
-            if name == "mode":
-                kept &= entries.mode == (MODES.index(value) if value in MODES else -2)
-            else:
-                kept &= self._items_with(name, value)[entries.item]
-        return kept
+        return self._matching(filters, self.view.entries.item, self.view.entries.mode)
 
-    def _items_with(self, name: str, value: str) -> NDArray[np.bool_]:
-        labels = self.view.entries.labels[name]
-        return np.asarray(labels.of == (labels.names.index(value) if value in labels.names else -2))
-
-    def units_with(self, filters: Mapping[str, str]) -> NDArray[np.bool_]:
-        """(u,) units of the delivery whose item (or whose mode) has these values."""
-        kept = np.ones(self.delivery.item.size, bool)
+    def _matching(
+        self, filters: Mapping[str, str], item: NDArray[np.integer], mode: NDArray[np.integer]
+    ) -> NDArray[np.bool_]:
+        """(k,) rows with these items and modes that have the values of the filters."""
+        kept = np.ones(item.size, bool)
         for name, value in filters.items():
-            if name == "mode":
-                kept &= self.delivery.mode == (MODES.index(value) if value in MODES else -2)
-            elif name in LABELS:
-                kept &= self._items_with(name, value)[self.delivery.item]
+            labels = Names(mode.astype(np.int32), MODES) if name == "mode" else self.view.item_label(name)
+            if labels is None:
+                raise UserError(f"No item has a {name}.")
+            code = labels.names.index(value) if value in labels.names else -2
+            kept &= (labels.of if name == "mode" else labels.of[item]) == code
         return kept
 
     # ------------------------------------------------------------------ ranking
@@ -171,29 +172,49 @@ class Boards:
 
     def boards(self, query: BoardQuery) -> list[Board]:
         """The board of a query, or one per group."""
-        if weighed := self._weighed(query):
+        if weighed := self._weighted_boards(query):
             return weighed
+        self.check_editors(query.editors)
         gathered = self.gather(query)
-        found, chosen = gathered.battles, gathered.chosen
+        battles, chosen = gathered.battles, gathered.chosen
+        check_scores(self.view, query, chosen)
         evidence = AvailableSources(self.view, query.window)
-        if not len(found):
-            raise nothing_to_rank(self.view, chosen, query, gathered.dimensions)
+        if not len(battles):
+            everything = replace(query, dimension=None, dimensions_together=True)
+            about = gathered.dimensions if query.dimension is None else self.gather(everything).dimensions
+            raise nothing_to_rank(self.view, chosen, query, about)
         notices = (
             *findings.few_votes_notices(evidence, chosen),
             *(
-                findings.coverage_notices(self.view, found, self.delivery, chosen, evidence, query.kind)
+                findings.coverage_notices(self.view, battles, self.delivery, chosen, evidence, query)
                 if query.notes
                 else ()
             ),
             *gathered.notices,
-            *findings.verdict_notices(self.view, found, weighed=query.options.method in WEIGHED),
+            *findings.verdict_notices(self.view, battles, weighed=query.options.method in WEIGHED),
         )
-        shared = _Shared(query, chosen, notices, findings.other_sources(evidence, chosen), self._data(query, chosen))
+        shared = _Shared(
+            query, chosen, notices, findings.other_sources(evidence, chosen), self._signature_data(query, chosen)
+        )
         if query.by is None:
-            return [self._ranked(found, shared, query.filters, {})]
-        return self._grouped(found, shared)
+            return [self._rank(battles, shared, query.filters, {})]
+        return self._rank_groups(battles, shared)
 
-    def _weighed(self, query: BoardQuery) -> list[Board]:
+    def check_editors(self, editors: Collection[str]) -> None:
+        """Raise `UserError` where one of these has no output here, or where there is only one."""
+        names = self.view.entries.editor.names
+        unknown = [name for name in editors if name not in names]
+        if unknown:
+            parts = [part.strip() for part in unknown[0].split(",")]
+            if len(parts) > 1 and set(parts) <= set(names):
+                hint = f"Repeat the option: {' '.join(f'--editors {part}' for part in parts)}."
+            else:
+                hint = suggestion(unknown[0], names)
+            raise UserError(f"No editor '{unknown[0]}' here.", hint=hint)
+        if len(set(editors)) == 1:
+            raise UserError("A board needs two editors or more.", hint="Repeat --editors, or leave it out.")
+
+    def _weighted_boards(self, query: BoardQuery) -> list[Board]:
         """Boards that weigh people against one judge's scores, as `route rerank` makes them; none without scores."""
         if query.options.method not in WEIGHED or query.source not in ("auto", "all"):
             return []
@@ -202,62 +223,58 @@ class Boards:
         if not scored or (judge is not None and judge not in scored):
             return []
         _check_weighed(query)
-        from imarena.workflows.boards.weighted.arena import read_arena
+        from imarena.workflows.boards.weighted.arena import read_arena, with_label
         from imarena.workflows.boards.weighted.boards import arena_boards
 
         workspace = self.view.workspace
         arena = read_arena(workspace, judge, dimension=query.dimension or WHOLE, ratings=True)
         method = query.options.method
+        if query.by is not None and query.by not in arena.labels:
+            arena = with_label(arena, self.view, query.by)
         made = arena_boards(workspace, arena, method, query.options, by=query.by, weigh=query.weigh_routing)
         chosen = ChosenSource("all", (arena.judge,), asked=query.judge is not None)
         return [Board(ranking, joined_battles([]), chosen) for ranking in made]
 
-    def _data(self, query: BoardQuery, chosen: ChosenSource) -> dict[str, str]:
+    def _signature_data(self, query: BoardQuery, chosen: ChosenSource) -> dict[str, str]:
         """What a signature says of where the verdicts come from."""
         data = {"source": describe_source(chosen), **judge_data(self.forms(query, chosen))}
         data["dimension"] = query.dimension or ("all together" if query.dimensions_together else WHOLE)
         if chosen.source in ("human", "all"):
             data["overall"] = read_ratings(self.view, query.window).rule
         data["kind"] = query.kind or ""
+        data["editors"] = ", ".join(sorted(query.editors))
         data["filter"] = ", ".join(f"{name}={value}" for name, value in sorted(query.filters.items()))
         return data
 
-    def _grouped(self, found: BattleColumns, shared: "_Shared") -> list[Board]:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
+    def _rank_groups(self, battles: BattleColumns, shared: "_Shared") -> list[Board]:
         by = shared.query.by or ""
-        table = battle_table(self.view, found, None)
-        if by not in table.column_names and by not in LABELS:
-            raise UserError(f"No column '{by}'.", hint=f"The battles have: {', '.join(table.column_names)}.")
+        table = battle_table(self.view, battles, None)
+        of_items = by in LABELS or by not in COLUMNS
+        if by not in table.column_names and by not in COLUMNS:
+            table = with_item_column(self.view, battles, table, by)
         if by not in table.column_names:
             raise UserError(f"No battle has a {by}.", hint=f"The battles have: {', '.join(table.column_names)}.")
-        keys = table[by].cast(pa.string())
-        lost = keys.null_count
-        unnamed = (Notice(code="unnamed_group", values={"by": by, "battles": lost}),) if lost else ()
         boards = []
-        for value in sorted(value for value in pc.unique(keys).to_pylist() if value is not None):
-            rows = pc.fill_null(pc.equal(keys, value), False).to_numpy(zero_copy_only=False)
-            filters = {**shared.query.filters, **({by: value} if by in (*LABELS, "mode") else {})}
+        groups = split_rows(table, by)
+        for value in groups.values:
+            rows = groups.rows(value).to_numpy(zero_copy_only=False)
+            filters = {**shared.query.filters, **({by: value} if of_items or by == "mode" else {})}
             try:
-                made = self._ranked(found.where(rows), shared, filters, {by: value})
+                made = self._rank(battles.where(rows), shared, filters, {by: value})
             except UserError as error:
-                why = Notice(code="group_not_ranked", values={"reason": str(error)})
-                empty = Ranking(
-                    method=shared.query.options.method, settings={}, n_battles=0, notices=(why,), scope={by: value}
-                )
-                made = Board(empty, found.where(rows), shared.chosen, value)
-            noted = made.ranking.model_copy(update={"notices": (*made.ranking.notices, *unnamed)})
+                empty = empty_board(shared.query.options.method, error, {by: value})
+                made = Board(empty, battles.where(rows), shared.chosen, value)
+            noted = made.ranking.model_copy(update={"notices": (*made.ranking.notices, *groups.notices)})
             boards.append(replace(made, ranking=noted))
         return boards
 
-    def _ranked(
-        self, found: BattleColumns, shared: "_Shared", filters: Mapping[str, str], scope: dict[str, str]
+    def _rank(
+        self, battles: BattleColumns, shared: "_Shared", filters: Mapping[str, str], scope: dict[str, str]
     ) -> Board:
         query = shared.query
-        units = self.units_with(filters)
-        missing = self.delivery.missing(findings.editors_on(self.view, found), units)
-        table = battle_table(self.view, found, self.delivery, missing)
+        units = self._matching(filters, self.delivery.item, self.delivery.mode)
+        missing = self.delivery.missing(findings.editors_on(self.view, battles), units)
+        table = battle_table(self.view, battles, self.delivery, missing)
         ranking = rank_table(
             table,
             query.options,
@@ -268,20 +285,22 @@ class Boards:
             scope=scope,
             known_coverage=self.delivery.coverage(units),
         )
-        made = Board(ranking, found, shared.chosen)
+        made = Board(ranking, battles, shared.chosen)
         settings = {**ranking.settings, "verdicts": describe_source(shared.chosen), "by_scores": made.by_scores}
         settings |= {"beside": sentence(shared.beside)} if shared.beside else {}
         ranking = ranking.model_copy(
             update={
-                "excluded": {**ranking.excluded, **({} if scope else found.excluded)},  # what the whole leaves out
+                "excluded": {**ranking.excluded, **({} if scope else battles.excluded)},  # what the whole leaves out
                 "notices": (*shared.notices, *ranking.notices),
                 "settings": settings,
             }
         )
         covered = sha256_hex(canonical_json(sorted(self.delivery.coverage(units).items())).encode())[:12]
-        return replace(
-            made, ranking=sign_ranking(ranking, {**shared.data, **table_data(table), "coverage": f"#{covered}"})
+        samples = read_sample_board(
+            self.view, self.delivery, query, shared.chosen, [standing.model for standing in ranking.models], units
         )
+        data = {**shared.data, **table_data(table), "coverage": f"#{covered}"}
+        return replace(made, ranking=sign_ranking(ranking, data), samples=samples)
 
 
 def _check_weighed(query: BoardQuery) -> None:
@@ -294,11 +313,13 @@ def _check_weighed(query: BoardQuery) -> None:
         "--position": options.position,
         "--anchors": bool(options.anchors),
         "--resume": query.resume is not None,
+        "--samples": query.samples == "always",
+        "a choice of editors": bool(query.editors),
         "a filter": bool(query.filters),
         "a window of time": query.window != EVERYTHING,
     }
-    for name, given in asked.items():
-        if given:
+    for name, is_set in asked.items():
+        if is_set:
             raise UserError(
                 f"The method '{options.method}' does not take {name} on a workspace.",
                 hint="Leave it out, choose --source people or --source judge, or rank a table with --from.",

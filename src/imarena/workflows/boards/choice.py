@@ -52,13 +52,13 @@ class AvailableSources:
     def judges(self) -> Mapping[str, tuple[int, int]]:
         """Ok verdicts of each judge by the forms that count: on pairs, on single outputs."""
         forms = {form.form_id: form for form in self.view.forms.counting()}
-        found: dict[str, tuple[int, int]] = {}
+        counts: dict[str, tuple[int, int]] = {}
         for identity, number in self.view.verdicts.items():
             if number:
-                pairs, singles = found.get(forms[identity].judge, (0, 0))
+                pairs, singles = counts.get(forms[identity].judge, (0, 0))
                 pairwise = forms[identity].pairwise
-                found[forms[identity].judge] = (pairs + number * pairwise, singles + number * (not pairwise))
-        return dict(sorted(found.items()))
+                counts[forms[identity].judge] = (pairs + number * pairwise, singles + number * (not pairwise))
+        return dict(sorted(counts.items()))
 
     def widest(self, dimension: str | None) -> str | None:
         """The judge with verdicts on the most outputs, about this dimension (the whole where it has some)."""
@@ -71,9 +71,9 @@ class AvailableSources:
         seen: dict[str, set[int]] = {name: set() for name in names}
         for form in forms:
             if form.judge in seen:
-                found = self.view.judgments([form])
-                seen[form.judge] |= set(np.unique(found.left[found.ok]).tolist())
-                seen[form.judge] |= set(np.unique(found.right[found.ok]).tolist()) - {-1}
+                judgments = self.view.judgments([form])
+                seen[form.judge] |= set(np.unique(judgments.left[judgments.ok]).tolist())
+                seen[form.judge] |= set(np.unique(judgments.right[judgments.ok]).tolist()) - {-1}
         return max(names, key=lambda name: (len(seen[name]), sum(self.judges[name]), name != "builtin"))
 
 
@@ -124,21 +124,21 @@ def people_battles_for(view: View, query: BoardQuery) -> BattleColumns:
     About the whole, marks on single criteria stand in by rule only where nobody compared two outputs.
     """
     if query.by == "dimension" and query.dimension is None:
-        found = people_battles(view, window=query.window)
-        compared = WHOLE in found.dimension.list()
+        battles = people_battles(view, window=query.window)
+        compared = WHOLE in battles.dimension.list()
         for criterion in read_ratings(view, query.window).criterion.names:
             if compared and criterion == WHOLE:
                 continue
-            found = rating_battles(view, found, criterion, query.window)
-        return battles_between_named(found, view.entries)
+            battles = rating_battles(view, battles, criterion, query.window)
+        return battles_between_named(battles, view.entries)
     about = query.dimension if query.dimension is not None or query.dimensions_together else WHOLE
     voted = people_battles(view, dimension=about, window=query.window)
     if about == WHOLE and len(voted):
         return battles_between_named(voted, view.entries)
-    found = rating_battles(view, voted, about, query.window)
-    if query.dimension is None and not len(found):  # votes about one dimension: a board says that it is about less
-        found = people_battles(view, window=query.window)
-    return battles_between_named(found, view.entries)
+    battles = rating_battles(view, voted, about, query.window)
+    if query.dimension is None and not len(battles):  # votes about one dimension: a board says that it is about less
+        battles = people_battles(view, window=query.window)
+    return battles_between_named(battles, view.entries)
 
 
 def links_all_editors(view: View, battles: BattleColumns, least: int) -> bool:

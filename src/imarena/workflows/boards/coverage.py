@@ -32,10 +32,12 @@ class OutputCoverage:
     """(e, u) where the editor was asked, whether it delivered or not."""
     unit: NDArray[np.int64]
     """(k,) the unit of each output of the view."""
+    cut_off: NDArray[np.int64]
+    """(c, 3) editor, unit and sample of later turns that nobody could try, because the turn before has no output."""
 
     @cached_property
-    def _place(self) -> dict[str, int]:
-        return {editor: place for place, editor in enumerate(self.editors)}
+    def _row_of(self) -> dict[str, int]:
+        return {editor: row for row, editor in enumerate(self.editors)}
 
     def coverage(self, units: NDArray[np.bool_] | None = None) -> dict[str, float]:
         """The share of these units (all without any) that each editor delivered; editors without any are left out."""
@@ -43,33 +45,38 @@ class OutputCoverage:
         meant = np.isfinite(part)
         total = meant.sum(axis=1)
         done = np.where(meant, part, 0.0).sum(axis=1)
-        return {editor: float(done[place] / total[place]) for place, editor in enumerate(self.editors) if total[place]}
+        return {editor: float(done[row] / total[row]) for row, editor in enumerate(self.editors) if total[row]}
+
+    def not_run(self) -> dict[str, int]:
+        """Units that each editor was meant to have an output for and was never asked; editors without any left out."""
+        numbers = (np.isfinite(self.share) & ~self.tried).sum(axis=1).tolist()
+        return {editor: number for editor, number in zip(self.editors, numbers, strict=True) if number}
 
     def missing(self, ranked: Collection[str], units: NDArray[np.bool_]) -> "MissingBattles":
         """Battles that a missing output prevented: an editor on the board without one, against each that has one."""
-        rows = np.array([self._place[name] for name in self.editors if name in ranked], np.int64)
+        rows = np.array([self._row_of[name] for name in self.editors if name in ranked], np.int64)
         share = self.share[rows]
         lacks, has = (share == 0) & units, share > 0
         editor, unit = np.nonzero(lacks)
         order = np.lexsort((editor, unit))
         editor, unit = editor[order], unit[order]
         left, right, at = [], [], []
-        for one, place in zip(editor.tolist(), unit.tolist(), strict=True):
-            others = np.flatnonzero(has[:, place])
-            left += [one] * others.size
+        for model, column in zip(editor.tolist(), unit.tolist(), strict=True):
+            others = np.flatnonzero(has[:, column])
+            left += [model] * others.size
             right += others.tolist()
-            at += [place] * others.size
-        places = np.array(at, np.int64)
+            at += [column] * others.size
+        columns = np.array(at, np.int64)
         first = rows[np.array(left, np.int64)]
         return MissingBattles(
-            left=first, right=rows[np.array(right, np.int64)], item=self.item[places], mode=self.mode[places],
-            status=self.status[first, places],
+            left=first, right=rows[np.array(right, np.int64)], item=self.item[columns], mode=self.mode[columns],
+            status=self.status[first, columns],
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class MissingBattles:
-    """n battles that nobody could fight. `left` (no output) and `right` are places of editors in a `Delivery`."""
+    """n battles that nobody could fight. `left` (no output) and `right` index the editors of `OutputCoverage`."""
 
     left: NDArray[np.int64]
     right: NDArray[np.int64]
@@ -99,20 +106,22 @@ def read_output_coverage(view: View) -> OutputCoverage:
     status[editor, unit] = entries.status[named]  # the newest last
     tried = np.zeros(shape, bool)
     tried[editor, unit] = True
-    place = {name: row for row, name in enumerate(entries.item_id)}
+    item_row = {name: row for row, name in enumerate(entries.item_id)}
     at = {
         key: row for row, key in enumerate(zip(unit_item.tolist(), unit_turn.tolist(), unit_mode.tolist(), strict=True))
     }
     rows = {name: row for row, name in enumerate(editors)}
-    for item, turn, name, _, _ in cut_off:
-        tried[rows[name], at[place[item], turn, _CHAIN]] = True
-        status[rows[name], at[place[item], turn, _CHAIN]] = STATES.index(NOT_TRIED)
-    return OutputCoverage(editors, unit_item, unit_turn, unit_mode, share, status, tried, of_output)
+    later = [(rows[name], at[item_row[item], turn, _CHAIN], sample) for item, turn, name, _, sample in cut_off]
+    for editor_row, unit_row, _ in later:
+        tried[editor_row, unit_row] = True
+        status[editor_row, unit_row] = STATES.index(NOT_TRIED)
+    never = np.array(later, np.int64).reshape(-1, 3)
+    return OutputCoverage(editors, unit_item, unit_turn, unit_mode, share, status, tried, of_output, never)
 
 
 def _units(entries: Entries, cut_off: Iterable[tuple[str, int, str, str, int]]) -> tuple[NDArray[np.int64], ...]:
-    place = {name: number for number, name in enumerate(entries.item_id)}
-    later = [(place[item], turn, _CHAIN) for item, turn, *_ in cut_off]
+    item_row = {name: number for number, name in enumerate(entries.item_id)}
+    later = [(item_row[item], turn, _CHAIN) for item, turn, *_ in cut_off]
     tried = np.column_stack([entries.item, entries.turn, entries.mode]).astype(np.int64)
     bare = np.setdiff1d(np.arange(len(entries.item_id)), entries.item)
     alone = np.column_stack([bare, np.zeros_like(bare), np.full_like(bare, _SINGLE)])
@@ -134,9 +143,9 @@ def _shares(
     """(e, u) share of the samples of each slot that came out ok; 0 where there are none."""
     cell = editor * shape[1] + unit
     samples = int(sample.max(initial=0)) + 1
-    slot, place = np.unique(cell * samples + sample, return_inverse=True)
+    slot, slot_of_output = np.unique(cell * samples + sample, return_inverse=True)
     good = np.zeros(slot.size, bool)
-    good[place[ok]] = True
+    good[slot_of_output[ok]] = True
     of_cell = slot // samples
     asked = np.bincount(of_cell, minlength=shape[0] * shape[1])
     done = np.bincount(of_cell, good, shape[0] * shape[1])

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from imarena.core import UserError, counted
+from imarena.core import UserError, counted, suggestion
 from imarena.workflows.boards.choice import ChosenSource
 from imarena.workflows.boards.query import BoardQuery
-from imarena.workflows.views import RULES, WHOLE, View, read_ratings, unanswered_places
+from imarena.workflows.views import RULES, WHOLE, View, read_ratings, unanswered_questions
 
 
 def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: Sequence[str]) -> UserError:
@@ -15,6 +15,11 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
         return UserError(
             f"No verdict of source '{chosen.source}' is about the whole; there are some about {', '.join(about)}.",
             hint="Choose one with --dimension; `--method davidson --balanced` ranks by all of them together.",
+        )
+    if query.dimension is not None and about and query.dimension not in about:
+        return UserError(
+            f"No verdict of source '{chosen.source}' is about '{query.dimension}'.",
+            hint=suggestion(query.dimension, about),
         )
     if query.filters or query.window.since or query.window.until:
         return UserError("No battle fits these filters.", hint="Leave some of them out.")
@@ -30,8 +35,8 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
         )
     where = {"judge": list(chosen.judges)} if chosen.judges else {}
     failed: dict[str, Counter[str]] = {}
-    for one in unanswered_places(view.workspace, **where).values():
-        failed.setdefault(one.judge, Counter())[one.status] += 1
+    for question in unanswered_questions(view.workspace, **where).values():
+        failed.setdefault(question.judge, Counter())[question.status] += 1
     if chosen.source != "human" and failed:
         parts = "; ".join(
             f"{name} was asked {counted(sum(counts.values()), 'question')} without one usable answer "

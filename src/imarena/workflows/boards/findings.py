@@ -15,6 +15,7 @@ from imarena.storage import reading
 from imarena.storage.schema import outputs
 from imarena.workflows.boards.choice import AvailableSources, ChosenSource
 from imarena.workflows.boards.coverage import OutputCoverage
+from imarena.workflows.boards.query import BoardQuery
 from imarena.workflows.views import UNNAMED_EDITOR, BattleColumns, View, occurring_codes, slots_of
 
 FEW_VOTES = 30
@@ -47,14 +48,14 @@ def verdict_notices(view: View, battles: BattleColumns, *, weighed: bool = False
     `weighed`: the method weighs people and judges itself, so that none are simply pooled.
     """
     judges = battles.judges
-    found: list[Notice] = []
+    notices: list[Notice] = []
     if judges and not weighed and not battles.judged.all():
-        found.append(Notice(code="people_and_judges"))
+        notices.append(Notice(code="people_and_judges"))
     if len(judges) > 1 and not weighed:
-        found.append(Notice(code="judges_pooled", values={"judges": list(judges)}))
-    found += self_judged(judge_driven_editors(view), judges) if judges else []
-    found += _limits(judges)
-    return tuple(found)
+        notices.append(Notice(code="judges_pooled", values={"judges": list(judges)}))
+    notices += self_judged(judge_driven_editors(view), judges) if judges else []
+    notices += _limits(judges)
+    return tuple(notices)
 
 
 def _limits(judges: Iterable[str]) -> list[Notice]:
@@ -92,14 +93,15 @@ def coverage_notices(
     delivery: OutputCoverage,
     chosen: ChosenSource,
     evidence: AvailableSources,
-    kind: str | None,
+    query: BoardQuery,
 ) -> tuple[Notice, ...]:
-    """Models that are not on this board, or are on it with less than others."""
-    ranked = editors_on(view, battles)
+    """Models that are not on this board though they were meant to be, or are on it with less than others."""
+    ranked, kind = editors_on(view, battles), query.kind
+    unwanted = {name for name in view.entries.editor.names if query.editors and name not in query.editors}
     return (
-        *_absent(view, ranked, chosen, evidence, kind),
+        *_absent(view, ranked | unwanted, chosen, evidence, kind),
         *([] if kind else _scored_only(view, battles, chosen, evidence)),
-        *_no_outputs(view, ranked),
+        *_no_outputs(view, ranked | unwanted),
         *_fewer_items(battles, delivery, ranked),
         *(_not_judged(view, battles, ranked) if chosen.judges else ()),
     )
@@ -152,10 +154,10 @@ def _adding(view: View, missing: list[str], chosen: ChosenSource, evidence: Avai
     judge = chosen.judge or max(judges, key=lambda name: sum(judges[name]), default="builtin")
     asked = [] if judge == "builtin" else ["--judge", judge.partition("/")[0]]
     if kind == "compared" or (kind is None and judges.get(judge, (0, 0))[0]):
-        words = ["battle", *asked, *(["--sampler", f"new-model:{missing[0]}"] if len(missing) == 1 else [])]
+        arguments = ["battle", *asked, *(["--sampler", f"new-model:{missing[0]}"] if len(missing) == 1 else [])]
     else:
-        words = ["judge", *asked, *(word for name in missing for word in ("--editors", name))]
-    return f"{_call(view.workspace.root)} {shlex.join(words)}"
+        arguments = ["judge", *asked, *(word for name in missing for word in ("--editors", name))]
+    return f"{_call(view.workspace.root)} {shlex.join(arguments)}"
 
 
 def _call(folder: Path) -> str:
@@ -163,12 +165,12 @@ def _call(folder: Path) -> str:
 
 
 def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:
-    found: dict[str, Any] = {
+    statuses: dict[str, Any] = {
         editor: dict(row)
         for editor, row in slots_of(view.workspace).counts().items()
         if editor not in ranked and editor != UNNAMED_EDITOR and not row.get(Status.OK.value)
     }
-    return (Notice(code="no_outputs", values={"models": found}),) if found else ()
+    return (Notice(code="no_outputs", values={"models": statuses}),) if statuses else ()
 
 
 def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Collection[str]) -> Iterable[Notice]:
@@ -184,18 +186,18 @@ def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Colle
 def _not_judged(view: View, battles: BattleColumns, ranked: Collection[str]) -> Iterable[Notice]:
     entries = view.entries
     forms = view.forms.counting(battles.judges)
-    found = view.judgments(forms)
+    judgments = view.judgments(forms)
     seen = np.zeros(entries.seq.size + 1, bool)
-    seen[found.left[found.ok]] = True
-    seen[found.right[found.ok]] = True
+    seen[judgments.left[judgments.ok]] = True
+    seen[judgments.right[judgments.ok]] = True
     ranks = np.array([name in ranked for name in entries.editor.names] or [False])
     mine = entries.ok & entries.pictured & (entries.editor.of >= 0) & ranks[entries.editor.of]
-    unit, place = np.unique(entries.unit[mine], return_inverse=True)
+    unit, unit_of_output = np.unique(entries.unit[mine], return_inverse=True)
     editors = len(entries.editor.names)
     present = np.zeros((unit.size, editors), bool)
-    present[place, entries.editor.of[mine]] = True
+    present[unit_of_output, entries.editor.of[mine]] = True
     contested = present.sum(axis=1) > 1  # one output alone is no battle
-    rows = np.flatnonzero(mine)[contested[place]]
+    rows = np.flatnonzero(mine)[contested[unit_of_output]]
     made = np.bincount(entries.editor.of[rows], minlength=editors)
     judged = np.bincount(entries.editor.of[rows[seen[rows]]], minlength=editors)
     pairs = zip(entries.editor.names, judged.tolist(), made.tolist(), strict=True)
@@ -207,10 +209,10 @@ def _not_judged(view: View, battles: BattleColumns, ranked: Collection[str]) -> 
     return (Notice(code="outputs_not_judged", values={"models": values, "command": command}),)
 
 
-def _lacking(found: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+def _lacking(counts: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
     """Those with less than the others, the least first; none where nobody has nearly all."""
-    shares = {name: part / whole for name, (part, whole) in found.items() if whole}
+    shares = {name: part / whole for name, (part, whole) in counts.items() if whole}
     if not shares or max(shares.values()) < NEARLY_ALL:
         return {}
     less = sorted((share, name) for name, share in shares.items() if share < NEARLY_ALL)
-    return {name: found[name] for _, name in less}
+    return {name: counts[name] for _, name in less}

@@ -1,7 +1,7 @@
 """The query of a board: which battles it covers, and how it is computed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from imarena.core import UserError
@@ -10,6 +10,7 @@ from imarena.ranking import Options
 from imarena.workflows.views import EVERYTHING, Kind, Window
 
 Source = Literal["auto", "human", "judge", "all"]
+SamplesShown = Literal["never", "auto", "always"]
 SOURCES: Mapping[str, Source] = {
     "auto": "auto", "all": "all",
     "human": "human", "humans": "human", "people": "human", "raters": "human", "votes": "human",
@@ -57,7 +58,9 @@ class BoardQuery:
     """Weigh votes by one over the probability of having been routed."""
     notes: bool = True
     """Look for models that are missing on the board or were compared on less than others."""
-
-    def with_method(self, method: str) -> "BoardQuery":
-        """The same board by another method."""
-        return replace(self, options=replace(self.options, method=method))
+    editors: tuple[str, ...] = ()
+    """Only battles between these; empty: between all."""
+    samples: SamplesShown = "never"
+    """Figures over the samples of each editor: auto computes them where an editor has several per item."""
+    success: float | None = None
+    """The score from which an output counts as a success. None: by the settings, or by the judge's own threshold."""

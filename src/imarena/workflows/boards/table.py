@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import UserError
 from imarena.workflows.boards.coverage import STATES, MissingBattles, OutputCoverage
 from imarena.workflows.views import LABELS, MODES, PREFERENCES, BattleColumns, View
 
@@ -14,6 +15,7 @@ COLUMNS = (
 )  # fmt: skip
 _WINNERS = ("", *PREFERENCES[1:5], "tie")  # a tie of unstated kind counts as one
 _SOURCES = ("human", "judge")
+_NAMES_SHOWN = 30
 
 
 def battle_table(
@@ -35,25 +37,39 @@ def battle_table(
         more = missing.left.size
         left, right = np.append(left, missing.left), np.append(right, missing.right)
         item, mode = np.append(item, missing.item), np.append(mode, missing.mode)
-    found: dict[str, Any] = {
-        "left": _words(left, entries.editor.names),
-        "right": _words(right, entries.editor.names),
-        "winner": _words(_longer(battles.winner, more, 0), _WINNERS, none=0),
-        "item": _words(item, entries.item_id),
-        "rater": _words(_longer(battles.rater.of, more), battles.rater.names),
-        "source": _words(_longer(battles.judged, more, _one_source(battles)), _SOURCES),
-        "judge": _words(_longer(battles.judge.of, more), battles.judge.names),
-        "dimension": _words(_longer(battles.dimension.of, more), battles.dimension.names),
+    arrays: dict[str, Any] = {
+        "left": _coded(left, entries.editor.names),
+        "right": _coded(right, entries.editor.names),
+        "winner": _coded(_longer(battles.winner, more, 0), _WINNERS, none=0),
+        "item": _coded(item, entries.item_id),
+        "rater": _coded(_longer(battles.rater.of, more), battles.rater.names),
+        "source": _coded(_longer(battles.judged, more, _one_source(battles)), _SOURCES),
+        "judge": _coded(_longer(battles.judge.of, more), battles.judge.names),
+        "dimension": _coded(_longer(battles.dimension.of, more), battles.dimension.names),
         "score_left": _numbers(battles.score_left, more),
         "score_right": _numbers(battles.score_right, more),
-        **{name: _words(entries.labels[name].of[item].astype(np.int64), entries.labels[name].names) for name in LABELS},
-        "mode": _words(np.where(mode == 0, -1, mode), MODES),
+        **{name: _coded(entries.labels[name].of[item].astype(np.int64), entries.labels[name].names) for name in LABELS},
+        "mode": _coded(np.where(mode == 0, -1, mode), MODES),
     }
     if more and missing is not None:
         status = np.concatenate([np.full(n, -1), missing.status])
-        found["status_left"] = _words(status, STATES)
-    columns = {name: found[name] for name in (*COLUMNS, "status_left") if found.get(name) is not None}
+        arrays["status_left"] = _coded(status, STATES)
+    columns = {name: arrays[name] for name in (*COLUMNS, "status_left") if arrays.get(name) is not None}
     return pa.table(columns)
+
+
+def with_item_column(view: View, battles: BattleColumns, table: Any, name: str) -> Any:
+    """The table with a column that was imported with the items. Raises `UserError` where no item has it."""
+    labels = view.item_label(name)
+    if labels is None:
+        names = view.item_columns.names()
+        raise UserError(
+            f"No column '{name}'.",
+            hint=f"The battles have: {', '.join(table.column_names)}."
+            + (f" The items have: {', '.join(names[:_NAMES_SHOWN])}." if names else ""),
+        )
+    column = _coded(labels.of[view.entries.item[battles.left]].astype(np.int64), labels.names)
+    return table if column is None else table.append_column(name, column)
 
 
 def _one_source(battles: BattleColumns) -> int:
@@ -66,7 +82,7 @@ def _longer(values: NDArray[Any], more: int, fill: int = -1) -> NDArray[np.int64
     return np.concatenate([values.astype(np.int64), np.full(more, fill)]) if more else values.astype(np.int64)
 
 
-def _words(codes: NDArray[np.int64], names: tuple[str, ...], none: int = -1) -> Any:
+def _coded(codes: NDArray[np.int64], names: tuple[str, ...], none: int = -1) -> Any:
     """A text column as the table reader gives it: a dictionary of the names that occur, in the order of appearance."""
     import pyarrow as pa
 
@@ -80,16 +96,16 @@ def _words(codes: NDArray[np.int64], names: tuple[str, ...], none: int = -1) -> 
     first[-1] = codes.size
     used = np.flatnonzero(first < codes.size)
     used = used[np.argsort(first[used])]
-    place = np.zeros(len(names) + 1, np.int32)
-    place[used] = np.arange(used.size, dtype=np.int32)
-    words = _strings([names[code] for code in used.tolist()])
-    return pa.DictionaryArray.from_arrays(_arrow(place[codes], pa.int32(), absent), words)
+    position = np.zeros(len(names) + 1, np.int32)
+    position[used] = np.arange(used.size, dtype=np.int32)
+    dictionary = _strings([names[code] for code in used.tolist()])
+    return pa.DictionaryArray.from_arrays(_arrow(position[codes], pa.int32(), absent), dictionary)
 
 
-def _strings(words: list[str]) -> Any:
+def _strings(texts: list[str]) -> Any:
     import pyarrow as pa
 
-    spelt = [word.encode("utf-8", "surrogatepass") for word in words]
+    spelt = [word.encode("utf-8", "surrogatepass") for word in texts]
     ends = np.cumsum([0, *map(len, spelt)]).astype(np.int32)
     return pa.Array.from_buffers(pa.string(), len(spelt), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(spelt))])
 

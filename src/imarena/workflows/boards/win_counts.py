@@ -39,9 +39,9 @@ def duel_of(
     names = entries.editor.names
     if left == right or left not in names or right not in names:
         return DuelCounts(left, right), {}
-    one, other = names.index(left), names.index(right)
+    left_code, right_code = names.index(left), names.index(right)
     lefts, rights = _models(entries, battles)
-    straight, turned = (lefts == one) & (rights == other), (lefts == other) & (rights == one)
+    straight, turned = (lefts == left_code) & (rights == right_code), (lefts == right_code) & (rights == left_code)
     outcome = np.where(turned, MIRRORED[battles.winner], battles.winner)
     rows = np.flatnonzero(straight | turned)
     tasks = entries.labels["task"]
@@ -51,6 +51,36 @@ def duel_of(
         for code in np.unique(task).tolist()
     }
     return _tallied(left, right, _counts(outcome[rows])), dict(sorted(by_task.items()))
+
+
+@dataclass(frozen=True)
+class ModelOutcomes:
+    """n battles of one model, each seen from its side."""
+
+    output: NDArray[np.int32]
+    """(n,) places of the model's own outputs."""
+    opponent: NDArray[np.int64]
+    """(n,) codes of the other editors."""
+    outcome: NDArray[np.int8]
+    """(n,) preference codes; LEFT: the model won."""
+
+    def count(self, model: str, opponent: str = "", rows: NDArray[np.bool_] | None = None) -> DuelCounts:
+        """Wins, losses and ties in some of the battles; in all of them where `rows` is None."""
+        return _tallied(model, opponent, _counts(self.outcome if rows is None else self.outcome[rows]))
+
+
+def outcomes_of_model(entries: Entries, battles: BattleColumns, model: str) -> ModelOutcomes:
+    """The battles of a model. Battles are between different editors, so that each has one side of the model at most."""
+    names = entries.editor.names
+    code = names.index(model) if model in names else -2
+    left, right = _models(entries, battles)
+    rows = np.flatnonzero((left == code) | (right == code))
+    turned = left[rows] != code
+    return ModelOutcomes(
+        output=np.where(turned, battles.right[rows], battles.left[rows]),
+        opponent=np.where(turned, left[rows], right[rows]),
+        outcome=np.where(turned, MIRRORED[battles.winner[rows]], battles.winner[rows]),
+    )
 
 
 def _models(entries: Entries, battles: BattleColumns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -37,7 +37,7 @@ class ExtraQuestionsCost:
     """What is charged beside the edits of a run, at most. `cost_usd` is None where a price is not known."""
 
     cost_usd: float | None
-    told: str
+    basis: str
 
 
 @dataclass(frozen=True)
@@ -54,21 +54,21 @@ class _Asked:
         return self.aside.who
 
 
-def estimate_extra_questions(editor: Editor, places: Sequence[MissingOutput]) -> ExtraQuestionsCost | None:
+def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -> ExtraQuestionsCost | None:
     """The price of all questions that an agent or a best of N may ask for these outputs; None where it asks nobody."""
-    asked = [one for one in _asked(editor) if not one.door.runs_here and one.times]
-    if not asked or not places:
+    asked = [party for party in _asked(editor) if not party.door.runs_here and party.times]
+    if not asked or not outputs:
         return None
-    total, told = 0.0, []
-    for one in asked:
-        what = f"{one.times} {'verdicts' if one.who == 'judge' else 'questions'} at '{one.door.endpoint.name}'"
-        cost = _cost(one, places)
+    total, costs = 0.0, []
+    for party in asked:
+        what = f"{party.times} {'verdicts' if party.who == 'judge' else 'questions'} at '{party.door.endpoint.name}'"
+        cost = _cost(party, outputs)
         if cost is None:
-            words = f"what the {what} by its {one.who} cost is not known: set input_usd_per_million and "
-            return ExtraQuestionsCost(None, words + "output_usd_per_million there")
+            reason = f"what the {what} by its {party.who} cost is not known: set input_usd_per_million and "
+            return ExtraQuestionsCost(None, reason + "output_usd_per_million there")
         total += cost
-        told.append(f"{cost / len(places):.4f} USD for {what} by its {one.who}")
-    return ExtraQuestionsCost(total, f"on top, at most: {', '.join(told)} (tokens assumed)")
+        costs.append(f"{cost / len(outputs):.4f} USD for {what} by its {party.who}")
+    return ExtraQuestionsCost(total, f"on top, at most: {', '.join(costs)} (tokens assumed)")
 
 
 def _asked(editor: Editor, edits: int = 1) -> Iterator[_Asked]:
@@ -82,48 +82,48 @@ def _asked(editor: Editor, edits: int = 1) -> Iterator[_Asked]:
     yield from _asked(wraps.editor, edits * wraps.edits)
 
 
-def _cost(one: _Asked, places: Sequence[MissingOutput]) -> float | None:
-    given = written = 0.0
-    for place in places:
-        size, replies = (_thought if one.who == "mind" else _verdict)(one, place)
-        given += one.times * (size.words + size.pixels)
-        written += one.times * replies * OUTPUT_TOKENS
-    return one.door.endpoint.cost_usd(Usage(input_tokens=round(given), output_tokens=round(written)))
+def _cost(party: _Asked, outputs: Sequence[MissingOutput]) -> float | None:
+    read = written = 0.0
+    for output in outputs:
+        size, replies = (_thought if party.who == "mind" else _verdict)(party, output)
+        read += party.times * (size.text_tokens + size.image_tokens)
+        written += party.times * replies * OUTPUT_TOKENS
+    return party.door.endpoint.cost_usd(Usage(input_tokens=round(read), output_tokens=round(written)))
 
 
-def _verdict(one: _Asked, place: MissingOutput) -> tuple[Size, int]:
+def _verdict(party: _Asked, output: MissingOutput) -> tuple[Size, int]:
     """The size of one verdict on an output, and its replies; nothing where the judge cannot be shown such an item."""
-    sources, references = place.item.sources, references_of(place.item, place.turn)
+    sources, references = output.item.sources, references_of(output.item, output.turn)
     known = {image.sha256.encode(): image for image in (*sources, *references)}
     known |= {_MADE: sources[0]} if sources else {}
-    traits = one.aside.judge.traits if one.aside.judge is not None else JudgeTraits()
+    traits = party.aside.judge.traits if party.aside.judge is not None else JudgeTraits()
     if not traits.prompts:
         pictures = [*sources, *references, *sources[:1]]
-        return Size(_WORDS, sum(_tokens(one, image) for image in pictures), len(pictures)), 1
+        return Size(_WORDS, sum(_tokens(party, image) for image in pictures), len(pictures)), 1
     shown = Exhibit(
-        instruction_of(place.item, place.turn, place.mode), _MADE,
+        instruction_of(output.item, output.turn, output.mode), _MADE,
         sources=tuple(image.sha256.encode() for image in sources),
         references=tuple(image.sha256.encode() for image in references),
-        task=place.item.turns[place.turn].task or place.item.task,
+        task=output.item.turns[output.turn].task or output.item.task,
     )  # fmt: skip
     passes = traits.passes
     try:
-        size = question_size(traits.prompts.values(), shown, lambda part: _tokens(one, known.get(part)))
+        size = question_size(traits.prompts.values(), shown, lambda part: _tokens(party, known.get(part)))
     except UserError:
         return Size(0, 0, 0), 0
-    return Size(size.words * passes, size.pixels * passes, size.pictures * passes), traits.questions
+    return Size(size.text_tokens * passes, size.image_tokens * passes, size.pictures * passes), traits.questions
 
 
-def _thought(one: _Asked, place: MissingOutput) -> tuple[Size, int]:
+def _thought(party: _Asked, output: MissingOutput) -> tuple[Size, int]:
     """The mean size of the mind's two questions about an output."""
-    questions = one.aside.texts(instruction_of(place.item, place.turn, place.mode)) if one.aside.texts else ()
-    pictures = (*place.item.sources, *references_of(place.item, place.turn))
-    words = sum(len(question) for question in questions) / max(1, len(questions)) / CHARACTERS_PER_TOKEN
-    return Size(words, sum(_tokens(one, image) for image in pictures), len(pictures)), 1
+    questions = party.aside.texts(instruction_of(output.item, output.turn, output.mode)) if party.aside.texts else ()
+    pictures = (*output.item.sources, *references_of(output.item, output.turn))
+    tokens = sum(len(question) for question in questions) / max(1, len(questions)) / CHARACTERS_PER_TOKEN
+    return Size(tokens, sum(_tokens(party, image) for image in pictures), len(pictures)), 1
 
 
-def _tokens(one: _Asked, image: ImageRef | None) -> float:
+def _tokens(party: _Asked, image: ImageRef | None) -> float:
     """What a picture counts there; one of unknown size where it is not known."""
     if image is None:
         return UNKNOWN_PIXELS / PIXELS_PER_TOKEN
-    return endpoint_tokens(one.door.endpoint, image)
+    return endpoint_tokens(party.door.endpoint, image)

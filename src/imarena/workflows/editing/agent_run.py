@@ -10,12 +10,14 @@ from pathlib import Path
 
 from imarena.core import EditRequest, EditResult, InvalidImage, UnknownName, UserError
 from imarena.core.records import Status
-from imarena.images import SUFFIXES, check_image, media_type_of
+from imarena.images import SUFFIXES, check_image, media_type_of, read_image_file
 from imarena.storage import Workspace, init_workspace, is_workspace, open_workspace
 from imarena.workflows.editing.agent_journal import StepJournal
 from imarena.workflows.wiring import EditorArguments, wire_editors
 
 _STEP = re.compile(rf"\d+({'|'.join(re.escape(suffix) for suffix in SUFFIXES.values())})")
+
+_AGENTS = {"full": "agent", "plan": "agent-plan", "understand": "agent-understand", "none": "agent-none"}
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,13 @@ class AgentRun:
     result: EditResult
     output: Path | None
     steps: tuple[Path, ...]
+
+
+def choose_agent(editor: str, *, stages: str = "full", best_of: int = 0) -> str:
+    """The name of the agent with these stages around an editor, or of the baseline that takes the best of N edits."""
+    if stages not in _AGENTS:
+        raise UserError(f"There are no stages called '{stages}'.", hint=f"Known: {', '.join(_AGENTS)}.")
+    return f"best-of-{best_of}:{editor}" if best_of else f"{_AGENTS[stages]}:{editor}"
 
 
 @contextmanager
@@ -38,8 +47,8 @@ def workspace_for(root: Path) -> Iterator[Workspace]:
         try:
             yield workspace
         except UnknownName as error:
-            told = "No workspace was named: the tables of an imarena.toml are known with --workspace DIR."
-            raise UnknownName(str(error.args[0]), hint=f"{error.hint} {told}".strip()) from error
+            advice = "No workspace was named: the tables of an imarena.toml are known with --workspace DIR."
+            raise UnknownName(str(error.args[0]), hint=f"{error.hint} {advice}".strip()) from error
 
 
 def run_agent(
@@ -73,7 +82,7 @@ def run_agent(
 
 def _read(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        data = read_image_file(path)
         check_image(data)
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error

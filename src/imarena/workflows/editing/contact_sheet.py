@@ -19,7 +19,7 @@ from imarena.core.records import ImageRef, Item, Output
 from imarena.images import JPEG, encode_image, preview
 from imarena.reports import ContactSheetCell, ContactSheetPage, ContactSheetRow, contact_sheet_html
 from imarena.storage import Workspace
-from imarena.workflows.editing.plan import EditReport
+from imarena.workflows.editing.plan import EditTally
 
 ROWS = 8
 COLUMNS = 12
@@ -59,14 +59,14 @@ class ContactSheet:
         """New outputs are stored: the next look at the clock draws them."""
         self._stale = True
 
-    async def keep_drawing(self, report: EditReport) -> None:
+    async def keep_drawing(self, tally: EditTally) -> None:
         """Until cancelled: draw what is new every few seconds, and now and then to show that the run lives."""
         while True:
             await asyncio.sleep(EVERY_S)
             if self._stale or time.monotonic() - self._last > ALIVE_S:
-                await asyncio.to_thread(self.draw, report)
+                await asyncio.to_thread(self.draw, tally)
 
-    def draw(self, report: EditReport, *, ended: bool = False) -> None:
+    def draw(self, tally: EditTally, *, ended: bool = False) -> None:
         """Write the picture and the page, each whole or not at all; the last page no longer loads itself again."""
         self._stale = False
         looks = self._looks()
@@ -77,13 +77,13 @@ class ContactSheet:
                 ContactSheetRow(item.key, tuple(turn.instruction for turn in item.turns), tuple(map(self._cell, cells)))
                 for item, cells in rows
             ),
-            outputs=dict(report.outputs),
-            done_before=report.done_before,
+            outputs=dict(tally.outputs),
+            done_before=tally.done_before,
             left_out=self.left_out,
             drawn_at=datetime.now(UTC),
             every_s=EVERY_S,
             ended=ended,
-            stopped=report.stopped,
+            stopped=tally.stopped,
         )
         self._write("contact-sheet.jpg", self._picture(rows))
         self._write("contact-sheet.html", contact_sheet_html(drawn).encode())
@@ -91,15 +91,15 @@ class ContactSheet:
 
     def _looks(self) -> dict[tuple[str, str], _Look]:
         """Each cell's newest picture; a status only where no attempt gave one."""
-        found: dict[tuple[str, str], _Look] = {}
+        looks: dict[tuple[str, str], _Look] = {}
         where = {"item_id": [item.item_id for item in self.items], "editor": self.editors, "sample": 0}
         for output in self.workspace.store.records(Output, **where):
-            place = (output.item_id, output.editor or "")
+            cell = (output.item_id, output.editor or "")
             if output.image is not None:
-                found[place] = _Look(output.image, f"{output.image.width} x {output.image.height}")
-            elif place not in found or found[place].image is None:
-                found[place] = _Look(None, output.status.value, output.error)
-        return found
+                looks[cell] = _Look(output.image, f"{output.image.width} x {output.image.height}")
+            elif cell not in looks or looks[cell].image is None:
+                looks[cell] = _Look(None, output.status.value, output.error)
+        return looks
 
     def _cell(self, look: _Look | None) -> ContactSheetCell:
         if look is None:

@@ -7,13 +7,14 @@ from datetime import UTC, date, datetime
 from statistics import median
 from typing import Any
 
-from imarena.core import Editor, counted, sha256_hex
+from imarena.core import Editor, counted, plural, sha256_hex
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
-from imarena.editors import FolderEditor, price_age
+from imarena.editors import FolderEditor, file_names, price_age
 from imarena.storage import Workspace
 from imarena.workflows.editing.agent_costs import MissingOutput, estimate_extra_questions
 from imarena.workflows.editing.agent_journal import paid_before, steps_of
-from imarena.workflows.editing.plan import EditSettings, EditWork, has_turn, named_in_folder
+from imarena.workflows.editing.expected_files import unmatched_files
+from imarena.workflows.editing.plan import EditSettings, EditWork, Slot, has_turn, named_in_folder
 from imarena.workflows.editing.variants import is_same_variant
 
 ENOUGH = 5
@@ -26,8 +27,12 @@ _CHANGED = (
     "{} in the folder differ{} from what was taken before ({}). What is stored stays, with what was said about it, and "
     "the new pictures are not taken under this name: --as {}-2 takes the folder as it is now, beside the old one."
 )
-_KEYS_TOLD = 3
-_Slot = tuple[str, int, str | None, str, int]
+_UNMATCHED = (
+    "{} in the folder match{} no item ({}). A file is named after its item's key: `imarena status --items` lists the "
+    "names."
+)
+_ABSENT = "{} {} expected and not in the folder ({}). `imarena status --items` lists all names."
+_KEYS_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,10 @@ class EditEstimate:
     """The day of the published price that the figure rests on; None where it rests on something else."""
     notice: str = ""
     """What to know before it starts: a model that its provider has withdrawn, outputs that were made in another way."""
+    unmatched_files: tuple[str, ...] = ()
+    """Pictures in a folder of finished outputs that belong to no item."""
+    absent_files: tuple[str, ...] = ()
+    """Files that a folder of finished outputs lacks, by the name that each must have."""
 
     @property
     def spends(self) -> bool:
@@ -62,7 +71,7 @@ class _Past:
     ok: int = 0
 
     @property
-    def tells(self) -> bool:
+    def is_enough(self) -> bool:
         """Is it enough to tell what the next ones will cost?"""
         return self.ok > 0 and len(self.costs) >= ENOUGH
 
@@ -73,8 +82,8 @@ def estimate_edits(
     """Count what is missing; price by what earlier edits did cost, else by the stated price."""
     past: dict[str, _Past] = defaultdict(lambda: _Past([], []))
     named = {editor.name: editor for editor in editors}
-    done: dict[_Slot, tuple[bool, Output]] = {}
-    stored: dict[_Slot, ImageRef] = {}
+    done: dict[Slot, tuple[bool, Output]] = {}
+    stored: dict[Slot, ImageRef] = {}
     for output in workspace.store.records(Output, editor=list(named)):
         seen, alike = past[output.editor or ""], is_same_variant(output, named[output.editor or ""])
         if output.cost_usd is not None and alike and not _says_nothing(output):
@@ -89,24 +98,73 @@ def estimate_edits(
                 seen.latencies.append(output.latency_s)
     paid = paid_before(workspace) if any(editor.traits.resumable for editor in editors) else {}
     made = [_estimate(editor, items, settings, past[editor.name], done, paid) for editor in editors]
-    return [_told_of_files(one, editor, items, stored) for one, editor in zip(made, editors, strict=True)]
+    if any(isinstance(editor, FolderEditor) for editor in editors):
+        every = [*items, *workspace.store.records(Item)]
+        made = [_with_unmatched(estimate, editor, every) for estimate, editor in zip(made, editors, strict=True)]
+        made = [
+            _with_absent(estimate, editor, items, settings, done)
+            for estimate, editor in zip(made, editors, strict=True)
+        ]
+    return [_with_file_notice(estimate, editor, items, stored) for estimate, editor in zip(made, editors, strict=True)]
 
 
-def _told_of_files(
-    found: EditEstimate, editor: Editor, items: Sequence[Item], stored: dict[_Slot, ImageRef]
+def _with_unmatched(estimate: EditEstimate, editor: Editor, items: Sequence[Item]) -> EditEstimate:
+    """With the files of a folder that belong to no item of the workspace."""
+    files = unmatched_files(editor, items) if isinstance(editor, FolderEditor) else []
+    if not files:
+        return estimate
+    notice = _UNMATCHED.format(counted(len(files), "file"), "es" if len(files) == 1 else "", _first(files))
+    joined = " ".join(filter(None, [estimate.notice, notice]))
+    return replace(estimate, notice=joined, unmatched_files=tuple(files))
+
+
+def _with_absent(
+    estimate: EditEstimate,
+    editor: Editor,
+    items: Sequence[Item],
+    settings: EditSettings,
+    done: Mapping[Slot, object],
+) -> EditEstimate:
+    """With the files that a folder lacks, by name: nobody guesses what the output of a mode is called."""
+    if not isinstance(editor, FolderEditor):
+        return estimate
+    files = []
+    for item in items:
+        for mode in map(Mode, settings.modes):
+            for turn in range(len(item.turns)):
+                named = named_in_folder(item, mode, turn)
+                is_stored = (item.item_id, turn, editor.name, mode.value, 0) in done
+                if (
+                    has_turn(item, mode, turn, all_levels=settings.all_levels)
+                    and not is_stored
+                    and editor.file_of(named) is None
+                ):
+                    files.append(f"{file_names(named)[0]}.png")
+    if not files:
+        return estimate
+    notice = _ABSENT.format(counted(len(files), "file"), plural("is", len(files)), _first(files))
+    joined = " ".join(filter(None, [estimate.notice, notice]))
+    return replace(estimate, notice=joined, absent_files=tuple(files))
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:_KEYS_SHOWN]) + (", ..." if len(names) > _KEYS_SHOWN else "")
+
+
+def _with_file_notice(
+    estimate: EditEstimate, editor: Editor, items: Sequence[Item], stored: dict[Slot, ImageRef]
 ) -> EditEstimate:
     """With a word on files that are no longer those that were taken: a rerun does not take them by itself."""
     if not isinstance(editor, FolderEditor):
-        return found
+        return estimate
     keys = changed_files(editor, items, {slot: image for slot, image in stored.items() if slot[2] == editor.name})
     if not keys:
-        return found
-    which = ", ".join(keys[:_KEYS_TOLD]) + (", ..." if len(keys) > _KEYS_TOLD else "")
-    told = _CHANGED.format(counted(len(keys), "file"), "s" if len(keys) == 1 else "", which, editor.name)
-    return replace(found, notice=" ".join(filter(None, [found.notice, told])))
+        return estimate
+    notice = _CHANGED.format(counted(len(keys), "file"), "s" if len(keys) == 1 else "", _first(keys), editor.name)
+    return replace(estimate, notice=" ".join(filter(None, [estimate.notice, notice])))
 
 
-def changed_files(editor: FolderEditor, items: Sequence[Item], stored: Mapping[_Slot, ImageRef]) -> list[str]:
+def changed_files(editor: FolderEditor, items: Sequence[Item], stored: Mapping[Slot, ImageRef]) -> list[str]:
     """Keys of the items whose stored output is another picture than the folder's file now."""
     known = {item.item_id: item for item in items}
     changed = []
@@ -130,55 +188,55 @@ def _estimate(
     items: Sequence[Item],
     settings: EditSettings,
     past: _Past,
-    done: dict[_Slot, tuple[bool, Output]],
+    done: dict[Slot, tuple[bool, Output]],
     paid: dict[str, float],
 ) -> EditEstimate:
-    places: list[MissingOutput] = []
+    outputs: list[MissingOutput] = []
     begun: list[float] = []
     before = other = 0
     for item in items:
         for mode in settings.modes:
             for turn in range(len(item.turns)):
-                if not has_turn(item, mode, turn):
+                if not has_turn(item, mode, turn, all_levels=settings.all_levels):
                     continue
                 for sample in range(settings.samples):
                     slot = (item.item_id, turn, editor.name, Mode(mode).value, sample)
                     before += slot in done
                     if slot not in done:
-                        places.append(MissingOutput(item, Mode(mode), turn))
+                        outputs.append(MissingOutput(item, Mode(mode), turn))
                         if paid:
-                            begun.append(paid.get(_steps(places[-1], editor, sample, settings, done), 0.0))
+                            begun.append(paid.get(_steps(outputs[-1], editor, sample, settings, done), 0.0))
                     other += slot in done and not done[slot][0]
-    new = len(places)
+    new = len(outputs)
     cost, basis, as_of = _price(editor, past)
     total = None if cost is None else cost * new
     more = (
-        None if past.tells else estimate_extra_questions(editor, places)
+        None if past.is_enough else estimate_extra_questions(editor, outputs)
     )  # what outputs did cost holds what was asked for them
     if more is not None:
-        basis += "; " + more.told
+        basis += "; " + more.basis
         total = None if total is None or more.cost_usd is None else total + more.cost_usd
     if total is not None and any(begun):
-        less = sum(min(one, total / new) for one in begun)
+        less = sum(min(paid_usd, total / new) for paid_usd in begun)
         total, basis = total - less, f"{basis}; less {less:.4f} USD for steps that are paid for"
     seconds = median(past.latencies) * new / max(1, settings.concurrency) if past.latencies else None
-    told = None if as_of is None else as_of.isoformat()
+    price_date = None if as_of is None else as_of.isoformat()
     notices = [editor.traits.notice, _OTHERS.format(other) if other else ""]
-    return EditEstimate(editor.name, new, before, total, seconds, basis, told, " ".join(filter(None, notices)))
+    return EditEstimate(editor.name, new, before, total, seconds, basis, price_date, " ".join(filter(None, notices)))
 
 
 def _steps(
-    place: MissingOutput, editor: Editor, sample: int, settings: EditSettings, done: dict[_Slot, tuple[bool, Output]]
+    output: MissingOutput, editor: Editor, sample: int, settings: EditSettings, done: dict[Slot, tuple[bool, Output]]
 ) -> str:
     """The name under which an agent's steps for a place stand, if it was begun."""
-    item, turn, many = place.item, place.turn, place.mode is Mode.MULTI_TURN
-    above = done.get((item.item_id, turn - 1, editor.name, place.mode.value, sample)) if many else None
+    item, turn, many = output.item, output.turn, output.mode is Mode.MULTI_TURN
+    above = done.get((item.item_id, turn - 1, editor.name, output.mode.value, sample)) if many else None
     seed = None if settings.seed is None else settings.seed + sample
-    return steps_of(EditWork(item, editor, turn, place.mode, sample, above[1] if above else None, 0, seed))
+    return steps_of(EditWork(item, editor, turn, output.mode, sample, above[1] if above else None, 0, seed))
 
 
 def _price(editor: Editor, past: _Past) -> tuple[float | None, str, date | None]:
-    if past.tells:
+    if past.is_enough:
         mean = sum(past.costs) / len(past.costs)
         return mean, f"{mean:.4f} USD an edit: mean of {len(past.costs)} earlier ones, failures included", None
     stated, as_of = editor.traits.usd_per_image, editor.traits.price_as_of
@@ -189,6 +247,6 @@ def _price(editor: Editor, past: _Past) -> tuple[float | None, str, date | None]
     if as_of is not None:
         old = price_age(as_of, datetime.now(UTC).date())
         source = editor.traits.price_from
-        told = f"{stated:.4f} USD an edit at most: the price of {as_of}, {old} ({source}); usd_per_image replaces it"
-        return stated, told, as_of
+        basis = f"{stated:.4f} USD an edit at most: the price of {as_of}, {old} ({source}); usd_per_image replaces it"
+        return stated, basis, as_of
     return stated, f"{stated:.4f} USD an edit, as stated", None

@@ -1,14 +1,20 @@
 """Which edits are to be made: items, modes, samples, and what is stored already."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from imarena.core import Editor, ExecutorKind, UserError
-from imarena.core.records import Item, JsonDict, Mode, Output, Status
+from imarena.core import Cause, CauseTally, Editor, ExecutorKind, Settings, UserError
+from imarena.core.records import ImageRef, Item, JsonDict, Mode, Output, Status
 from imarena.editors import failure_advice
-from imarena.storage import Workspace
+from imarena.storage import Workspace, is_workspace, open_workspace
 from imarena.workflows.questions import check_names
+from imarena.workflows.wiring import editor_names
+
+if TYPE_CHECKING:
+    from imarena.instructions import Connector
 
 
 @dataclass(frozen=True)
@@ -23,24 +29,43 @@ class EditWork:
     parent: Output | None
     attempt: int
     seed: int | None
+    history: tuple[Output, ...] = ()
+    """The outputs of all earlier turns, for an in-context editor."""
 
 
 @dataclass
-class EditReport:
-    """What an edit run did."""
+class EditTally:
+    """The counts of an edit run while it lasts; see `EditReport`."""
 
     outputs: Counter[str] = field(default_factory=Counter)
     done_before: int = 0
     cut_off: int = 0
-    """Later turns that were not tried, because the turn before has no picture."""
     stopped: str = ""
     cost_usd: float = 0.0
     by_editor: dict[str, Counter[str]] = field(default_factory=dict)
     flags: dict[str, Counter[str]] = field(default_factory=dict)
-    """Failure modes that need no judge, by editor."""
     errors: dict[str, str] = field(default_factory=dict)
+    failures: CauseTally = field(default_factory=CauseTally)
+
+
+@dataclass(frozen=True)
+class EditReport:
+    """What an edit run did."""
+
+    outputs: Counter[str]
+    done_before: int
+    cut_off: int
+    """Later turns that were not tried, because the turn before has no picture."""
+    stopped: str
+    cost_usd: float
+    by_editor: dict[str, Counter[str]]
+    flags: dict[str, Counter[str]]
+    """Failure modes that need no judge, by editor."""
+    errors: dict[str, str]
     """The first message of each status, by `editor: status`."""
-    seconds: float = 0.0
+    failures: tuple[Cause, ...]
+    """Why edits have no picture, by editor, status and cause."""
+    seconds: float
 
     @property
     def missing(self) -> int:
@@ -52,6 +77,7 @@ class EditReport:
         by_editor = {name: dict(counts) for name, counts in self.by_editor.items()}
         flags = {name: dict(counts) for name, counts in self.flags.items()}
         counts: dict[str, object] = {"outputs": dict(self.outputs), "by_editor": by_editor, "flags": flags}
+        counts["failures"] = [cause.to_json() for cause in self.failures]
         return {**self.__dict__, **counts, "missing": self.missing, "advice": failure_advice(self.outputs, self.errors)}
 
 
@@ -69,9 +95,15 @@ class EditSettings:
     """Measure the failure modes of each output and store them as evidence."""
     sheet: bool = False
     """Keep a contact sheet of the first outputs while the run lasts."""
+    connector: "Connector" = "concatenate"
+    """How the instructions of complex mode become one."""
+    all_levels: bool = False
+    """Complex mode: the first instruction, the first two, and so on, each as one edit of the source; else only all."""
     executor: ExecutorKind = "auto"
+    max_cost_usd: float | None = None
+    """Stop before the costs that editors report exceed this many US dollars."""
 
-    def noted(self, items: int, editors: Sequence[Editor]) -> JsonDict:
+    def run_settings(self, items: int, editors: Sequence[Editor]) -> JsonDict:
         """What a run's record says."""
         return {
             "editors": [editor.name for editor in editors],
@@ -80,6 +112,8 @@ class EditSettings:
             "seed": self.seed,
             "items": items,
             **({"wrap": True} if self.wrap else {}),
+            **({"connector": self.connector} if self.connector != "concatenate" else {}),
+            **({"all_levels": True} if self.all_levels else {}),
         }
 
 
@@ -98,6 +132,11 @@ class StoredOutputs:
             if output.status is Status.OK:
                 self.ok[slot] = output
 
+    def earlier(self, slot: Slot) -> tuple[Output, ...]:
+        """The outputs of the turns before one, in their order."""
+        item_id, turn, *rest = slot
+        return tuple(self.ok[(item_id, before, *rest)] for before in range(turn))  # type: ignore[index]
+
 
 def missing_edits(
     items: Iterable[Item],
@@ -105,58 +144,79 @@ def missing_edits(
     settings: EditSettings,
     turn: int,
     known: StoredOutputs,
-    report: EditReport,
+    tally: EditTally,
 ) -> Iterator[EditWork]:
     """Every edit of one turn that has no ok output yet and can be made now."""
     for item in items:
         for mode in settings.modes:
-            if not has_turn(item, mode, turn):
+            if not has_turn(item, mode, turn, all_levels=settings.all_levels):
                 continue
             for editor in editors:
                 for sample in range(settings.samples):
                     slot = (item.item_id, turn, editor.name, mode.value, sample)
                     if slot in known.ok:
-                        report.done_before += 1
+                        tally.done_before += 1
                         continue
                     parent = None
                     if mode is Mode.MULTI_TURN and turn > 0:
                         parent = known.ok.get((item.item_id, turn - 1, editor.name, mode.value, sample))
                         if parent is None or parent.image is None:
-                            report.cut_off += 1
+                            tally.cut_off += 1
                             continue  # the chain broke before: counted there, as coverage
                     drawn = None if settings.seed is None else settings.seed + sample
-                    yield EditWork(item, editor, turn, mode, sample, parent, known.attempts[slot], drawn)
+                    history = known.earlier(slot) if parent is not None and editor.traits.in_context else ()
+                    yield EditWork(item, editor, turn, mode, sample, parent, known.attempts[slot], drawn, history)
 
 
-def has_turn(item: Item, mode: Mode, turn: int) -> bool:
-    """Single: items of one turn. Multi-turn: every turn of longer ones. Complex: all turns in one, at the last."""
+def has_turn(item: Item, mode: Mode, turn: int, *, all_levels: bool = False) -> bool:
+    """Single: items of one turn. Multi-turn: every turn of longer ones. Complex: all turns in one, at the last.
+
+    With `all_levels`, complex mode has every turn: the instructions up to it in one.
+    """
     last = len(item.turns) - 1
     if mode is Mode.SINGLE:
         return last == 0 and turn == 0
     if mode is Mode.COMPLEX:
-        return last > 0 and turn == last
+        return last > 0 and (turn == last or (all_levels and turn <= last))
     return last > 0 and turn <= last
 
 
 def named_in_folder(item: Item, mode: Mode, turn: int) -> JsonDict:
     """What an editor that hands out files is told of an item; no other editor gets to see it."""
     turns = len(item.turns) if mode is Mode.MULTI_TURN else 1
-    return {"key": item.key, "dataset": item.dataset, "turn": turn, "turns": turns, "mode": mode.value}
+    level = {"level": turn + 1} if mode is Mode.COMPLEX and turn + 1 < len(item.turns) else {}
+    return {"key": item.key, "dataset": item.dataset, "turn": turn, "turns": turns, "mode": mode.value, **level}
+
+
+def list_editors(folder: Path) -> dict[str, str]:
+    """Every editor by name with a description; with the workspace's own tables where the folder is a workspace."""
+    if not is_workspace(folder):
+        return editor_names(Settings())
+    with open_workspace(folder) as workspace:
+        return editor_names(workspace.settings)
 
 
 def add_studio(workspace: Workspace, keys: tuple[str, ...] | None = None) -> None:
     """Put the bundled benchmark's items (all of them, or these) into the workspace; what is there stays."""
+    from imarena.workflows.exchange import WorkspaceIntake
+
+    intake = WorkspaceIntake(workspace)
+    added = missing_studio_items(workspace, lambda data, name: intake.keep(data, name=name), keys)
+    intake.flush()
+    workspace.store.add(added)
+
+
+def missing_studio_items(
+    workspace: Workspace, keep: Callable[[bytes, str], ImageRef], keys: tuple[str, ...] | None = None
+) -> list[Item]:
+    """The bundled items (all of them, or these) that the workspace does not have; `keep` gets their pictures."""
     from imarena.datasets import DATASET, studio_items
     from imarena.studio import entries
-    from imarena.workflows.exchange import WorkspaceIntake
 
     wanted = keys if keys is not None else tuple(entry.key for entry in entries())
     present = {item.key for item in workspace.store.records(Item, dataset=DATASET)}
-    intake = WorkspaceIntake(workspace)
-    lacking = tuple(key for key in wanted if key not in present)
-    made = list(studio_items(lambda data, name: intake.keep(data, name=name), lacking)) if lacking else []
-    intake.flush()
-    workspace.store.add(made)
+    missing = tuple(key for key in wanted if key not in present)
+    return list(studio_items(keep, missing)) if missing else []
 
 
 def choose_items(
@@ -165,16 +225,25 @@ def choose_items(
     datasets: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
+    unstored: Sequence[Item] = (),
 ) -> list[Item]:
-    """Items by name, in the order in which they came. Names that are not there raise and suggest the nearest."""
-    check_names(workspace, datasets=datasets, tasks=tasks, keys=keys)
+    """Items by name, in the order in which they came, then those of `unstored`. An unknown name raises."""
+    if not unstored:
+        check_names(workspace, datasets=datasets, tasks=tasks, keys=keys)
     where = {c: list(v) for c, v in (("dataset", datasets), ("task", tasks), ("key", keys)) if v}
-    found = [item for item in workspace.store.records(Item, **where) if not item.absent]
-    if not found:
+    stored = [item for item in workspace.store.records(Item, **where) if not item.absent]
+    chosen = [*stored, *(item for item in unstored if _fits(item, where))]
+    if not chosen:
         raise UserError(
             "There are no items to edit.", hint="Import a benchmark first: `imarena import FORMAT PATH`, or `demo`."
         )
-    return found
+    return chosen
+
+
+def _fits(item: Item, where: Mapping[str, Sequence[str]]) -> bool:
+    """Has the item one of the values in every field that is named?"""
+    fields = {"dataset": item.dataset, "task": item.task, "key": item.key}
+    return all(fields[name] in values for name, values in where.items())
 
 
 def items_in_modes(items: Sequence[Item], modes: Sequence[Mode], limit: int | None = None) -> tuple[list[Item], int]:

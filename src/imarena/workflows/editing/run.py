@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 
+from imarena.clients import CostLimitReached
 from imarena.core import Editor, ImarenaError, InvalidImage, Progress, StoreError
-from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Output, Record, Status, Trace
+from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Mode, Output, Record, Status, Trace
 from imarena.engine import WorkerTask
 from imarena.storage import Workspace
 from imarena.workflows.editing.agent_journal import StepJournal
@@ -17,6 +18,7 @@ from imarena.workflows.editing.contact_sheet import ContactSheet
 from imarena.workflows.editing.plan import (
     EditReport,
     EditSettings,
+    EditTally,
     EditWork,
     StoredOutputs,
     missing_edits,
@@ -51,27 +53,27 @@ async def _edit_all(
     settings: EditSettings,
     progress: Progress | None,
 ) -> EditReport:
-    report = EditReport()
+    tally = EditTally()
     started = time.monotonic()
     sheet = ContactSheet(workspace, items, editors) if settings.sheet else None
     drawing: asyncio.Task[None] | None = None
     if sheet is not None:
-        sheet.draw(report)  # the page is there from the first moment: its path was told already
-        drawing = asyncio.create_task(sheet.keep_drawing(report))
+        sheet.draw(tally)  # the page is there from the first moment: its path was told already
+        drawing = asyncio.create_task(sheet.keep_drawing(tally))
     try:
-        with record_run(workspace, "edit", settings.noted(len(items), editors)) as ongoing:
-            await _edit_turns(workspace, items, editors, settings, report, ongoing, sheet, progress)
-            ongoing.counts = dict(report.outputs)
-            ongoing.cost_usd = report.cost_usd
-            ongoing.partial = bool(report.stopped) or any(status != "ok" for status in report.outputs)
+        with record_run(workspace, "edit", settings.run_settings(len(items), editors)) as ongoing:
+            await _edit_turns(workspace, items, editors, settings, tally, ongoing, sheet, progress)
+            ongoing.counts = dict(tally.outputs)
+            ongoing.cost_usd = tally.cost_usd
+            ongoing.partial = bool(tally.stopped) or any(status != "ok" for status in tally.outputs)
     finally:
         if drawing is not None:
             drawing.cancel()
             await asyncio.wait([drawing])
         if sheet is not None:
-            sheet.draw(report, ended=True)
-    report.seconds = time.monotonic() - started
-    return report
+            sheet.draw(tally, ended=True)
+    counts = {**vars(tally), "failures": tally.failures.causes()}
+    return EditReport(**counts, seconds=time.monotonic() - started)
 
 
 async def _edit_turns(
@@ -79,7 +81,7 @@ async def _edit_turns(
     items: Sequence[Item],
     editors: Sequence[Editor],
     settings: EditSettings,
-    report: EditReport,
+    tally: EditTally,
     ongoing: OngoingRun,
     sheet: ContactSheet | None,
     progress: Progress | None,
@@ -91,12 +93,12 @@ async def _edit_turns(
             await stack.enter_async_context(editor.traits.opened())
         for turn in range(max((len(item.turns) for item in items), default=0)):
             known = StoredOutputs(workspace)
-            work = list(missing_edits(items, editors, settings, turn, known, report))
+            work = list(missing_edits(items, editors, settings, turn, known, tally))
             planned += len(work)
             ongoing.plan(planned)
-            run = _Run(workspace, tuple(editors), settings, report, ongoing.run_id, sheet)
-            report.stopped = await run.make(work, turn, progress)
-            if report.stopped:
+            run = _Run(workspace, tuple(editors), settings, tally, ongoing.run_id, sheet)
+            tally.stopped = await run.make(work, turn, progress)
+            if tally.stopped:
                 break
 
 
@@ -107,11 +109,14 @@ class _Run:
     workspace: Workspace
     editors: tuple[Editor, ...]
     settings: EditSettings
-    report: EditReport
+    tally: EditTally
     run_id: str
     sheet: ContactSheet | None
     journals: dict[int, StepJournal] = field(default_factory=dict)
     """Of the edits under way, by the identity of the work."""
+    under_way: int = 0
+    highest_cost_usd: float = 0.0
+    """The highest cost that an edit of this run reported."""
 
     async def make(self, work: Sequence[EditWork], turn: int, progress: Progress | None) -> str:
         """Make the edits; returns why it stopped. Each is stored at once: a kill loses only those under way."""
@@ -126,10 +131,27 @@ class _Run:
         try:
             return (await ask(questions, terms)).stopped
         finally:
-            self.report.cost_usd += sum(journal.paid_usd for journal in self.journals.values())
+            self.tally.cost_usd += sum(journal.paid_usd for journal in self.journals.values())
+
+    def _check_limit(self) -> None:
+        """Raise where one more edit, as expensive as the most expensive one so far, could exceed the cost limit."""
+        limit = self.settings.max_cost_usd
+        if limit is None or not self.highest_cost_usd:
+            return
+        if self.tally.cost_usd + (self.under_way + 1) * self.highest_cost_usd > limit:
+            raise CostLimitReached(
+                f"The cost limit of {limit:.4f} USD is reached: {self.tally.cost_usd:.4f} spent, {self.under_way} edits"
+                f" under way, and an edit may cost {self.highest_cost_usd:.4f}.",
+                hint="Raise --max-cost-usd and run the same command again: finished work is not paid for twice.",
+            )
 
     def _order(self, work: EditWork) -> EditOrder:
-        request = request_of(self.workspace, work.item, work.turn, work.mode, work.parent, work.seed)
+        self._check_limit()
+        self.under_way += 1
+        request = request_of(
+            self.workspace, work.item, work.turn, work.mode, work.parent, work.seed, self.settings.connector,
+            work.history,
+        )  # fmt: skip
         if work.editor.traits.needs_key:
             named = named_in_folder(work.item, work.mode, work.turn)
             request = replace(request, params={**request.params, **named})
@@ -140,9 +162,9 @@ class _Run:
         journal = None
         if work.editor.traits.resumable is not None:
             journal = self.journals[id(work)] = StepJournal.of(self.workspace, work)
-        words = instruction_of(work.item, work.turn, work.mode)
-        place = next(n for n, editor in enumerate(self.editors) if editor is work.editor)
-        return EditOrder(place, request, words, self.settings.checks, journal)
+        instruction = instruction_of(work.item, work.turn, work.mode, self.settings.connector)
+        editor_index = next(n for n, editor in enumerate(self.editors) if editor is work.editor)
+        return EditOrder(editor_index, request, instruction, self.settings.checks, journal)
 
     def _unshown(self, work: EditWork, error: Exception) -> EditMade:
         if isinstance(error, ImarenaError):
@@ -173,7 +195,7 @@ class _Run:
         self.workspace.store.keep_images(images)
         conflicts = self.workspace.store.add(records).conflicts
         if conflicts:
-            self.report.outputs["conflict"] += len(conflicts)
+            self.tally.outputs["conflict"] += len(conflicts)
         if self.sheet is not None:
             self.sheet.changed()
 
@@ -182,6 +204,8 @@ class _Run:
         params: JsonDict = dict(work.editor.params)
         if self.settings.wrap and work.editor.traits.wrappable:
             params["wrap"] = "1"
+        if work.mode is Mode.COMPLEX and self.settings.connector != "concatenate":
+            params["connector"] = self.settings.connector
         if result.status is Status.OK and made.info is None:
             raise StoreError("an ok edit was not looked at")
         return Output(
@@ -205,18 +229,22 @@ class _Run:
 
     def _count(self, work: EditWork, made: EditMade) -> EditMade:
         name, status = work.editor.name, made.result.status.value
-        self.report.outputs[status] += 1
-        self.report.by_editor.setdefault(name, Counter())[status] += 1
+        self.tally.outputs[status] += 1
+        self.tally.by_editor.setdefault(name, Counter())[status] += 1
         journal = self.journals.pop(id(work), None)
-        self.report.cost_usd += journal.paid_usd if journal is not None else made.result.cost_usd or 0.0
+        cost = journal.paid_usd if journal is not None else made.result.cost_usd or 0.0
+        self.tally.cost_usd += cost
+        self.under_way = max(0, self.under_way - 1)
+        self.highest_cost_usd = max(self.highest_cost_usd, cost)
         if made.result.error:
-            self.report.errors.setdefault(f"{name}: {status}", made.result.error)
-        flags = {flag for found in made.evidence for flag in _flags(found)}
+            self.tally.errors.setdefault(f"{name}: {status}", made.result.error)
+            self.tally.failures.add(f"{name}, {status}: {made.result.error}", work.item.key)
+        flags = {flag for evidence in made.evidence for flag in _flags(evidence)}
         if flags:
-            self.report.flags.setdefault(name, Counter()).update(flags)
+            self.tally.flags.setdefault(name, Counter()).update(flags)
         return made
 
 
-def _flags(found: Evidence) -> list[str]:
-    flags = found.value.get("flags") if isinstance(found.value, dict) else None
+def _flags(evidence: Evidence) -> list[str]:
+    flags = evidence.value.get("flags") if isinstance(evidence.value, dict) else None
     return [str(flag) for flag in flags] if isinstance(flags, list) else []

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from imarena.core import Editor, UserError, counted, plural
-from imarena.core.records import JsonDict, Output, Status
+from imarena.core.records import JsonDict, Mode, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.editing.plan import EditSettings
 
@@ -16,7 +16,7 @@ _SHOWN = 60
 
 def is_same_variant(output: Output, editor: Editor) -> bool:
     """Was it made by this version with these options? Prices follow these, not the words around an instruction."""
-    then = {key: value for key, value in output.params.items() if key != "wrap"}
+    then = {key: value for key, value in output.params.items() if key not in ("wrap", "connector")}
     return output.origin is not None or (output.editor_version == editor.version and then == _params(editor))
 
 
@@ -27,17 +27,17 @@ def check_same_variant(workspace: Workspace, editors: Sequence[Editor], settings
     an update. Imported outputs do not say how they were made, and pass.
     """
     named = {editor.name: editor for editor in editors}
-    found: dict[str, Counter[str]] = {name: Counter() for name in named}
+    differences: dict[str, Counter[str]] = {name: Counter() for name in named}
     for output in workspace.store.records(Output, editor=list(named), status=Status.OK.value):
         if output.origin is None:
-            found[output.editor or ""].update([_difference(output, named[output.editor or ""], settings)])
-    for name, told in found.items():
-        others = {words: number for words, number in told.items() if words}
+            differences[output.editor or ""].update([_difference(output, named[output.editor or ""], settings)])
+    for name, counts in differences.items():
+        others = {difference: number for difference, number in counts.items() if difference}
         if others:
             number = sum(others.values())
-            words = max(others, key=lambda words: others[words])
+            usual = max(others, key=others.__getitem__)
             raise UserError(
-                f"{counted(number, 'output')} of '{name}' made in another way {plural('is', number)} stored: {words}.",
+                f"{counted(number, 'output')} of '{name}' made in another way {plural('is', number)} stored: {usual}.",
                 hint=f"Store the new ones under a name of their own: --as {name}-2. Or go on with --mixed: what is "
                 "stored stays as it is, and only what is missing is made in the new way.",
             )
@@ -48,11 +48,13 @@ def _difference(output: Output, editor: Editor, settings: EditSettings) -> str:
     then, now = _flat(output.params), _flat(_params(editor))
     if settings.wrap and editor.traits.wrappable:
         now["wrap"] = "1"
+    if output.mode is Mode.COMPLEX and settings.connector != "concatenate":
+        now["connector"] = settings.connector
     if not editor.traits.deterministic:
         then["seed"] = output.seed
         now["seed"] = None if settings.seed is None else settings.seed + output.sample
     return "; ".join(
-        f"{name} was {_told(then, name)} and is {_told(now, name)}"
+        f"{name} was {_value_text(then, name)} and is {_value_text(now, name)}"
         for name in sorted({*then, *now})
         if then.get(name) != now.get(name)
     )
@@ -60,19 +62,19 @@ def _difference(output: Output, editor: Editor, settings: EditSettings) -> str:
 
 def _params(editor: Editor) -> JsonDict:
     """An editor's options as they look in a record."""
-    found: JsonDict = json.loads(json.dumps(dict(editor.params)))
-    return found
+    params: JsonDict = json.loads(json.dumps(dict(editor.params)))
+    return params
 
 
 def _flat(options: JsonDict) -> JsonDict:
     """Tables inside tables with names like `agent.steps`, so that a difference is named and nothing else."""
-    found: JsonDict = {}
+    flat: JsonDict = {}
     for name, value in options.items():
         inner = _flat(value) if isinstance(value, dict) else None
-        found |= {f"{name}.{key}": kept for key, kept in inner.items()} if inner else {name: value}
-    return found
+        flat |= {f"{name}.{key}": kept for key, kept in inner.items()} if inner else {name: value}
+    return flat
 
 
-def _told(options: JsonDict, name: str) -> str:
+def _value_text(options: JsonDict, name: str) -> str:
     value: JsonValue = options.get(name)
     return "not set" if value is None else json.dumps(value)[:_SHOWN]

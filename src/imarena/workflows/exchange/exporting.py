@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from imarena.core import Progress, Skip, UserError, WriteFormat
-from imarena.core.records import ImageRef, Record
-from imarena.storage import Workspace
+from imarena.core.records import Exclusion, ImageRef, Record
+from imarena.storage import Workspace, read_exclusions, reading
 from imarena.workflows.views import View, uncounted_judgments, uncounted_votes
 
 R = TypeVar("R", bound=Record)
@@ -21,6 +21,11 @@ class WorkspaceArchive:
 
     def records(self, kind: type[R]) -> Iterator[R]:
         """All records of a kind, oldest first."""
+        if issubclass(kind, Exclusion):
+            with reading(self._workspace.store.engine) as connection:
+                exclusions = read_exclusions(connection)
+            yield from cast("list[R]", exclusions)
+            return
         total = self._workspace.store.count(kind).get((), 0)
         for done, record in enumerate(self._workspace.store.records(kind)):
             if self._progress and done % 200 == 0:

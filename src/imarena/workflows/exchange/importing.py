@@ -6,36 +6,48 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from imarena.core import InvalidImage, Progress, ReadFormat, Skip, content_id, sha256_hex
-from imarena.core.records import ImageRef, Item, JsonDict, Judgment, Output, Record, Status, Tombstone, Vote
-from imarena.datasets import load_taxonomy, taxonomy_names
-from imarena.images import check_image
-from imarena.storage import Conflict, Workspace, item_images, withdrawn_images
+from imarena.core import Cause, CauseTally, InvalidImage, Progress, ReadFormat, Skip, content_id, sha256_hex
+from imarena.core.notices import Notice, notice_fields, text_notice
+from imarena.core.records import (
+    Exclusion,
+    ImageRef,
+    Item,
+    JsonDict,
+    Judgment,
+    Output,
+    Rater,
+    Record,
+    Status,
+    Tombstone,
+    Vote,
+)
+from imarena.datasets import READERS, download_dataset, is_hub, load_taxonomy, taxonomy_names
+from imarena.images import describe_image
+from imarena.storage import Conflict, Workspace, add_exclusion, item_images, withdrawn_images, writing
 from imarena.workflows.wiring import record_run
 
 BATCH = 1_000
-MAX_SKIPS = 1_000
-"""Skips that are kept word for word; the rest is only counted."""
+MAX_SKIPS = 100_000
+"""Skips that are kept word for word; the rest is only counted, by cause."""
+MAX_WARNINGS = 1_000
+_ABOUT = ("taxonomy", "task", "family", "topic", "subtopic", "track", "language", "licence")
+"""Fields that say what an item is about. They are not in its id, so another value does not make another item."""
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class ImportReport:
     """What an import did."""
 
     format: str
     path: str
-    new: Counter[str] = field(default_factory=Counter)
-    same: Counter[str] = field(default_factory=Counter)
-    skipped: int = 0
-    skips: list[Skip] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    """What was imported but looks wrong, such as a task that the taxonomy does not know."""
-
-    def skip(self, skip: Skip) -> None:
-        """Note something that was left out."""
-        self.skipped += 1
-        if len(self.skips) < MAX_SKIPS:
-            self.skips.append(skip)
+    new: Counter[str]
+    same: Counter[str]
+    skipped: int
+    skips: tuple[Skip, ...]
+    causes: tuple[Cause, ...]
+    """Why rows and files were left out; the counts are exact, also beyond what `skips` holds."""
+    notices: tuple[Notice, ...]
+    """What was imported but looks wrong, such as a task that the taxonomy does not know, and unused columns."""
 
     def to_json(self) -> dict[str, object]:
         """For ``--json``."""
@@ -45,9 +57,31 @@ class ImportReport:
             "new": dict(self.new),
             "same": dict(self.same),
             "skipped": self.skipped,
-            "warnings": self.warnings,
+            **notice_fields(self.notices),
+            "causes": [cause.to_json() for cause in self.causes],
             "skips": [{"file": skip.file, "row": skip.row, "reason": skip.reason} for skip in self.skips],
         }
+
+
+@dataclass
+class _Tally:
+    """The counts of an import while it runs."""
+
+    new: Counter[str] = field(default_factory=Counter)
+    same: Counter[str] = field(default_factory=Counter)
+    skipped: int = 0
+    skips: list[Skip] = field(default_factory=list)
+    causes: CauseTally = field(default_factory=CauseTally)
+    notices: list[Notice] = field(default_factory=list)
+    items: set[str] = field(default_factory=set)
+    """Items that this import gave already: a file may name an item many times."""
+
+    def skip(self, skip: Skip) -> None:
+        """Note something that was left out."""
+        self.skipped += 1
+        self.causes.add(skip.reason, skip.where)
+        if len(self.skips) < MAX_SKIPS:
+            self.skips.append(skip)
 
 
 class WorkspaceIntake:
@@ -67,10 +101,7 @@ class WorkspaceIntake:
             return self._refs[sha256]
         if sha256 in self._withdrawn:
             raise InvalidImage(f"the image was withdrawn from this workspace on {self._withdrawn[sha256][:10]}")
-        info = check_image(data)
-        reference = ImageRef(
-            sha256=sha256, size_bytes=len(data), media_type=info.media_type, width=info.width, height=info.height
-        )
+        reference = describe_image(data)
         self._workspace.blobs.put(data)
         self._refs[sha256] = reference
         self._pending.append(reference)
@@ -83,11 +114,11 @@ class WorkspaceIntake:
     def outputs(self, dataset: str) -> Mapping[tuple[str, str], str]:
         """Ids of the ok single-turn outputs that are stored already, by (item key, editor)."""
         keys = {row["id"]: row["key"] for row in self._workspace.store.rows(Item, dataset=dataset)}
-        found: dict[tuple[str, str], str] = {}
+        output_ids: dict[tuple[str, str], str] = {}
         for row in self._workspace.store.rows(Output, status=Status.OK.value, turn=0, sample=0):
             if row["editor"] is not None and row["item_id"] in keys:
-                found[keys[row["item_id"]], row["editor"]] = row["id"]
-        return found
+                output_ids[keys[row["item_id"]], row["editor"]] = row["id"]
+        return output_ids
 
     def bury(self, records: Iterable[Record]) -> None:
         """Register the pictures that records name and a tombstone in the same import says are gone: the records stay
@@ -110,6 +141,20 @@ class WorkspaceIntake:
         self._pending.clear()
 
 
+def import_dataset(
+    workspace: Workspace,
+    format_name: str,
+    path: str,
+    *,
+    options: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Import a file or folder of a known format, or a data set of the hub (`hub:owner/name[@revision]`)."""
+    read = READERS.get(format_name)
+    source = download_dataset(path, workspace.root / "downloads") if is_hub(path) else Path(path)
+    return import_records(workspace, read, format_name=format_name, path=source, options=options, progress=progress)
+
+
 def import_records(
     workspace: Workspace,
     read: ReadFormat,
@@ -120,11 +165,11 @@ def import_records(
     progress: Progress | None = None,
 ) -> ImportReport:
     """Import everything that `read` yields. Bad rows are reported and left out; good ones go in, a batch at a time."""
-    report = ImportReport(format_name, str(path))
+    tally = _Tally()
     chosen = dict(options or {})
     intake = WorkspaceIntake(workspace)
-    place = content_id("place", str(path.resolve()))
-    settings: JsonDict = {"format": format_name, "path": path.name, "place": place, "options": {**chosen}}
+    path_id = content_id("place", str(path.resolve()))
+    settings: JsonDict = {"format": format_name, "path": path.name, "place": path_id, "options": {**chosen}}
     with record_run(workspace, "import", settings) as run:
         stream = read(path, intake, chosen)
         done = 0
@@ -132,56 +177,104 @@ def import_records(
             records: list[Record] = []
             for entry in batch:
                 if isinstance(entry, Skip):
-                    report.skip(entry)
+                    tally.skip(entry)
+                elif isinstance(entry, Notice):
+                    tally.notices.append(entry)
                 else:
                     records.append(entry)
             intake.flush()
             intake.bury(records)
-            _write(workspace, records, report)
+            _write(workspace, records, tally)
             done += len(batch)
             if progress:
                 progress("records", done, None)
         intake.flush()
-        run.counts = dict(report.new)
-        run.partial = report.skipped > 0
-    return report
+        run.counts = dict(tally.new)
+        run.partial = tally.skipped > 0
+    return ImportReport(
+        format_name, str(path), tally.new, tally.same, tally.skipped, tuple(tally.skips), tally.causes.causes(),
+        tuple(tally.notices),
+    )  # fmt: skip
 
 
-def _check_tasks(records: list[Record], report: ImportReport) -> None:
+def _check_tasks(records: list[Record], tally: _Tally) -> None:
     """Warn of tasks and topics that an item's taxonomy does not know; each warning once."""
     for record in records:
-        if isinstance(record, Item) and record.taxonomy in taxonomy_names() and len(report.warnings) < MAX_SKIPS:
+        if isinstance(record, Item) and record.taxonomy in taxonomy_names() and len(tally.notices) < MAX_WARNINGS:
             warning = load_taxonomy(record.taxonomy or "").check(record)
-            if warning and warning not in report.warnings:
-                report.warnings.append(warning)
+            if warning and text_notice(warning) not in tally.notices:
+                tally.notices.append(text_notice(warning))
 
 
-def _write(workspace: Workspace, records: list[Record], report: ImportReport) -> None:
-    _check_tasks(records, report)
+def _write(workspace: Workspace, records: list[Record], tally: _Tally) -> None:
+    _check_tasks(records, tally)
+    exclusions = [record for record in records if isinstance(record, Exclusion)]
+    records = [record for record in records if not isinstance(record, Exclusion)]
+    differing = _differing_items(workspace, records, tally)
     outcome = workspace.store.add(records)
+    _write_exclusions(workspace, exclusions, tally)
     refused = {id(conflict.record) for conflict in outcome.conflicts}
     kinds = Counter(type(record).__name__ for record in records if id(record) not in refused)
-    report.new.update(outcome.new_by_kind)
-    report.same.update(kinds - outcome.new_by_kind)
+    tally.new.update(outcome.new_by_kind)
+    tally.same.update(kinds - outcome.new_by_kind)
     if outcome.same:
         for record in _changed(workspace, records):
-            report.same[type(record).__name__] -= 1
-            report.skip(_conflict_skip(Conflict(record, "it is stored already with another verdict, which stays")))
-    for conflict in outcome.conflicts:
-        report.skip(_conflict_skip(conflict))
+            tally.same[type(record).__name__] -= 1
+            tally.skip(_conflict_skip(Conflict(record, "it is stored already with another verdict, which stays")))
+    if differing:
+        tally.same["Item"] -= len(differing)
+    for conflict in [*differing, *outcome.conflicts]:
+        tally.skip(_conflict_skip(conflict))
+
+
+def _write_exclusions(workspace: Workspace, exclusions: list[Exclusion], tally: _Tally) -> None:
+    """Exclusions are lifted in place, and so are no records of the store."""
+    for exclusion in exclusions:
+        if workspace.store.get(Rater, exclusion.rater_id) is None:
+            tally.skip(_conflict_skip(Conflict(exclusion, f"there is no rater '{exclusion.rater_id}'")))
+            continue
+        with writing(workspace.store.engine) as connection:
+            new = add_exclusion(connection, exclusion)
+        (tally.new if new else tally.same)["Exclusion"] += 1
 
 
 def _changed(workspace: Workspace, records: list[Record]) -> list[Record]:
     """Votes and judgments whose place in their source is known, but with another verdict than the one given now."""
     changed: list[Record] = []
     for kind in (Vote, Judgment):
-        given = {_verdict_id(record): record for record in records if isinstance(record, kind)}
-        found = workspace.store.records(kind, id=list(given)) if given else ()
-        for stored in found:
+        by_id = {_verdict_id(record): record for record in records if isinstance(record, kind)}
+        matches = workspace.store.records(kind, id=list(by_id)) if by_id else ()
+        for stored in matches:
             if isinstance(stored, Vote | Judgment):
-                record = given[_verdict_id(stored)]
+                record = by_id[_verdict_id(stored)]
                 changed += [record] if _verdict(record) != _verdict(stored) else []
     return changed
+
+
+def _differing_items(workspace: Workspace, records: list[Record], tally: _Tally) -> list[Conflict]:
+    """Items that were stored before this import and that it gives with another licence, task or the like."""
+    given = {item.item_id: item for item in reversed(records) if isinstance(item, Item)}
+    earlier = [item_id for item_id in given if item_id not in tally.items]
+    tally.items.update(earlier)
+    conflicts: list[Conflict] = []
+    for stored in workspace.store.records(Item, id=earlier) if earlier else ():
+        fields = _lost_fields(given[stored.item_id], stored)
+        if fields:
+            reason = (
+                f"the stored item has another {', '.join(fields)}; records are never changed: "
+                "import into a new workspace, or under dataset=NAME"
+            )
+            conflicts.append(Conflict(given[stored.item_id], reason))
+    return conflicts
+
+
+def _lost_fields(item: Item, stored: Item) -> list[str]:
+    """What an item states that the stored one does not. A value that it leaves out (or the language that stands for
+    none) is no statement: nothing of it is lost.
+    """
+    unstated = {None, "", Item.model_fields["language"].default}
+    fields = [name for name in _ABOUT if getattr(item, name) not in {*unstated, getattr(stored, name)}]
+    return fields + [name for name, value in item.provenance.items() if value and value != stored.provenance.get(name)]
 
 
 def _verdict_id(record: Vote | Judgment) -> str:

@@ -1,14 +1,14 @@
-"""What a judge sees beside the images of a case, where its traits ask for it: expected objects and stored evidence."""
+"""What a judge sees beside the images of a case, where its traits ask for it: objects, stored evidence, the plan."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from imarena.core import Exhibit, Judge
-from imarena.core.records import Evidence, Output, Status
+from imarena.core import Exhibit, Judge, PlannedEdit, object_plan
+from imarena.core.records import Evidence, ImageRef, Item, Mode, Output, Status
 from imarena.storage import Workspace
-from imarena.workflows.questions.cases import Case
+from imarena.workflows.questions.cases import Case, images_of
 from imarena.workflows.questions.expected_objects import all_object_lists
-from imarena.workflows.views import instruction_of, references_of, sources_of
+from imarena.workflows.views import instruction_of
 
 INSTRUCTION = "instruction"
 """The parameter of evidence that holds for one instruction only, such as the boxes that an edit is to stay in."""
@@ -16,41 +16,81 @@ INSTRUCTION = "instruction"
 
 def with_context(workspace: Workspace, judge: Judge, cases: Iterable[Case], parents: dict[str, Output]) -> list[Case]:
     """The cases with what this judge asks for; nothing is read from the store for a judge that asks for nothing."""
-    found = list(cases)
+    extended = list(cases)
     if judge.traits.shows_objects:
         look = all_object_lists(workspace)
-        found = [replace(one, expected_objects=look(one.item, one.left.turn, one.left.mode)) for one in found]
+        extended = [
+            replace(case, expected_objects=look(case.item, case.left.turn, case.left.mode)) for case in extended
+        ]
+    if judge.traits.needs_plan:
+        extended = [
+            replace(case, plan=object_plan(case.item), chain=_chain(case.item, case.left, parents)) for case in extended
+        ]
     if judge.traits.evidence:
         stored = _stored(workspace, judge.traits.evidence)
-        found = [replace(one, evidence=_about(one, parents, stored)) for one in found]
-    return found
+        extended = [replace(case, evidence=_about(case, parents, stored)) for case in extended]
+    return extended
 
 
 def add_context(exhibit: Exhibit, case: Case) -> Exhibit:
     """The exhibit with what `with_context` found. Parameters are left out: a file name there may name an editor."""
-    evidence = tuple(one.model_copy(update={"params": {}}) for one in case.evidence)
+    evidence = tuple(record.model_copy(update={"params": {}}) for record in case.evidence)
     return replace(exhibit, expected_objects=case.expected_objects, evidence=evidence)
+
+
+def planned_edit(workspace: Workspace, judge: Judge, case: Case) -> PlannedEdit | None:
+    """The case's plan and the images before its output; None for a judge that needs no plan.
+
+    What the judge measured on these images before is read now, so that what this run stored is among it.
+    """
+    if case.plan is None or not case.chain:
+        return None
+    hashes = {image.sha256 for image in case.chain}
+    if case.left.image is not None:
+        hashes.add(case.left.image.sha256)
+    kinds = list(judge.traits.measures)
+    known = (
+        workspace.store.records(Evidence, image_sha256=sorted(hashes), kind=kinds, status=Status.OK.value)
+        if kinds
+        else ()
+    )
+    chain = tuple(workspace.load(image) for image in case.chain)
+    return PlannedEdit(case.plan, case.left.turn, case.left.mode, chain, tuple(known))
+
+
+def _chain(item: Item, output: Output, parents: dict[str, Output]) -> tuple[ImageRef, ...]:
+    """The images from the base to the one before this output; none where one is missing."""
+    if not item.sources:
+        return ()
+    base = item.sources[:1]
+    if output.mode is not Mode.MULTI_TURN:
+        return base
+    before: list[ImageRef] = []
+    while output.turn > 0:
+        parent = parents.get(output.parent_id or "")
+        if parent is None or parent.image is None:
+            return ()
+        before.append(parent.image)
+        output = parent
+    return (*base, *reversed(before))
 
 
 def _stored(workspace: Workspace, kinds: tuple[str, ...]) -> dict[str, list[Evidence]]:
     """All ok evidence of these kinds by image, oldest first."""
     by_image: dict[str, list[Evidence]] = {}
-    for one in workspace.store.records(Evidence, kind=list(kinds), status=Status.OK.value):
-        by_image.setdefault(one.image_sha256, []).append(one)
+    for evidence in workspace.store.records(Evidence, kind=list(kinds), status=Status.OK.value):
+        by_image.setdefault(evidence.image_sha256, []).append(evidence)
     return by_image
 
 
 def _about(case: Case, parents: dict[str, Output], stored: dict[str, list[Evidence]]) -> tuple[Evidence, ...]:
     """What is stored about the images of a case: of each tool's findings of a kind about an image, the newest."""
-    item, turn = case.item, case.left.turn
-    outputs = [output.image for output in (case.left, case.right) if output is not None and output.image is not None]
-    images = [*sources_of(item, case.left, parents), *references_of(item, turn), *outputs]
-    shown = dict.fromkeys(image.sha256 for image in images)
-    instruction = instruction_of(item, turn, case.left.mode)
+    shown = dict.fromkeys(image.sha256 for image in images_of(case, parents))
+    instruction = instruction_of(case.item, case.left.turn, case.left.mode)
     newest: dict[tuple[str, str | None, str, str], Evidence] = {}
     for sha256 in shown:
-        for one in stored.get(sha256, ()):
-            compared = one.against_sha256 is None or one.against_sha256 in shown
-            if compared and one.params.get(INSTRUCTION) in (None, instruction):
-                newest[sha256, one.against_sha256, one.kind, one.tool] = one
+        for evidence in stored.get(sha256, ()):
+            compared = evidence.against_sha256 is None or evidence.against_sha256 in shown
+            if compared and evidence.params.get(INSTRUCTION) in (None, instruction):
+                newest[sha256, evidence.against_sha256, evidence.kind, evidence.tool] = evidence
     return tuple(newest.values())

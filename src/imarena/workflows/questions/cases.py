@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from imarena.core import UnknownName, content_id, suggestion
-from imarena.core.records import Evidence, Item, Order, Output, Status
+from imarena.core import ObjectPlan, UnknownName, content_id, suggestion
+from imarena.core.records import Evidence, ImageRef, Item, Order, Output, Status
 from imarena.storage import Workspace
-from imarena.workflows.views import View, people_battles
+from imarena.workflows.views import View, people_battles, references_of, sources_of
 
 Slot = tuple[str, int, str]
 """Item id, turn and mode: outputs of one slot answer the same question and can be compared."""
@@ -25,6 +25,11 @@ class Case:
     """Only for judges that are shown the list."""
     evidence: tuple[Evidence, ...] = ()
     """Only for judges whose traits ask for evidence: what is stored about these images."""
+    plan: ObjectPlan | None = None
+    """Only for judges whose traits ask for the plan."""
+    chain: tuple[ImageRef, ...] = ()
+    """With a plan: the base image and, in multi-turn mode, the outputs of the turns before; empty where one is
+    missing."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class ShowableOutputs:
     hidden: int
     """Ok outputs that cannot be shown, because their pixels are absent."""
     voted: frozenset[tuple[str, str]] = frozenset()
-    """Pairs of outputs that people voted on, the smaller id first; filled by `load_board(..., voted=True)`."""
+    """Pairs of outputs that people voted on, the smaller id first; filled by `load_outputs(..., voted=True)`."""
 
     @property
     def editors(self) -> list[str]:
@@ -58,11 +63,9 @@ def load_outputs(
 
     `voted`: read too which pairs people voted on.
     """
-    where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
-    check_names(workspace, datasets=datasets, tasks=tasks)
+    items = {item.item_id: item for item in chosen_items(workspace, datasets, tasks)}
     if editors:
         _check("editor", editors, {str(key[0]) for key in workspace.store.count(Output, "editor") if key[0]})
-    items = {item.item_id: item for item in workspace.store.records(Item, **where)}
     slots: dict[Slot, list[Output]] = {}
     parents: dict[str, Output] = {}
     hidden = 0
@@ -82,10 +85,17 @@ def load_outputs(
 def voted_pairs(workspace: Workspace) -> frozenset[tuple[str, str]]:
     """The two outputs of every vote on a pair that counts, the smaller id first."""
     view = View(workspace)
-    found = people_battles(view)
-    sides = zip(found.left.tolist(), found.right.tolist(), strict=True)
+    battles = people_battles(view)
+    sides = zip(battles.left.tolist(), battles.right.tolist(), strict=True)
     pairs = ((view.entries.id_of(left), view.entries.id_of(right)) for left, right in sides)
     return frozenset((min(pair), max(pair)) for pair in pairs)
+
+
+def chosen_items(workspace: Workspace, datasets: Sequence[str] | None, tasks: Sequence[str] | None) -> Iterator[Item]:
+    """The items of these data sets and tasks, all without names. An unknown name raises and suggests the nearest."""
+    check_names(workspace, datasets=datasets, tasks=tasks)
+    where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
+    return workspace.store.records(Item, **where)
 
 
 def check_names(
@@ -108,6 +118,12 @@ def _check(kind: str, chosen: Sequence[str], known: set[str]) -> None:
             raise UnknownName(f"There is no {kind} called '{name}'.", hint=hint)
 
 
+def images_of(case: Case, parents: dict[str, Output]) -> list[ImageRef]:
+    """Sources, references and outputs that a judge sees."""
+    outputs = [output.image for output in (case.left, case.right) if output is not None and output.image is not None]
+    return [*sources_of(case.item, case.left, parents), *references_of(case.item, case.left.turn), *outputs]
+
+
 def pointwise_cases(board: ShowableOutputs, *, repeats: int = 1) -> Iterator[Case]:
     """Every output once (or `repeats` times)."""
     for repeat in range(repeats):
@@ -116,8 +132,8 @@ def pointwise_cases(board: ShowableOutputs, *, repeats: int = 1) -> Iterator[Cas
                 yield Case(board.items[item_id], output, repeat=repeat)
 
 
-def assign_sides(one: Output, other: Output) -> tuple[Output, Output]:
+def assign_sides(first: Output, second: Output) -> tuple[Output, Output]:
     """Left and right, by a coin that depends on nothing but the two outputs."""
-    first, second = sorted((one, other), key=lambda output: output.output_id)
-    coin = int(content_id("side", first.output_id, second.output_id)[-1], 16) % 2
-    return (first, second) if coin else (second, first)
+    low, high = sorted((first, second), key=lambda output: output.output_id)
+    coin = int(content_id("side", low.output_id, high.output_id)[-1], 16) % 2
+    return (low, high) if coin else (high, low)

@@ -8,7 +8,7 @@ from imarena.judges import ComputeTime, count_new, measure_compute_time
 from imarena.storage import Workspace
 
 RUNS, SAMPLE = 3, 1000
-"""PastAttempts runs, and questions from the beginning of each: that is where the pictures are looked at."""
+"""Earlier runs, and questions from the beginning of each: that is where the pictures are looked at."""
 
 
 def read_compute_time(workspace: Workspace, judge: Judge) -> ComputeTime:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from imarena.core import Judge, content_id
-from imarena.core.records import ImageRef, Judgment, Order, Output, Reply, Status, Usage
+from imarena.core.records import Judgment, Order, Output, Reply, Status, Usage
 from imarena.judges import (
     Estimate,
     Size,
@@ -17,14 +17,13 @@ from imarena.judges import (
     question_size,
 )
 from imarena.storage import Workspace
-from imarena.workflows.questions.cases import Case, ShowableOutputs
+from imarena.workflows.questions.cases import Case, ShowableOutputs, images_of
 from imarena.workflows.questions.compute_time import read_compute_time
 from imarena.workflows.questions.judging_plan import EarlierAnswers, PlannedWork, case_key, placeholder_exhibit
-from imarena.workflows.views import references_of, sources_of
 from imarena.workflows.wiring import WiredJudge
 
 SAMPLE = 300
-"""PastAttempts judgments, newest first, that assumptions are corrected by."""
+"""Earlier judgments, newest first, that assumptions are corrected by."""
 
 
 def estimate(
@@ -39,7 +38,7 @@ def estimate(
     """Count what is missing; tokens by the prompts' words and the pictures' sizes, corrected by earlier replies."""
     if wired.endpoint is None and wired.judge.traits.cpu_bound:
         return estimate_computed(
-            wired, read_compute_time(workspace, wired.judge), [case_key(one.case)[:2] for one in planned.work],
+            wired, read_compute_time(workspace, wired.judge), [case_key(work.case)[:2] for work in planned.work],
             planned.answered, unfit=dict(planned.unfit), at_most=at_most,
         )  # fmt: skip
     rows = _past(workspace, wired.judge)
@@ -47,7 +46,7 @@ def estimate(
         sizes = [Size(0, 0, 0)] * len(planned.work)
         past: list[tuple[Size | None, Usage]] = [(None, _usage(row)) for row in rows]
     else:
-        sizes = [size_of(wired, one.case, board.parents, one.held) for one in planned.work]
+        sizes = [size_of(wired, work.case, board.parents, work.held) for work in planned.work]
         past = [(_past_size(wired, row, board), _usage(row)) for row in rows]
     return estimate_sizes(
         wired, sizes, past, planned.answered,
@@ -58,19 +57,13 @@ def estimate(
 def size_of(wired: WiredJudge, case: Case, parents: dict[str, Output], held: EarlierAnswers | None = None) -> Size:
     """The size of one case: words by their length, pictures by their prepared size, for all questions not `held`."""
     prompts, passes = wired.judge.traits.prompts, wired.judge.traits.passes
-    images = _images(case, parents)
+    images = {image.sha256.encode(): image for image in images_of(case, parents)}
     if not prompts:
         return Size(500, sum(picture_tokens(wired, image) for image in images.values()), len(images))
     known = held.texts if held else {}
     asked = [prompts[name] for number in range(passes) for name in prompts if pass_name(name, number) not in known]
     size = question_size(asked, placeholder_exhibit(case, parents), lambda part: picture_tokens(wired, images[part]))
     return replace(size, questions=len(asked))
-
-
-def _images(case: Case, parents: dict[str, Output]) -> dict[bytes, ImageRef]:
-    found = [*sources_of(case.item, case.left, parents), *references_of(case.item, case.left.turn)]
-    found += [output.image for output in (case.left, case.right) if output is not None and output.image is not None]
-    return {image.sha256.encode(): image for image in found}
 
 
 def _past(workspace: Workspace, judge: Judge) -> list[Any]:

@@ -10,7 +10,7 @@ from imarena.workflows.wiring import WiredJudge
 
 def computes(*asked: Judge | Editor) -> bool:
     """Is an answer all computing? Otherwise it waits: for an endpoint, a program, a file."""
-    return bool(asked) and all(one.traits.cpu_bound for one in asked)
+    return bool(asked) and all(each.traits.cpu_bound for each in asked)
 
 
 def executor_for(settings: Settings, option: str, staying: str | None) -> ExecutorKind:
@@ -41,5 +41,7 @@ def judge_terms(settings: Settings, wired: WiredJudge, *, executor: str = "", co
 
 def executor_of_editors(settings: Settings, option: str, editors: Sequence[Editor]) -> ExecutorKind:
     """The same for editors. One that is opened or keeps a journal holds what other processes cannot share."""
-    staying = (one.name for one in editors if one.traits.opening is not None or one.traits.resumable is not None)
+    staying = (
+        editor.name for editor in editors if editor.traits.opening is not None or editor.traits.resumable is not None
+    )
     return executor_for(settings, option, next(staying, None))

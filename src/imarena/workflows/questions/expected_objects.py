@@ -13,7 +13,7 @@ from imarena.core import Judge, canonical_json, content_id, sha256_hex
 from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Mode, Output, Status
 from imarena.judges import objects_from_reasons, offline_objects
 from imarena.storage import Workspace
-from imarena.workflows.questions.cases import check_names
+from imarena.workflows.questions.cases import chosen_items
 from imarena.workflows.views import instruction_of, references_of
 
 KIND = "expected_objects"
@@ -49,15 +49,13 @@ def questions(
     workspace: Workspace, *, datasets: Sequence[str] | None = None, tasks: Sequence[str] | None = None
 ) -> dict[str, ObjectListSubject]:
     """Every question that the items raise, by subject: the first turn of each, and every place that has an output."""
-    check_names(workspace, datasets=datasets, tasks=tasks)
-    where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
-    items = {item.item_id: item for item in workspace.store.records(Item, **where)}
-    places = {(item_id, 0, Mode.SINGLE): None for item_id in items}
+    items = {item.item_id: item for item in chosen_items(workspace, datasets, tasks)}
+    slots = {(item_id, 0, Mode.SINGLE): None for item_id in items}
     for row in workspace.store.rows(Output):
         if row["item_id"] in items and row["turn"] > 0:
-            places[row["item_id"], row["turn"], Mode(row["mode"])] = None
-    found = (objects_question(items[item_id], turn, mode) for item_id, turn, mode in places)
-    return {question.subject: question for question in found}
+            slots[row["item_id"], row["turn"], Mode(row["mode"])] = None
+    subjects = (objects_question(items[item_id], turn, mode) for item_id, turn, mode in slots)
+    return {question.subject: question for question in subjects}
 
 
 # ---------------------------------------------------------------- what is stored
@@ -133,23 +131,23 @@ def all_object_lists(workspace: Workspace) -> Callable[[Item, int, Mode], tuple[
     kept: dict[tuple[str, int, Mode], tuple[str, ...]] = {}
 
     def look(item: Item, turn: int, mode: Mode) -> tuple[str, ...]:
-        place = (item.item_id, turn, mode)
-        if place not in kept:
-            kept[place] = _chosen(item, turn, mode, known.get)
-        return kept[place]
+        slot = (item.item_id, turn, mode)
+        if slot not in kept:
+            kept[slot] = _chosen(item, turn, mode, known.get)
+        return kept[slot]
 
     return look
 
 
 def _by_models(workspace: Workspace, **where: Any) -> dict[str, tuple[str, ...]]:
-    found = stored_object_lists(workspace, status=Status.OK.value, **where)
-    return {listed.subject: listed.objects for listed in found if listed.lister != OFFLINE}
+    lists = stored_object_lists(workspace, status=Status.OK.value, **where)
+    return {listed.subject: listed.objects for listed in lists if listed.lister != OFFLINE}
 
 
 def _chosen(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[str, ...] | None]) -> tuple[str, ...]:
-    told = item.provenance.get(KIND)
-    if isinstance(told, list):
-        return tuple(name for name in told if isinstance(name, str))[:MOST]
+    stated = item.provenance.get(KIND)
+    if isinstance(stated, list):
+        return tuple(name for name in stated if isinstance(name, str))[:MOST]
     question = objects_question(item, turn, mode)
     listed = by_models(question.subject)
     return listed if listed is not None else tuple(str(each) for each in offline_objects(question.instruction))
@@ -168,9 +166,8 @@ def shown_object_lists(
     workspace: Workspace, *, datasets: Sequence[str] | None = None, tasks: Sequence[str] | None = None
 ) -> list[ListedObjects]:
     """The list of every item's first turn, as raters are shown it."""
-    where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
     look = all_object_lists(workspace)
     return [
         ListedObjects(item.dataset, item.key, look(item, 0, Mode.SINGLE))
-        for item in workspace.store.records(Item, **where)
+        for item in chosen_items(workspace, datasets, tasks)
     ]

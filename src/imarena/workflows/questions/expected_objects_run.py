@@ -1,6 +1,6 @@
 """Asking for expected objects: what is missing, what it will take, and the run itself."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,7 +20,7 @@ from imarena.workflows.questions.expected_objects import (
 )
 from imarena.workflows.questions.loop import Terms
 from imarena.workflows.questions.past_attempts import past_attempts
-from imarena.workflows.questions.report import JudgeReport, Watch
+from imarena.workflows.questions.report import JudgeReport, JudgeTally, Watch
 from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
 from imarena.workflows.wiring import WiredJudge
 
@@ -33,7 +33,7 @@ class ObjectsQuestion:
     attempt: int
 
 
-@dataclass
+@dataclass(frozen=True)
 class ObjectsJob:
     """One lister and everything that it is to be asked."""
 
@@ -53,8 +53,8 @@ def plan_objects(
     concurrency: int | None = None,
 ) -> ObjectsJob:
     """What is missing and what it will take. Only an ok list counts as there: failures are asked again."""
-    found = questions(workspace, datasets=datasets, tasks=tasks)
-    if not found:
+    subjects = questions(workspace, datasets=datasets, tasks=tasks)
+    if not subjects:
         raise UserError("There are no items to list things for.", hint="Import some: imarena import --list.")
     wanted = identity_of(wired.judge)
     past = past_attempts(
@@ -63,12 +63,14 @@ def plan_objects(
         if listed.identity == wanted
     )
     asks = [
-        ObjectsQuestion(question, past.attempts.get(key, 0)) for key, question in found.items() if key not in past.done
+        ObjectsQuestion(question, past.attempts.get(key, 0))
+        for key, question in subjects.items()
+        if key not in past.done
     ]
-    before = len(found) - len(asks)
+    before = len(subjects) - len(asks)
     sizes = [_size(wired, ask.question) for ask in asks]
     took = estimate_sizes(
-        wired, sizes, _past(workspace, wired, found), before, concurrency=concurrency or wired.concurrency
+        wired, sizes, _past(workspace, wired, subjects), before, concurrency=concurrency or wired.concurrency
     )
     return ObjectsJob(
         wired, asks, took, before, judge_terms(workspace.settings, wired, executor="threads", concurrency=concurrency)
@@ -80,47 +82,36 @@ def _size(wired: WiredJudge, question: ObjectListSubject) -> Size:
     if not prompts:
         return Size(0, 0, 0)
     images = {image.sha256.encode(): image for image in (*question.sources, *question.references)}
-    return question_size(prompts.values(), _skeleton(question), lambda part: picture_tokens(wired, images[part]))
+    placeholder = _exhibit(question, lambda image: image.sha256.encode())
+    return question_size(prompts.values(), placeholder, lambda part: picture_tokens(wired, images[part]))
 
 
-def _skeleton(question: ObjectListSubject) -> Exhibit:
-    """The exhibit with a hash in the place of each picture."""
-
-    def marks(images: tuple[ImageRef, ...]) -> tuple[bytes, ...]:
-        return tuple(image.sha256.encode() for image in images)
-
-    return Exhibit(question.instruction, b"", sources=marks(question.sources), references=marks(question.references))
-
-
-def _past(workspace: Workspace, wired: WiredJudge, found: dict[str, ObjectListSubject]) -> list[tuple[Size, Usage]]:
+def _past(workspace: Workspace, wired: WiredJudge, subjects: dict[str, ObjectListSubject]) -> list[tuple[Size, Usage]]:
     """What earlier lists by the same model took."""
     past = []
     where = {"tool": wired.judge.name, "kind": KIND, "status": Status.OK.value}
     for evidence in workspace.store.records(Evidence, **where):
         usage = evidence.value.get("usage") if isinstance(evidence.value, dict) else None
-        if evidence.image_sha256 in found and isinstance(usage, dict):
-            past.append((_size(wired, found[evidence.image_sha256]), Usage.model_validate(usage)))
+        if evidence.image_sha256 in subjects and isinstance(usage, dict):
+            past.append((_size(wired, subjects[evidence.image_sha256]), Usage.model_validate(usage)))
     return past
 
 
 def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None = None) -> JudgeReport:
     """Ask everything that is missing. Stops cleanly at Ctrl-C or the cost limit; what came by then is stored."""
     lister = job.wired.judge
-    report = JudgeReport(lister.name, done_before=job.done_before)
     run = JudgeRun(
         "objects", {"judge": lister.name, "params": lister.params}, lister, job.asks,
-        lambda ask: JudgeQuestion(_exhibit(workspace, ask.question)), partial(_records, job.wired),
+        lambda ask: JudgeQuestion(_exhibit(ask.question, workspace.load)), partial(_records, job.wired), lists=True,
     )  # fmt: skip
-    return ask_judge(workspace, run, report, job.terms, watch)
+    return ask_judge(workspace, run, JudgeTally(lister.name, job.done_before), job.terms, watch)
 
 
-def _exhibit(workspace: Workspace, question: ObjectListSubject) -> Exhibit:
+def _exhibit(question: ObjectListSubject, load: Callable[[ImageRef], bytes]) -> Exhibit:
     return Exhibit(
-        instruction=question.instruction,
-        left=b"",
-        sources=tuple(workspace.load(image) for image in question.sources),
-        references=tuple(workspace.load(image) for image in question.references),
-    )
+        question.instruction, b"", sources=tuple(map(load, question.sources)),
+        references=tuple(map(load, question.references)),
+    )  # fmt: skip
 
 
 def _records(wired: WiredJudge, batch: Sequence[tuple[ObjectsQuestion, Verdict]], run_id: str) -> Iterator[Record]:

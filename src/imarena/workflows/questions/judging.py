@@ -6,15 +6,15 @@ from functools import partial
 
 from imarena.core import Judge, Progress, Verdict
 from imarena.core.records import JsonDict, Output
-from imarena.judges import ORDERS_PARAM, reorder_exhibit
+from imarena.judges import ORDERS_PARAM, reorder_exhibit, stated_scale
 from imarena.storage import Workspace
-from imarena.workflows.questions.case_context import add_context
+from imarena.workflows.questions.case_context import add_context, planned_edit
 from imarena.workflows.questions.cases import Case
 from imarena.workflows.questions.executor_choice import computes
 from imarena.workflows.questions.judging_plan import CaseWork, plan_cases
 from imarena.workflows.questions.judging_records import NotCompared, check_comparison, copies_of, records_of
 from imarena.workflows.questions.loop import Terms
-from imarena.workflows.questions.report import JudgeReport, Watch
+from imarena.workflows.questions.report import JudgeReport, JudgeTally, Watch
 from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
 from imarena.workflows.views import exhibit_of
 
@@ -45,34 +45,35 @@ def judge_cases(
     chosen = asking or Asking()
     before = parents or {}
     planned = plan_cases(workspace, judge, cases, before)
-    report = JudgeReport(judge.name, done_before=planned.answered, unfit=planned.unfit)
+    scale = stated_scale(judge, judge.name.partition("/")[0])
+    tally = JudgeTally(judge.name, planned.answered, planned.unfit, scale=scale)
     settings: JsonDict = {"judge": judge.name, "dimension": chosen.dimension, "params": judge.params}
     if chosen.orders:
         settings[ORDERS_PARAM] = chosen.orders
 
-    def show(one: CaseWork) -> JudgeQuestion:
-        case = one.case
+    def show(work: CaseWork) -> JudgeQuestion:
+        case = work.case
         exhibit = exhibit_of(workspace, case.item, case.left, case.right, before)
-        exhibit = add_context(exhibit, case)
+        exhibit = replace(add_context(exhibit, case), planned=planned_edit(workspace, judge, case))
         if case.order is not None:
             exhibit = reorder_exhibit(exhibit, case.order)
-        return JudgeQuestion(exhibit, one.held.texts if one.held else None)
+        return JudgeQuestion(exhibit, work.held.texts if work.held else None)
 
-    def check(verdict: Verdict, one: CaseWork) -> Verdict:
+    def check(verdict: Verdict, work: CaseWork) -> Verdict:
         try:
-            return verdict if one.case.right is None else check_comparison(judge, verdict)
+            return verdict if work.case.right is None else check_comparison(judge, verdict)
         except NotCompared:
-            report.planned = report.judgments.total()  # the rest is not missing: it cannot be had in this way
+            tally.planned = tally.judgments.total()  # the rest is not missing: it cannot be had in this way
             raise
 
     run = JudgeRun(
         chosen.command, settings, judge, planned.work, show,
         partial(records_of, judge, dimension=chosen.dimension, orders=chosen.orders),
         check=check,
-        twins=lambda one: len(one.twins),
+        twins=lambda work: len(work.twins),
         copies=lambda run_id: copies_of(workspace, planned.copies, run_id),
-        group=lambda one: one.case.item.item_id,
+        group=lambda work: work.case.item.item_id,
         to_write=planned.to_write,
     )  # fmt: skip
     terms = chosen.terms or Terms(computes=computes(judge))
-    return ask_judge(workspace, run, report, replace(terms, progress=progress), chosen.watch)
+    return ask_judge(workspace, run, tally, replace(terms, progress=progress), chosen.watch)

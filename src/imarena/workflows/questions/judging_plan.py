@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from imarena.core import Exhibit, Judge, PartlyAsked, UserError, content_id
+from imarena.core import Exhibit, Judge, PartlyAsked, UserError, content_id, first_line
 from imarena.core.records import Order, Output, Reply
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
-from imarena.workflows.views import Place, instruction_of, references_of, sources_of, stored_answers
+from imarena.workflows.views import QuestionKey, instruction_of, references_of, sources_of, stored_answers
 
 PAGE = 500
 
@@ -36,7 +36,7 @@ class CaseWork:
     """Of several questions: what an earlier attempt got answers to, which are not asked for again."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class PlannedWork:
     """What a judge still has to be asked."""
 
@@ -54,7 +54,7 @@ class PlannedWork:
     @property
     def to_write(self) -> int:
         """Judgments that the run will write: one for every output that it is about, copies included."""
-        return sum(1 + len(one.twins) for one in self.work) + len(self.copies)
+        return sum(1 + len(work.twins) for work in self.work) + len(self.copies)
 
 
 def work_id(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
@@ -72,7 +72,12 @@ def work_id(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
         second.image.sha256 if second and second.image else None,
         case.repeat,
         *([list(case.expected_objects)] if case.expected_objects else []),
-        *([["evidence", *(one.evidence_id for one in case.evidence)]] if case.evidence else []),
+        *(
+            [["plan", case.plan.model_dump(mode="json"), *(image.sha256 for image in case.chain)]]
+            if case.plan is not None
+            else []
+        ),
+        *([["evidence", *(evidence.evidence_id for evidence in case.evidence)]] if case.evidence else []),
     )
 
 
@@ -80,28 +85,29 @@ def plan_cases(
     workspace: Workspace, judge: Judge, cases: Iterable[Case], parents: dict[str, Output] | None = None
 ) -> PlannedWork:
     """What is missing. Only a live `ok` counts as asked: failures are tried again."""
-    planned = PlannedWork()
     known = _known(workspace, judge)
     fresh: dict[str, CaseWork] = {}
+    copies: list[tuple[Case, str]] = []
+    done_before, unfit = 0, Counter[str]()
     for case in cases:
         identity = work_id(judge, case, parents or {})
         if (identity, *case_key(case)) in known.placed:
-            planned.done_before += 1
+            done_before += 1
         elif identity in known.done:
-            planned.copies.append((case, known.done[identity]))
+            copies.append((case, known.done[identity]))
         elif identity in fresh:
             fresh[identity].twins.append(case)
         elif reason := unfit_reason(judge, case, parents or {}):
-            planned.unfit[reason] += 1
+            unfit[reason] += 1
         else:
             fresh[identity] = CaseWork(case, identity, known.attempts.get(identity, 0))
-    planned.work = with_earlier_answers(workspace, judge, list(fresh.values()))
-    return planned
+    work = with_earlier_answers(workspace, judge, list(fresh.values()))
+    return PlannedWork(work, copies, done_before, unfit)
 
 
 def with_earlier_answers(workspace: Workspace, judge: Judge, work: list[CaseWork]) -> list[CaseWork]:
     """The work, and what the newest reply to each holds already: every reply holds what those before it did."""
-    again = [one.work_id for one in work if one.attempt]
+    again = [case_work.work_id for case_work in work if case_work.attempt]
     partly_asked = judge.traits.partly_asked
     if not again or partly_asked is None:
         return work
@@ -110,7 +116,7 @@ def with_earlier_answers(workspace: Workspace, judge: Judge, work: list[CaseWork
         for reply in workspace.store.records(Reply, work_id=again[start : start + PAGE]):
             if reply.answered and (reply.work_id not in newest or reply.attempt > newest[reply.work_id].attempt):
                 newest[reply.work_id] = reply
-    return [replace(one, held=_held(partly_asked, newest.get(one.work_id))) for one in work]
+    return [replace(case_work, held=_held(partly_asked, newest.get(case_work.work_id))) for case_work in work]
 
 
 def _held(judge: PartlyAsked, reply: Reply | None) -> EarlierAnswers | None:
@@ -120,13 +126,13 @@ def _held(judge: PartlyAsked, reply: Reply | None) -> EarlierAnswers | None:
     return EarlierAnswers(texts, {name: reply.answered[name] for name in texts}, reply.model)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Known:
     """What a judge was asked before."""
 
     done: dict[str, str] = field(default_factory=dict)
     """Work to its live ok judgment."""
-    placed: set[Place] = field(default_factory=set)
+    placed: set[QuestionKey] = field(default_factory=set)
     """Work, left, right and order of the live ok judgments."""
     attempts: dict[str, int] = field(default_factory=dict)
     """The number of the next attempt at each work."""
@@ -139,12 +145,12 @@ def case_key(case: Case) -> tuple[str, str | None, str | None]:
 
 def _known(workspace: Workspace, judge: Judge) -> _Known:
     known = _Known()
-    for one in stored_answers(workspace, judge=judge.name):
-        work = one.place[0]
-        known.attempts[work] = max(known.attempts.get(work, 0), one.attempt + 1)
-        if one.answers:
-            known.done.setdefault(work, one.judgment_id)
-            known.placed.add(one.place)
+    for answer in stored_answers(workspace, judge=judge.name):
+        work = answer.key[0]
+        known.attempts[work] = max(known.attempts.get(work, 0), answer.attempt + 1)
+        if answer.answers:
+            known.done.setdefault(work, answer.judgment_id)
+            known.placed.add(answer.key)
     return known
 
 
@@ -179,9 +185,13 @@ def unfit_reason(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
         return f"{judge.name} compares with a source image and there is none"
     if traits.evidence and not case.evidence:
         return f"{judge.name} needs evidence of the kind {' or '.join(traits.evidence)} and there is none"
+    if traits.needs_plan and case.plan is None:
+        return f"{judge.name} judges items with a plan of objects and turns (`imarena edival build`) and there is none"
+    if traits.needs_plan and not case.chain:
+        return "an earlier turn of this output has no picture"
     try:
         for prompt in traits.prompts.values():
             prompt.check(placeholder_exhibit(case, parents))
     except UserError as error:
-        return str(error).splitlines()[0]
+        return first_line(error)
     return ""

@@ -14,14 +14,15 @@ from imarena.workflows.questions.judging_plan import CaseWork, case_key
 def records_of(
     judge: Judge, batch: Iterable[tuple[CaseWork, Verdict]], run_id: str, *, dimension: str, orders: str
 ) -> Iterator[Record]:
-    """Replies and judgments of a batch of verdicts."""
+    """Replies, what was measured and judgments of a batch of verdicts."""
     params: JsonDict = {**judge.params, **({ORDERS_PARAM: orders} if orders else {})}
     reader = judge.traits.reader
     parser_version = reader.parser_version if reader is not None else ""
-    for work, said in batch:
-        reply = reply_of(work, said, run_id)
+    for work, verdict in batch:
+        reply = reply_of(work, verdict, run_id)
         if reply is not None:
             yield reply
+        yield from verdict.evidence
         for case in (work.case, *work.twins):
             left, right, _ = case_key(case)
             yield Judgment(
@@ -40,10 +41,10 @@ def records_of(
                 repeat=case.repeat,
                 dimension=dimension,
                 reply_id=reply.reply_id if reply else None,
-                usage=said.usage if case is work.case else Usage(),
+                usage=verdict.usage if case is work.case else Usage(),
                 run_id=run_id,
                 parser_version=parser_version,
-                **verdict_fields(to_recorded_sides(said, case.order) if case.order is not None else said),
+                **_verdict_fields(to_recorded_sides(verdict, case.order) if case.order is not None else verdict),
             )
 
 
@@ -51,49 +52,60 @@ class NotCompared(UserError):
     """A judge that scores single outputs was asked to compare two."""
 
 
-def check_comparison(judge: Judge, said: Verdict) -> Verdict:
+def check_comparison(judge: Judge, verdict: Verdict) -> Verdict:
     """A verdict on two outputs prefers one or calls a tie. Raises `NotCompared` at a score in its place.
 
     Such a judge has not failed, and asking again changes nothing: nothing of it is stored.
     """
-    if said.status is not Status.OK or said.preference is not None:
-        return said
-    if said.score is not None:
+    if verdict.status is not Status.OK or verdict.preference is not None:
+        return verdict
+    if verdict.score is not None:
         raise NotCompared(
             f"The judge '{judge.name}' gave a score where it was to prefer one of two outputs: nothing of that is "
             "stored.",
             hint="Ask it with `imarena judge` and the same --judge: boards pair its scores by themselves. "
             "A judge that compares gives a Verdict with a `preference`.",
         )
-    told = "The judge gave no preference between the two outputs."
+    message = "The judge gave no preference between the two outputs."
     return Verdict(
-        Status.UNPARSABLE, error=told, raw=said.raw, model=said.model, usage=said.usage, answered=said.answered
+        Status.UNPARSABLE,
+        error=message,
+        raw=verdict.raw,
+        model=verdict.model,
+        usage=verdict.usage,
+        answered=verdict.answered,
     )
 
 
-def reply_of(work: CaseWork, said: Verdict, run_id: str) -> Reply | None:
+def reply_of(work: CaseWork, verdict: Verdict, run_id: str) -> Reply | None:
     """The raw answer, with what earlier attempts held of it; None where there is none."""
-    if not said.raw:
+    if not verdict.raw:
         return None
     return Reply(
-        work_id=work.work_id, attempt=work.attempt, raw=said.raw, usage=said.usage, model=_models(work, said),
-        run_id=run_id, answered=_answered(work, said),
+        work_id=work.work_id, attempt=work.attempt, raw=verdict.raw, usage=verdict.usage, model=_models(work, verdict),
+        run_id=run_id, answered=_answered(work, verdict),
     )  # fmt: skip
 
 
-def _answered(work: CaseWork, said: Verdict) -> dict[str, int]:
+def _answered(work: CaseWork, verdict: Verdict) -> dict[str, int]:
     """Questions with an answer, and the attempt that asked each."""
     before = dict(work.held.attempts) if work.held else {}
-    return before | dict.fromkeys(said.answered, work.attempt)
+    return before | dict.fromkeys(verdict.answered, work.attempt)
 
 
-def _models(work: CaseWork, said: Verdict) -> str:
+def _models(work: CaseWork, verdict: Verdict) -> str:
     """The models that answered, those of earlier attempts included."""
-    names = [*(work.held.model.split(", ") if work.held else ()), *said.model.split(", ")]
+    names = [*(work.held.model.split(", ") if work.held else ()), *verdict.model.split(", ")]
     return ", ".join(sorted({name for name in names if name}))
 
 
-def verdict_fields(verdict: Verdict) -> dict[str, Any]:
+def with_new_reading(old: Judgment, verdict: Verdict, parser_version: str) -> Judgment:
+    """The judgment that takes the place of an old one whose reply was read again."""
+    update = {"parser_version": parser_version, "supersedes": old.judgment_id, "created_at": now()}
+    return old.model_copy(update=_verdict_fields(verdict) | update)
+
+
+def _verdict_fields(verdict: Verdict) -> dict[str, Any]:
     """The part of a judgment that a verdict fills."""
     return {
         "status": verdict.status,

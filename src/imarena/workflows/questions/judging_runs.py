@@ -1,15 +1,14 @@
 """From what a user asks for to judging runs: plan, estimate, ask; adaptive runs go round by round."""
 
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
 
 from imarena.clients import Budget, check_reachable
 from imarena.core import UserError, counted
 from imarena.core.records import Ranking
-from imarena.judges import Estimate, OrderPolicy
+from imarena.judges import Estimate, OrderPolicy, Shape
 from imarena.ranking import Options
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery
@@ -20,12 +19,13 @@ from imarena.workflows.questions.estimates import estimate
 from imarena.workflows.questions.executor_choice import judge_terms
 from imarena.workflows.questions.judging import Asking, judge_cases
 from imarena.workflows.questions.judging_plan import plan_cases
-from imarena.workflows.questions.report import JudgeReport, Watch
+from imarena.workflows.questions.loop import Terms
+from imarena.workflows.questions.report import AdaptiveRound, JudgeReport, Watch, joined_report
 from imarena.workflows.questions.sampling import Sampler, battles_by_pair, cases_of, next_round, sampled_pairs
 from imarena.workflows.wiring import EndpointArguments, WiredJudge, check_judge_shape, exclusive_run, wire_judge
 
 
-@dataclass
+@dataclass(frozen=True)
 class JudgingJob:
     """One judge and everything that it is to be asked."""
 
@@ -37,14 +37,25 @@ class JudgingJob:
     sampler: Sampler = Sampler()
     policy: OrderPolicy = "both"
     repeats: int = 1
-    rounds: list[dict[str, Any]] = field(default_factory=list)
-    """Adaptive: where each round stood."""
+
+
+@dataclass(frozen=True)
+class JudgingRun:
+    """The estimates that a command showed, and what each judge did; no reports where nothing was asked."""
+
+    estimates: tuple[Estimate, ...]
+    reports: tuple[JudgeReport, ...] = ()
+
+    @property
+    def rounds(self) -> list[Sequence[AdaptiveRound]]:
+        """The rounds of each judge; none where the sampler is not adaptive or nothing was asked."""
+        return [report.rounds for report in self.reports] or [[] for _ in self.estimates]
 
 
 def plan_scores(
     workspace: Workspace,
     judges: Sequence[str],
-    words: EndpointArguments | None = None,
+    arguments: EndpointArguments | None = None,
     budget: Budget | None = None,
     *,
     datasets: Sequence[str] | None = None,
@@ -53,18 +64,16 @@ def plan_scores(
     repeats: int = 1,
 ) -> list[JudgingJob]:
     """Every output to every judge."""
-    wired = [wire_judge(workspace.settings, name, words, budget) for name in judges]
-    for one in wired:
-        check_judge_shape(one, "pointwise", "judge")
+    wired = _wire(workspace, judges, arguments, budget, "pointwise", "judge")
     board = _board(workspace, datasets, editors, tasks)
     cases = list(pointwise_cases(board, repeats=repeats))
-    return [_job(workspace, one, board, cases, words, "judge", repeats=repeats) for one in wired]
+    return [_job(workspace, judge, terms, board, cases, "judge", Sampler(), "both", repeats) for judge, terms in wired]
 
 
 def plan_battles(
     workspace: Workspace,
     judges: Sequence[str],
-    words: EndpointArguments | None = None,
+    arguments: EndpointArguments | None = None,
     budget: Budget | None = None,
     *,
     sampler: Sampler | None = None,
@@ -76,17 +85,31 @@ def plan_battles(
 ) -> list[JudgingJob]:
     """The sampler's battles to every judge, in the orders of the policy."""
     chosen = sampler or Sampler()
-    wired = [wire_judge(workspace.settings, name, words, budget) for name in judges]
-    for one in wired:
-        check_judge_shape(one, "pairwise", "battle")
+    wired = _wire(workspace, judges, arguments, budget, "pairwise", "battle")
     board = _board(workspace, datasets, editors, tasks, voted=chosen.kind in ("full", "voted"))
     battles = sampled_pairs(board, chosen)
     if not battles:
         _refuse(board, chosen)
     cases = list(cases_of(board, battles, orders, repeats=repeats, seed=chosen.seed))
+    return [_job(workspace, judge, terms, board, cases, "battle", chosen, orders, repeats) for judge, terms in wired]
+
+
+def _wire(
+    workspace: Workspace,
+    judges: Sequence[str],
+    arguments: EndpointArguments | None,
+    budget: Budget | None,
+    shape: Shape,
+    command: str,
+) -> list[tuple[WiredJudge, Terms]]:
+    """The judges and how each is asked. What is wrong with the arguments is reported before any output is read."""
+    asked = arguments or EndpointArguments()
+    wired = [wire_judge(workspace.settings, name, asked, budget) for name in judges]
+    for judge in wired:
+        check_judge_shape(judge, shape, command)
     return [
-        _job(workspace, one, board, cases, words, "battle", sampler=chosen, policy=orders, repeats=repeats)
-        for one in wired
+        (judge, judge_terms(workspace.settings, judge, executor=asked.executor, concurrency=asked.concurrency))
+        for judge in wired
     ]
 
 
@@ -124,28 +147,35 @@ def _board(
 def _job(
     workspace: Workspace,
     wired: WiredJudge,
+    terms: Terms,
     board: ShowableOutputs,
     cases: list[Case],
-    words: EndpointArguments | None,
     command: str,
-    *,
-    sampler: Sampler | None = None,
-    policy: OrderPolicy = "both",
-    repeats: int = 1,
+    sampler: Sampler,
+    policy: OrderPolicy,
+    repeats: int,
 ) -> JudgingJob:
-    said = words or EndpointArguments()
-    chosen = sampler or Sampler()
     cases = with_context(workspace, wired.judge, cases, board.parents)
     planned = plan_cases(workspace, wired.judge, cases, board.parents)
-    concurrency = said.concurrency or wired.concurrency
-    found = estimate(workspace, wired, planned, board, concurrency=concurrency, at_most=chosen.kind == "adaptive")
-    asking = Asking(
-        command=command,
-        dimension=wired.dimension,
-        orders="" if command == "judge" or policy == "both" else policy,
-        terms=judge_terms(workspace.settings, wired, executor=said.executor, concurrency=said.concurrency),
-    )
-    return JudgingJob(wired, board, cases, found, asking, chosen, policy, repeats)
+    concurrency = terms.concurrency or wired.concurrency
+    forecast = estimate(workspace, wired, planned, board, concurrency=concurrency, at_most=sampler.kind == "adaptive")
+    asking = Asking(command, wired.dimension, "" if policy == "both" else policy, terms)
+    return JudgingJob(wired, board, cases, forecast, asking, sampler, policy, repeats)
+
+
+def run_jobs(
+    workspace: Workspace,
+    jobs: Sequence[JudgingJob],
+    *,
+    confirm: Callable[[Sequence[Estimate]], bool],
+    watching: Callable[[], AbstractContextManager[Watch]],
+) -> JudgingRun:
+    """Run the jobs where `confirm` says yes to their estimates. `watching` is open while questions are asked."""
+    estimates = tuple(job.estimate for job in jobs)
+    if not confirm(estimates):
+        return JudgingRun(estimates)
+    with watching() as watch:
+        return JudgingRun(estimates, tuple(ask_jobs(workspace, jobs, watch=watch)))
 
 
 def ask_jobs(workspace: Workspace, jobs: Sequence[JudgingJob], *, watch: Watch | None = None) -> list[JudgeReport]:
@@ -179,22 +209,21 @@ def _adaptive(workspace: Workspace, job: JudgingJob, asking: Asking) -> JudgeRep
     """Battles in rounds, until every interval is narrow enough or there are no battles left."""
     by_pair = battles_by_pair(job.board, job.sampler)
     fought: Counter[tuple[str, str]] = Counter()
-    whole = JudgeReport(job.wired.judge.name)
+    rounds: list[AdaptiveRound] = []
+    reports: list[JudgeReport] = []
     while True:
         ranking = _quick_ranking(workspace, job) if fought else None
         at = next_round(by_pair, fought, ranking, job.sampler)
-        job.rounds.append({
-            "battles": sum(fought.values()), "widest": at.widest if fought else None, "too_wide": at.open, "of": at.of,
-        })  # fmt: skip
+        rounds.append(AdaptiveRound(fought.total(), at.widest if fought else None, at.open, at.of))
         if not at.open or not at.battles:
-            return whole
+            break
         fresh = cases_of(job.board, at.battles, job.policy, repeats=job.repeats, seed=job.sampler.seed)
         cases = with_context(workspace, job.wired.judge, fresh, job.board.parents)
-        report = judge_cases(workspace, job.wired.judge, cases, asking=asking, parents=job.board.parents)
-        whole.merge(report)
-        if report.stopped:
-            return whole
+        reports.append(judge_cases(workspace, job.wired.judge, cases, asking=asking, parents=job.board.parents))
+        if reports[-1].stopped:
+            break
         fought.update(battle.pair for battle in at.battles)
+    return joined_report(job.wired.judge.name, reports, rounds)
 
 
 def _quick_ranking(workspace: Workspace, job: JudgingJob) -> Ranking | None:
@@ -207,6 +236,3 @@ def _quick_ranking(workspace: Workspace, job: JudgingJob) -> Ranking | None:
         return make_board(workspace, query).ranking
     except UserError:  # a single item has no interval
         return None
-
-
-__all__ = ["JudgingJob", "ask_jobs", "plan_battles", "plan_scores"]

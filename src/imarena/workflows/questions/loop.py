@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from imarena.core import ExecutorKind, ImarenaError, Progress
-from imarena.engine import FLUSH_S, RunPlan, RunTally, WorkerDied, WorkerTask, opened, run_async
+from imarena.engine import FLUSH_S, RunPlan, RunTally, WorkerDied, WorkerTask, open_executor, run_plan
 
 W = TypeVar("W")
 Q = TypeVar("Q")
@@ -64,7 +64,7 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
             await stack.enter_async_context(terms.opening())
         kind: ExecutorKind = "threads" if terms.opening is not None else terms.executor
         executor = await stack.enter_async_context(
-            opened(kind, questions.task, count, computes=terms.computes, at_once=terms.concurrency)
+            open_executor(kind, questions.task, count, computes=terms.computes, at_once=terms.concurrency)
         )
 
         async def do(slot: int, work: W) -> tuple[W, A]:
@@ -90,4 +90,4 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
             questions.work, do, failed, questions.write, total=count, stage=questions.stage,
             concurrency=executor.slots, group=questions.group if terms.computes else None, flush_s=questions.flush_s,
         )  # fmt: skip
-        return await run_async(plan, progress=terms.progress)
+        return await run_plan(plan, progress=terms.progress)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 
-@dataclass
+@dataclass(frozen=True)
 class PastAttempts:
     """Questions with an ok answer, and the number of the next attempt at each that was asked."""
 
@@ -14,9 +14,9 @@ class PastAttempts:
 
 def past_attempts(stored: Iterable[tuple[str, int, bool]]) -> PastAttempts:
     """From stored attempts: the question, the attempt's number, whether it was ok."""
-    found = PastAttempts()
+    past = PastAttempts()
     for question, attempt, ok in stored:
-        found.attempts[question] = max(found.attempts.get(question, 0), attempt + 1)
+        past.attempts[question] = max(past.attempts.get(question, 0), attempt + 1)
         if ok:
-            found.done.add(question)
-    return found
+            past.done.add(question)
+    return past

@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import JsonValue
 
 from imarena.core import Progress, Verdict
-from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, now
+from imarena.core.records import JsonDict, Judgment, Record, Reply, Status
 from imarena.judges import ReplyReaders, to_recorded_sides
 from imarena.storage import Workspace
-from imarena.workflows.questions.judging_records import verdict_fields
+from imarena.workflows.questions.judging_records import with_new_reading
 from imarena.workflows.views import stored_answers, unanswered
 from imarena.workflows.wiring import record_run
 
@@ -20,23 +20,33 @@ READABLE = (Status.OK.value, Status.UNPARSABLE.value)
 PAGE = 500
 
 
-@dataclass
+@dataclass(frozen=True)
 class ReparseReport:
     """What a second reading found."""
 
-    read: int = 0
-    current: int = 0
+    read: int
+    current: int
     """Read by the present parser already."""
-    changed: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str]
     """New judgments, by the change: ``unparsable to ok``, ``same verdict``, ``other verdict``."""
-    skipped: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str]
     """Replies that could not be read again, by the reason."""
-    without_answer: dict[str, int] = field(default_factory=dict)
+    without_answer: dict[str, int]
     """Questions that have no answer to read, by the status of the last attempt: the next run asks for them again."""
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        return {**self.__dict__, "changed": dict(self.changed), "skipped": dict(self.skipped)}
+        return {**vars(self), "changed": dict(self.changed), "skipped": dict(self.skipped)}
+
+
+@dataclass
+class _Tally:
+    """The counts of a second reading while it lasts; the fields of the report."""
+
+    read: int = 0
+    current: int = 0
+    changed: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
 
 
 def reparse_replies(
@@ -50,7 +60,7 @@ def reparse_replies(
 
     `options` are for judges that need more than their judgments say, such as a checklist's file of questions.
     """
-    report = ReparseReport()
+    tally = _Tally()
     where: dict[str, Any] = {"judge": list(judges)} if judges else {}
     noting: JsonDict = {"judges": list(judges or [])}
     with record_run(workspace, "reparse", noting) as ongoing:
@@ -58,7 +68,7 @@ def reparse_replies(
         batch: list[Record] = []
         readers = ReplyReaders(workspace.settings, dict(options or {}))
         for number, judgment in enumerate(_readable(workspace, where, done)):
-            again = _again(workspace, judgment, readers, report)
+            again = _again(workspace, judgment, readers, tally)
             if again is not None:
                 batch.append(again.model_copy(update={"run_id": ongoing.run_id}))
             if len(batch) >= PAGE:
@@ -68,9 +78,9 @@ def reparse_replies(
                 progress("replies", number, done.rows)
         workspace.store.add(batch)
         left = Counter(unanswered(workspace, **where).values())
-        report.without_answer = {status: n for status, n in sorted(left.items()) if status not in READABLE}
-        ongoing.counts = dict(report.changed)
-    return report
+        without_answer = {status: n for status, n in sorted(left.items()) if status not in READABLE}
+        ongoing.counts = dict(tally.changed)
+    return ReparseReport(**vars(tally), without_answer=without_answer)
 
 
 class _Done:
@@ -79,14 +89,14 @@ class _Done:
     def __init__(self, workspace: Workspace, where: dict[str, Any]) -> None:
         known = list(stored_answers(workspace, **where))
         self.rows = len(known)
-        self.replaced = {one.judgment_id for one in known if one.superseded}
-        self.answered = {one.place for one in known if one.answers}
+        self.replaced = {answer.judgment_id for answer in known if answer.superseded}
+        self.answered = {answer.key for answer in known if answer.answers}
 
     def holds(self, judgment: Judgment) -> bool:
         if judgment.judgment_id in self.replaced:
             return True
-        place = (judgment.work_id, judgment.left_id, judgment.right_id, judgment.order)
-        return judgment.status is not Status.OK and place in self.answered
+        key = (judgment.work_id, judgment.left_id, judgment.right_id, judgment.order)
+        return judgment.status is not Status.OK and key in self.answered
 
 
 def _readable(workspace: Workspace, where: dict[str, Any], done: _Done) -> Iterator[Judgment]:
@@ -95,28 +105,22 @@ def _readable(workspace: Workspace, where: dict[str, Any], done: _Done) -> Itera
             yield judgment
 
 
-def _again(workspace: Workspace, old: Judgment, readers: ReplyReaders, report: ReparseReport) -> Judgment | None:
+def _again(workspace: Workspace, old: Judgment, readers: ReplyReaders, tally: _Tally) -> Judgment | None:
     reader, why = readers.of(old)
     if reader is None:
-        report.skipped[f"{old.judge}: {why}"] += 1
+        tally.skipped[f"{old.judge}: {why}"] += 1
         return None
     if reader.parser_version == old.parser_version:
-        report.current += 1
+        tally.current += 1
         return None
     reply = workspace.store.get(Reply, old.reply_id or "")
     if reply is None:
-        report.skipped["the reply is gone"] += 1
+        tally.skipped["the reply is gone"] += 1
         return None
-    said: Verdict = reader.reread(reply.raw)
-    verdict = to_recorded_sides(said, old.order) if old.order is not None else said
-    report.read += 1
+    reading: Verdict = reader.reread(reply.raw)
+    verdict = to_recorded_sides(reading, old.order) if old.order is not None else reading
+    tally.read += 1
     same = (verdict.status, verdict.preference, verdict.score) == (old.status, old.preference, old.score)
     change = f"{old.status.value} to {verdict.status.value}" if old.status is not verdict.status else "other verdict"
-    report.changed["same verdict" if same else change] += 1
-    update = {
-        **verdict_fields(verdict),
-        "parser_version": reader.parser_version,
-        "supersedes": old.judgment_id,
-        "created_at": now(),
-    }
-    return old.model_copy(update=update)
+    tally.changed["same verdict" if same else change] += 1
+    return with_new_reading(old, verdict, reader.parser_version)

@@ -7,7 +7,7 @@ that was fought is fought again.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -82,8 +82,8 @@ class OutputPair:
     @property
     def pair(self) -> Pair:
         """The two editors."""
-        one, other = sorted((self.left.editor or "", self.right.editor or ""))
-        return one, other
+        first, second = sorted((self.left.editor or "", self.right.editor or ""))
+        return first, second
 
 
 def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[Pair, list[OutputPair]]:
@@ -95,25 +95,21 @@ def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[Pair, list
     if sampler.kind == "new-model":
         _known(sampler.model, board)
     ring = sorted(board.slots, key=lambda slot: content_id("ring", sampler.seed, slot))
-    found: dict[Pair, list[tuple[int, OutputPair]]] = defaultdict(list)
-    for place, slot in enumerate(ring):
-        for one, other in combinations(board.slots[slot], 2):
-            if not _two_editors(one, other):
+    battles: dict[Pair, list[tuple[int, OutputPair]]] = defaultdict(list)
+    for position, slot in enumerate(ring):
+        for first, second in combinations(board.slots[slot], 2):
+            if not _two_editors(first, second):
                 continue
-            if sampler.kind == "new-model" and sampler.model not in (one.editor, other.editor):
+            if sampler.kind == "new-model" and sampler.model not in (first.editor, second.editor):
                 continue
-            battle = OutputPair(slot, *assign_sides(one, other))
-            found[battle.pair].append((place, battle))
-    order = sorted(found, key=lambda pair: content_id("start", sampler.seed, pair))
+            battle = OutputPair(slot, *assign_sides(first, second))
+            battles[battle.pair].append((position, battle))
+    order = sorted(battles, key=lambda pair: content_id("start", sampler.seed, pair))
     starts = {pair: k * len(ring) // len(order) for k, pair in enumerate(order)}
     return {
-        pair: [battle for _, battle in sorted(found[pair], key=lambda row: _turned(row[0], starts[pair], len(ring)))]
-        for pair in sorted(found)
+        pair: [battle for _, battle in sorted(battles[pair], key=lambda row: (row[0] - starts[pair]) % len(ring))]
+        for pair in sorted(battles)
     }
-
-
-def _turned(place: int, start: int, size: int) -> int:
-    return (place - start) % size
 
 
 def _known(model: str, board: ShowableOutputs) -> None:
@@ -129,26 +125,26 @@ def sampled_pairs(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
     limit = sampler.per_pair if sampler.kind == "per-pair" else None
     lists = [battles[:limit] for battles in battles_by_pair(board, sampler).values()]
     longest = max((len(battles) for battles in lists), default=0)
-    found = [battles[n] for n in range(longest) for battles in lists if n < len(battles)]
+    chosen = [battles[n] for n in range(longest) for battles in lists if n < len(battles)]
     if sampler.kind == "full":  # pairs without two names are on no board, but `align` compares them with the votes
-        found += [battle for battle in voted_battles(board, sampler) if not _two_editors(battle.left, battle.right)]
-    return found
+        chosen += [battle for battle in voted_battles(board, sampler) if not _two_editors(battle.left, battle.right)]
+    return chosen
 
 
 def voted_battles(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
     """The pairs that people voted on and that can be shown, whatever their editors are called, in shuffled order."""
-    found = [
-        OutputPair(slot, *assign_sides(one, other))
+    pairs = [
+        OutputPair(slot, *assign_sides(first, second))
         for slot, outputs in board.slots.items()
-        for one, other in combinations(outputs, 2)
-        if (min(one.output_id, other.output_id), max(one.output_id, other.output_id)) in board.voted
+        for first, second in combinations(outputs, 2)
+        if (min(first.output_id, second.output_id), max(first.output_id, second.output_id)) in board.voted
     ]
-    return sorted(found, key=lambda battle: content_id("voted", sampler.seed, battle.left.output_id, battle.slot))
+    return sorted(pairs, key=lambda battle: content_id("voted", sampler.seed, battle.left.output_id, battle.slot))
 
 
-def _two_editors(one: Output, other: Output) -> bool:
+def _two_editors(first: Output, second: Output) -> bool:
     """Do two different named editors meet? Only such battles count on boards."""
-    return one.editor is not None and other.editor is not None and one.editor != other.editor
+    return first.editor is not None and second.editor is not None and first.editor != second.editor
 
 
 def cases_of(
@@ -185,7 +181,9 @@ def next_round(
     An interval is of the difference of two ratings (`until` pairs) or of a rating (`until` models), at 95 %, by the
     ranking's covariance.
     """
-    widths = pair_widths(by_pair, ranking) if sampler.until == "pairs" else model_widths(by_pair, ranking)
+    models = sorted({model for pair in by_pair for model in pair})
+    keys = by_pair if sampler.until == "pairs" else [(model, model) for model in models]
+    widths = interval_widths(keys, ranking)
     wide = {key: width for key, width in widths.items() if not width < sampler.width}
     if sampler.until == "pairs":
         wanted = set(wide)
@@ -204,26 +202,20 @@ def next_round(
     return AdaptiveProgress(max(widths.values(), default=math.inf), len(wide), len(widths), battles)
 
 
-def pair_widths(by_pair: dict[Pair, list[OutputPair]], ranking: Ranking | None) -> dict[Pair, float]:
-    """Width of the 95 % interval of the difference of each pair's ratings; infinite where it is not known."""
-    places = {standing.model: n for n, standing in enumerate(ranking.models)} if ranking else {}
-    cov = ranking.covariance if ranking else None
-    widths: dict[Pair, float] = {}
-    for one, other in by_pair:
-        if cov is None or one not in places or other not in places:
-            widths[one, other] = math.inf
+def interval_widths(keys: Iterable[Pair], ranking: Ranking | None) -> dict[Pair, float]:
+    """Width of the 95 % interval of the difference of two ratings, or of a rating under the key (model, model).
+
+    Infinite where it is not known.
+    """
+    index = {standing.model: n for n, standing in enumerate(ranking.models)} if ranking else {}
+    covariance = ranking.covariance if ranking else None
+    widths = {}
+    for first, second in keys:
+        if covariance is None or first not in index or second not in index:
+            widths[first, second] = math.inf
             continue
-        i, j = places[one], places[other]
-        widths[one, other] = 2 * Z95 * math.sqrt(max(cov[i][i] + cov[j][j] - 2 * cov[i][j], 0.0))
+        i, j = index[first], index[second]
+        own, other, shared = covariance[i][i], covariance[j][j], covariance[i][j]
+        variance = own if i == j else own + other - 2 * shared
+        widths[first, second] = 2 * Z95 * math.sqrt(max(variance, 0.0))
     return widths
-
-
-def model_widths(by_pair: dict[Pair, list[OutputPair]], ranking: Ranking | None) -> dict[Pair, float]:
-    """Width of the 95 % interval of each model's rating, under the key (model, model)."""
-    places = {standing.model: n for n, standing in enumerate(ranking.models)} if ranking else {}
-    cov = ranking.covariance if ranking else None
-    models = sorted({model for pair in by_pair for model in pair})
-    return {
-        (m, m): 2 * Z95 * math.sqrt(max(cov[places[m]][places[m]], 0.0)) if cov and m in places else math.inf
-        for m in models
-    }

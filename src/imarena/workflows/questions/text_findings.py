@@ -11,7 +11,8 @@ from imarena.core.records import Evidence, Item, Output, Status
 from imarena.reports import columns
 from imarena.reports.tables import Column, Table
 from imarena.storage import Workspace
-from imarena.workflows.questions.text_scan import TEXT, FlaggedText, flags_of, pictures_to_scan
+from imarena.workflows.questions.picture_scan import pictures_to_scan
+from imarena.workflows.questions.text_scan import TEXT, FlaggedText, flags_of
 from imarena.workflows.views import instruction_of
 
 SOURCE = "(source)"
@@ -36,19 +37,19 @@ class TextFinding:
     @property
     def text(self) -> str:
         """All that was found, without what is a part of something else."""
-        texts = list(dict.fromkeys(one.text for one in self.words))
+        texts = list(dict.fromkeys(flag.text for flag in self.words))
         return " … ".join(text for text in texts if not any(text in other for other in texts if other != text))
 
     @property
     def kinds(self) -> str:
         """The tricks, in words."""
-        return ", ".join(dict.fromkeys(one.kind.replace("_", " ") for one in self.words))
+        return ", ".join(dict.fromkeys(flag.kind.replace("_", " ") for flag in self.words))
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
         return {
             "image": self.image, "item": self.item, "editor": self.editor, "output_id": self.output_id,
-            "kinds": list(dict.fromkeys(one.kind for one in self.words)), "text": self.text, "excuse": self.excuse,
+            "kinds": list(dict.fromkeys(flag.kind for flag in self.words)), "text": self.text, "excuse": self.excuse,
         }  # fmt: skip
 
 
@@ -62,37 +63,38 @@ class Findings:
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        return {"read": self.read, "unread": self.unread, "found": [one.to_json() for one in self.found]}
+        return {"read": self.read, "unread": self.unread, "found": [finding.to_json() for finding in self.found]}
 
     def in_words(self) -> str:
         """One sentence."""
         if not self.read:
             unread = f"{counted(self.unread, 'picture')} {plural('was', self.unread)}"
             return f"{unread} not read yet for words that address a judge, whatever judges saw: run `imarena scan`."
-        held = len({one.image for one in self.found})
+        held = len({finding.image for finding in self.found})
         waiting = f"; {self.unread:,} are not read yet (`imarena scan`)" if self.unread else ""
         return f"{held:,} of {self.read:,} pictures read hold words that address a judge{waiting}."
 
 
-def findings_table(found: Findings, most: int) -> Table:
+def findings_table(findings: Findings, most: int) -> Table:
     """The first `most` texts that address a judge: where each is, by which trick, and what it says."""
     head = columns("item", "editor", "trick", Column("words", wrap=True), "excuse")
     rows = tuple(
-        (one.item, one.editor, one.kinds, " ".join(one.text.split()), one.excuse) for one in found.found[:most]
+        (finding.item, finding.editor, finding.kinds, " ".join(finding.text.split()), finding.excuse)
+        for finding in findings.found[:most]
     )
     return Table(head, rows)
 
 
-def findings(workspace: Workspace) -> Findings:
+def read_findings(workspace: Workspace) -> Findings:
     """All of a workspace."""
     wanted = pictures_to_scan(workspace)
     rows = workspace.store.rows(Evidence, kind=TEXT, status=Status.OK.value)
     read = {row["image_sha256"] for row in rows} & wanted.keys()
-    flags = {image: words for image, words in flags_of(workspace).items() if image in wanted}
-    return Findings(len(read), len(wanted) - len(read), tuple(_found(workspace, flags)) if flags else ())
+    flags = {image: flagged for image, flagged in flags_of(workspace).items() if image in wanted}
+    return Findings(len(read), len(wanted) - len(read), tuple(_all_findings(workspace, flags)) if flags else ())
 
 
-def _found(workspace: Workspace, flags: dict[str, tuple[FlaggedText, ...]]) -> list[TextFinding]:
+def _all_findings(workspace: Workspace, flags: dict[str, tuple[FlaggedText, ...]]) -> list[TextFinding]:
     outputs: dict[str, list[Output]] = defaultdict(list)
     images = list(flags)
     for start in range(0, len(images), BATCH):
@@ -100,7 +102,7 @@ def _found(workspace: Workspace, flags: dict[str, tuple[FlaggedText, ...]]) -> l
         for output in workspace.store.records(Output, image_sha256=chosen, status=Status.OK.value):
             outputs[output.item_id].append(output)
     items = workspace.store.records(Item)
-    return [one for item in items for one in _of_item(item, outputs.get(item.item_id, []), flags)]
+    return [finding for item in items for finding in _of_item(item, outputs.get(item.item_id, []), flags)]
 
 
 def item_findings(workspace: Workspace, item: Item, outputs: Sequence[Output]) -> list[TextFinding]:
@@ -114,24 +116,24 @@ def _of_item(
     item: Item, outputs: Iterable[Output], flags: Mapping[str, tuple[FlaggedText, ...]]
 ) -> Iterator[TextFinding]:
     held = [image.sha256 for image in item.sources if image.sha256 in flags]
-    before = [one for image in held for one in flags[image]]
+    before = [flag for image in held for flag in flags[image]]
     name = f"{item.dataset}/{item.key}"
     for image in held:
         yield TextFinding(image, item.item_id, name, SOURCE, None, flags[image], "")
     for output in outputs:
         if output.image is not None and output.image.sha256 in flags:
-            words = flags[output.image.sha256]
-            excuse = text_excuse(words, before, instruction_of(item, output.turn, output.mode))
+            flagged = flags[output.image.sha256]
+            excuse = text_excuse(flagged, before, instruction_of(item, output.turn, output.mode))
             editor = output.editor or "(not named)"
-            yield TextFinding(output.image.sha256, item.item_id, name, editor, output.output_id, words, excuse)
+            yield TextFinding(output.image.sha256, item.item_id, name, editor, output.output_id, flagged, excuse)
 
 
-def text_excuse(words: tuple[FlaggedText, ...], before: list[FlaggedText], instruction: str) -> str:
+def text_excuse(flagged: tuple[FlaggedText, ...], before: list[FlaggedText], instruction: str) -> str:
     """Were the words there before, or asked for? Only where that holds for all of them."""
     asked = _letters(instruction)
-    if before and {one.kind for one in words} <= {one.kind for one in before}:
+    if before and {flag.kind for flag in flagged} <= {flag.kind for flag in before}:
         return "in the source"
-    return "in the instruction" if all(_letters(one.text) in asked for one in words) else ""
+    return "in the instruction" if all(_letters(flag.text) in asked for flag in flagged) else ""
 
 
 def _letters(text: str) -> str:

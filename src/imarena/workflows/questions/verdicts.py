@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from imarena.core import Exhibit, ImarenaError, InvalidImage, Judge, Verdict
+from imarena.core import Exhibit, ImarenaError, InvalidImage, Judge, Verdict, error_message
 from imarena.core.records import JsonDict, Record, Status
 from imarena.engine import WorkerTask
+from imarena.judges import checked_verdict
 from imarena.storage import Workspace
 from imarena.workflows.questions.loop import Questions, Terms, ask
-from imarena.workflows.questions.report import JudgeReport, Watch
+from imarena.workflows.questions.report import JudgeReport, JudgeTally, Watch
 from imarena.workflows.wiring import record_run
 
 W = TypeVar("W")
@@ -34,6 +35,8 @@ class AskJudge:
     """Puts a question to a judge and takes the time."""
 
     judge: Judge
+    lists: bool = False
+    """It is asked for a list, not for a verdict."""
 
     async def __call__(self, question: JudgeQuestion) -> Verdict:
         """Ask only what no earlier attempt got an answer to."""
@@ -46,9 +49,9 @@ class AskJudge:
         started = time.monotonic()
         partly_asked = self.judge.traits.partly_asked
         if question.held is not None and partly_asked is not None:
-            verdict = await partly_asked.go_on(exhibit, question.held)
+            verdict = checked_verdict(await partly_asked.go_on(exhibit, question.held), lists=self.lists)
         else:
-            verdict = await self.judge.judge(exhibit)
+            verdict = checked_verdict(await self.judge.judge(exhibit), lists=self.lists)
         took = {"elapsed_s": round(time.monotonic() - started, 4)}
         if verdict.usage.latency_s is None:
             took["latency_s"] = took["elapsed_s"]
@@ -59,7 +62,7 @@ def failed_verdict(_: object, error: Exception) -> Verdict:
     """An unexpected failure as a status."""
     if isinstance(error, ImarenaError):
         return Verdict(Status.INVALID_IMAGE, error=str(error))
-    return Verdict(Status.API_ERROR, error=f"{type(error).__name__}: {error}")
+    return Verdict(Status.API_ERROR, error=f"{type(error).__name__}: {error_message(error)}")
 
 
 @dataclass(frozen=True)
@@ -83,36 +86,40 @@ class JudgeRun(Generic[W]):
     group: Callable[[W], str] | None = None
     to_write: int | None = None
     """Records that the run will write; None: one for each question."""
+    lists: bool = False
+    """The judge is asked for lists, not for verdicts."""
 
 
 def ask_judge(
-    workspace: Workspace, run: JudgeRun[W], report: JudgeReport, terms: Terms, watch: Watch | None = None
+    workspace: Workspace, run: JudgeRun[W], tally: JudgeTally, terms: Terms, watch: Watch | None = None
 ) -> JudgeReport:
     """Ask all of it, and note the run: what it was to do, what came of it, what it cost."""
-    report.planned = len(run.work)
+    tally.planned = len(run.work)
+    stopped, seconds = "", 0.0
     with record_run(workspace, run.command, run.settings) as ongoing:
-        ongoing.plan(report.planned if run.to_write is None else run.to_write)
+        ongoing.plan(tally.planned if run.to_write is None else run.to_write)
         copies = run.copies(ongoing.run_id)
         workspace.store.add(copies)
 
         def settle(work: W, verdict: Verdict) -> Verdict:
             verdict = run.check(verdict, work)
-            report.add(verdict, run.twins(work))
+            tally.add(verdict, run.twins(work))
             if watch:
-                watch(report, report.judgments.total(), report.planned)
+                watch(tally, tally.judgments.total(), tally.planned)
             return verdict
 
         def write(batch: list[tuple[W, Verdict]]) -> None:
             workspace.store.add(run.records(batch, ongoing.run_id))
 
-        task = WorkerTask(AskJudge(run.judge), failed_verdict)
+        task = WorkerTask(AskJudge(run.judge, run.lists), failed_verdict)
         stage = f"judgments by {run.judge.name}"
         try:
-            tally = asyncio.run(
+            asked = asyncio.run(
                 ask(Questions(run.work, run.show, task, failed_verdict, settle, write, None, run.group, stage), terms)
             )
-            report.stopped, report.seconds = tally.stopped, tally.seconds
+            stopped, seconds = asked.stopped, asked.seconds
         finally:
+            report = tally.report(stopped=stopped, seconds=seconds)
             ongoing.counts = dict(report.stored + Counter({Status.OK.value: len(copies)}))
             ongoing.cost_usd = report.cost_usd
             ongoing.partial = report.missing > 0

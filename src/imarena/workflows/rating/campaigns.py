@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
-from sqlalchemy import Select, case, func, or_, select, union, union_all
+from sqlalchemy import Select, func, or_, select, union, union_all
 
 from imarena.core import UserError, moment_text
 from imarena.core.records import Assignment, Campaign, Item, Output, Status, now
@@ -29,8 +29,9 @@ from imarena.storage.schema import leases as leases_table
 from imarena.storage.schema import outputs as outputs_table
 from imarena.storage.schema import participants
 from imarena.storage.schema import votes as votes_table
+from imarena.workflows.rating.refusal import Refusal
 from imarena.workflows.rating.sheets import count_check_tasks
-from imarena.workflows.rating.task_counts import WITHDRAWN
+from imarena.workflows.rating.task_counts import EXCLUDED, WITHDRAWN, count_of_skips, state_of_task, tasks_not_dealt
 
 _CHUNK = 2_000
 _WITH_PIXELS = select(outputs_table.c.id).where(outputs_table.c.image_sha256.is_not(None))
@@ -53,6 +54,10 @@ class CampaignProgress:
     """Repeats and known answers: tasks that tell something of raters. They are among no other figure."""
     held_until: str | None = None
     """When the last of the tasks in hand goes back to others."""
+    disputed: int = 0
+    """Units on which raters disagree and that went to adjudication."""
+    adjudicated: int = 0
+    """Of these, units that were answered once more."""
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json`` and for the wire."""
@@ -70,7 +75,7 @@ class CampaignProgress:
 
 def create_campaign(workspace: Workspace, plan: CampaignPlan) -> Campaign:
     """Make a campaign and its assignments; it opens when all of them are there."""
-    _check_known(workspace, plan)
+    check_plan(workspace, plan)
     units = plan_units(workspace, plan)
     if not units:
         raise UserError(
@@ -96,6 +101,12 @@ def create_campaign(workspace: Workspace, plan: CampaignPlan) -> Campaign:
     return opened
 
 
+def check_plan(workspace: Workspace, plan: CampaignPlan) -> None:
+    """Raise where a campaign cannot be made: a used name, or tasks with known answers that do not fit."""
+    require_new_name(workspace, plan.name)
+    _check_known(workspace, plan)
+
+
 def offer_missing(workspace: Workspace) -> int:
     """Offer assignments that were made elsewhere (routing, an import) and that nobody can take yet; returns how many.
 
@@ -118,19 +129,19 @@ def offer_missing(workspace: Workspace) -> int:
     )
     with writing(workspace.store.engine) as connection:
         rows = connection.execute(waiting).mappings().all()
-        found = [from_row(Assignment, row) for row in rows]
-        offered = [one for one in found if isinstance(one, Assignment)]
-        leases.offer_tasks(connection, ((one, place) for place, one in enumerate(offered)))
+        offered = [from_row(Assignment, row) for row in rows]
+        leases.offer_tasks(connection, ((assignment, position) for position, assignment in enumerate(offered)))
     return len(offered)
 
 
 def plan_units(workspace: Workspace, plan: CampaignPlan) -> list[Unit]:
     """What a plan asks about, in the order of offering."""
-    items = choose_campaign_items(plan, _candidate_items(workspace))
+    items = choose_campaign_items(plan, candidate_items(workspace))
     return choose_units(plan, items, () if plan.kind == "check" else _candidate_outputs(workspace))
 
 
-def _candidate_items(workspace: Workspace) -> Iterator[CandidateItem]:
+def candidate_items(workspace: Workspace) -> Iterator[CandidateItem]:
+    """All items, with what a campaign chooses by."""
     for row in workspace.store.rows(Item):
         yield CandidateItem(row["id"], row["dataset"], row["task"], row["topic"])
 
@@ -145,29 +156,44 @@ def _candidate_outputs(workspace: Workspace) -> Iterator[CandidateOutput]:
 
 
 def _check_known(workspace: Workspace, plan: CampaignPlan) -> None:
-    if len({one.unit for one in plan.known()}) < len(plan.known()):
+    if len({task.unit for task in plan.known()}) < len(plan.known()):
         raise UserError(
             "The same task is among those with a known answer twice.",
             hint="A practice task tells its answer: it can be neither gold nor in the test.",
         )
     if plan.gold_rate and not plan.gold:
         raise UserError("There are no tasks with known answers to take a share of.", hint="Give gold, or no gold_rate.")
-    for one in plan.known():
-        item = workspace.store.get(Item, one.item_id)
-        sides = [workspace.store.get(Output, side) for side in (one.left_id, one.right_id) if side is not None]
-        fits = all(side is not None and side.item_id == one.item_id and side.image is not None for side in sides)
+    for task in plan.known():
+        item = workspace.store.get(Item, task.item_id)
+        sides = [workspace.store.get(Output, side) for side in (task.left_id, task.right_id) if side is not None]
+        fits = all(side is not None and side.item_id == task.item_id and side.image is not None for side in sides)
         if item is None or not fits or len(sides) != {"preference": 2, "check": 0}.get(plan.kind, 1):
             raise UserError(
                 "A task with a known answer names an item or outputs that are not in the workspace.",
                 hint="Give item_id, and left_id and right_id of its outputs.",
             )
-        if not _answered(plan.kind, one):
+        if not _answered(plan.kind, task):
             raise UserError("A task with a known answer has no answer.", hint="Give preference, answer or ratings.")
 
 
-def _answered(kind: str, one: KnownTask) -> bool:
-    given = {"preference": one.preference is not None, "yes_no": one.answer is not None, "rating": bool(one.ratings)}
-    return given.get(kind, True)
+def _answered(kind: str, task: KnownTask) -> bool:
+    has_answer = {
+        "preference": task.preference is not None,
+        "yes_no": task.answer is not None,
+        "rating": bool(task.ratings),
+    }
+    return has_answer.get(kind, True)
+
+
+def require_new_name(workspace: Workspace, name: str) -> None:
+    """Refuse a name that a campaign has: commands take campaigns by name."""
+    for known in workspace.store.records(Campaign, name=name, kind=list(RATERS_PER_UNIT)):
+        raise Refusal(
+            "name_used",
+            f"There is a campaign '{name}' already ({known.campaign_id}).",
+            hint="Choose another name, or look at it with `imarena campaign status`.",
+            fields=("name",),
+        )
 
 
 def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
@@ -177,7 +203,7 @@ def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
         return campaign
     named = list(workspace.store.records(Campaign, name=campaign_id, kind=list(RATERS_PER_UNIT)))
     if len(named) > 1:
-        ids = ", ".join(one.campaign_id for one in named)
+        ids = ", ".join(match.campaign_id for match in named)
         raise UserError(f"{len(named)} campaigns are called '{campaign_id}'.", hint=f"Name one by its id: {ids}.")
     if not named:
         raise UserError(f"There is no campaign '{campaign_id}'.", hint="'imarena campaign status' lists them.")
@@ -205,13 +231,19 @@ def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgr
     """How far a campaign is."""
     table = leases_table
     mine = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.state != WITHDRAWN)
-    work = union_all(select(table.c.unit, table.c.state).where(*mine), _named_work(campaign.campaign_id)).subquery()
+    dealt = select(table.c.unit, state_of_task().label("state")).outerjoin(
+        votes_table, votes_table.c.id == table.c.vote_id
+    )
+    # tasks for whoever comes that are not offered have no pixels here: nobody can be waited for
+    named = tasks_not_dealt(campaign.campaign_id).where(assignments_table.c.rater_id.is_not(None)).subquery()
+    work = union_all(dealt.where(*mine), select(named.c.unit, named.c.state)).subquery()
     done = func.count().filter(work.c.state == "done")
-    units = select(work.c.unit, func.count().label("slots"), done.label("done")).group_by(work.c.unit).subquery()
+    slots = func.count().filter(work.c.state != EXCLUDED)
+    units = select(work.c.unit, slots.label("slots"), done.label("done")).group_by(work.c.unit).subquery()
     skips = (
-        select(func.count())
+        select(count_of_skips())
         .select_from(events_table.join(table, table.c.assignment_id == events_table.c.assignment_id))
-        .where(table.c.campaign_id == campaign.campaign_id, events_table.c.kind == "skipped")
+        .where(table.c.campaign_id == campaign.campaign_id)
     )
     with reading(workspace.store.engine) as connection:
         total, slots, votes, complete = connection.execute(
@@ -226,9 +258,24 @@ def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgr
         held, until = connection.execute(select(func.count(), func.max(table.c.until)).where(*in_hand)).one()
         skipped = connection.execute(skips).scalar_one()
         people = connection.execute(_people(campaign.campaign_id)).scalar_one()
+        again = (table.c.campaign_id == campaign.campaign_id, table.c.purpose.in_(leases.ADJUDICATING))
+        settled = func.count().filter(table.c.state == "done")
+        disputed, adjudicated = connection.execute(select(func.count(), settled).where(*again)).one()
     checks, checked = count_check_tasks(workspace, campaign)
     return CampaignProgress(
-        campaign, total, int(slots), int(votes), held, skipped, people, complete, checks, checked, until
+        campaign,
+        total,
+        int(slots),
+        int(votes),
+        held,
+        skipped,
+        people,
+        complete,
+        checks,
+        checked,
+        until,
+        disputed,
+        adjudicated,
     )
 
 
@@ -241,22 +288,6 @@ def _people(campaign_id: str) -> Select[Any]:
         .where(assignments_table.c.campaign_id == campaign_id)
     )
     return select(func.count()).select_from(union(joined, sheets).subquery())
-
-
-def _named_work(campaign_id: str) -> Select[tuple[str, str]]:
-    """Tasks that were made for named raters and not dealt here yet; answers from a sheet count."""
-    table = assignments_table
-    answered = select(votes_table.c.seq).where(votes_table.c.assignment_id == table.c.id).exists()
-    return (
-        select(table.c.unit, case((answered, "done"), else_="named").label("state"))
-        .outerjoin(leases_table, leases_table.c.assignment_id == table.c.id)
-        .where(
-            table.c.campaign_id == campaign_id,
-            table.c.purpose == "vote",
-            table.c.rater_id.is_not(None),
-            leases_table.c.assignment_id.is_(None),
-        )
-    )
 
 
 def need_named(workspace: Workspace, campaign: Campaign, rater_id: str) -> None:
@@ -290,7 +321,7 @@ def items_in_open_campaigns(workspace: Workspace) -> set[str]:
     with reading(workspace.store.engine) as connection:
         dealt = set(connection.execute(query).scalars())
     running = workspace.store.records(Campaign, open=1, kind=list(RATERS_PER_UNIT))
-    return dealt.union(*({one.item_id for one in plan_of(campaign).known()} for campaign in running))
+    return dealt.union(*({task.item_id for task in plan_of(campaign).known()} for campaign in running))
 
 
 def items_in_hand(workspace: Workspace) -> set[str]:

@@ -4,20 +4,26 @@ What is asked does not change (kind, dimension, which items and editors, seed, t
 mark): votes before and after would answer different questions under one name. Make another campaign for that.
 """
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from sqlalchemy import Connection, select, update
 
 from imarena.core import UserError, moment_text
-from imarena.core.records import Campaign, JsonDict, now
-from imarena.routing import plan_of
-from imarena.storage import Workspace, from_row, to_row, writing
+from imarena.core.records import Campaign, Exclusion, JsonDict, now
+from imarena.routing import ParticipationOutcome, plan_of
+from imarena.storage import Workspace, from_row, read_exclusions, reading, to_row, writing
 from imarena.storage.schema import campaigns as campaigns_table
+from imarena.workflows.rating.adjudication import hand_over_open, offer_adjudications
+from imarena.workflows.rating.campaigns import require_new_name
+from imarena.workflows.rating.rater_work import rater_names
 from imarena.workflows.rating.task_counts import set_slots
 
 _NO_NUL = r"^[^\x00]*$"
+Code = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9_.-]*$")]
+"""A completion code; empty: none."""
 
 
 class CampaignChanges(BaseModel):
@@ -43,16 +49,32 @@ class CampaignChanges(BaseModel):
     completion_url: Annotated[str, StringConstraints(max_length=1000, pattern=r"^(https://[^\s\"'<>]+)?$")] | None = (
         None
     )
-    """Empty: none."""
+    """Empty: none. `{code}` in it stands for the completion code."""
+    completion_codes: dict[ParticipationOutcome, Code] | None = None
+    complete_after: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    min_seconds: Annotated[float, Field(ge=0, le=600)] | None = None
+    """Answers that come sooner after a task was handed out are not accepted yet."""
+    adjudication: Literal["off", "rater", "lead"] | None = None
+    adjudication_answers: Literal["hidden", "shown"] | None = None
 
 
 @dataclass(frozen=True)
 class CampaignEdit:
-    """One change of a campaign: when, by whom, and the old and the new value of each setting."""
+    """One change of a campaign: when, by whom, and the old and the new value of each setting.
+
+    Or that a rater's votes were excluded or included again (`kind`), with the reason.
+    """
 
     at: str
     by: str
     changes: dict[str, dict[str, Any]]
+    kind: Literal["settings", "excluded", "included"] = "settings"
+    rater_id: str | None = None
+    rater: str = ""
+    """The rater's name."""
+    reason: str = ""
+    since: str | None = None
+    """An exclusion is for votes from then on; None: for all."""
 
 
 def change_campaign(workspace: Workspace, campaign_id: str, changes: CampaignChanges, by: str) -> Campaign:
@@ -60,6 +82,9 @@ def change_campaign(workspace: Workspace, campaign_id: str, changes: CampaignCha
     wanted = changes.model_dump(exclude_none=True)
     if "completion_url" in wanted:
         wanted["completion_url"] = wanted["completion_url"] or None
+    known = workspace.store.get(Campaign, campaign_id)
+    if "name" in wanted and known is not None and wanted["name"] != known.name:
+        require_new_name(workspace, wanted["name"])
     with writing(workspace.store.engine) as connection:
         old = _locked(connection, campaign_id)
         new = _changed(old, wanted, by)
@@ -68,23 +93,52 @@ def change_campaign(workspace: Workspace, campaign_id: str, changes: CampaignCha
             connection.execute(update(campaigns_table).where(campaigns_table.c.id == campaign_id).values(row))
     if "raters_per_unit" in wanted:
         set_slots(workspace, new)
+    if "adjudication" in wanted:
+        hand_over_open(workspace, new)
+        offer_adjudications(workspace, new)
     return new
 
 
 def history(campaign: Campaign) -> list[CampaignEdit]:
     """What was changed, the newest first."""
-    found = campaign.settings.get("history")
-    entries: list[Any] = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-    return [CampaignEdit(one["at"], one["by"], one["changes"]) for one in reversed(entries)]
+    stored = campaign.settings.get("history")
+    entries: list[Any] = [entry for entry in stored if isinstance(entry, dict)] if isinstance(stored, list) else []
+    return [CampaignEdit(entry["at"], entry["by"], entry["changes"]) for entry in reversed(entries)]
+
+
+def campaign_history(workspace: Workspace, campaign: Campaign) -> list[CampaignEdit]:
+    """What was changed, and which of the campaign's raters were excluded or included again; the newest first."""
+    with reading(workspace.store.engine) as connection:
+        exclusions = read_exclusions(connection)
+    if not exclusions:
+        return history(campaign)
+    people = rater_names(workspace, campaign)
+    edits = history(campaign)
+    for exclusion in exclusions:
+        if exclusion.rater_id in people:
+            edits += _exclusion_edits(exclusion, people[exclusion.rater_id])
+    return sorted(edits, key=lambda edit: edit.at, reverse=True)
+
+
+def _exclusion_edits(exclusion: Exclusion, name: str) -> Iterator[CampaignEdit]:
+    """An exclusion as one entry of a history, and its end as another."""
+    since = None if exclusion.since is None else moment_text(exclusion.since)
+    made = CampaignEdit(
+        moment_text(exclusion.created_at), exclusion.by, {}, "excluded", exclusion.rater_id, name, exclusion.reason,
+        since,
+    )  # fmt: skip
+    yield made
+    if exclusion.lifted_at is not None:
+        at, by, reason = moment_text(exclusion.lifted_at), exclusion.lifted_by, exclusion.lifted_reason
+        yield replace(made, at=at, by=by, kind="included", reason=reason)
 
 
 def _locked(connection: Connection, campaign_id: str) -> Campaign:
     query = select(campaigns_table).where(campaigns_table.c.id == campaign_id).with_for_update()
     row = connection.execute(query).mappings().first()
-    found = from_row(Campaign, row) if row is not None else None
-    if not isinstance(found, Campaign):
+    if row is None:
         raise UserError("There is no such campaign.", hint="'imarena campaign status' lists them.")
-    return found
+    return from_row(Campaign, row)
 
 
 def _changed(old: Campaign, wanted: dict[str, Any], by: str) -> Campaign:
@@ -98,9 +152,9 @@ def _changed(old: Campaign, wanted: dict[str, Any], by: str) -> Campaign:
     if not differing:
         return old
     at = moment_text(now())
-    told: JsonDict = {name: {"old": before[name], "new": value} for name, value in differing.items()}
+    changes: JsonDict = {name: {"old": before[name], "new": value} for name, value in differing.items()}
     kept = old.settings.get("history")
-    entry: JsonDict = {"at": at, "by": by, "changes": told}
+    entry: JsonDict = {"at": at, "by": by, "changes": changes}
     settings: JsonDict = {
         **old.settings,
         **{name: value for name, value in differing.items() if name not in ("name", "open")},

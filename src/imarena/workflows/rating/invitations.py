@@ -1,12 +1,16 @@
 """Invitation links: who may make and end which, and whom a link is for."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+
+from sqlalchemy import select
 
 from imarena.core import UserError
-from imarena.core.records import Campaign
-from imarena.storage import StoredInvitation, Workspace, access
+from imarena.core.records import Campaign, Rater
+from imarena.storage import StoredInvitation, Workspace, access, reading
+from imarena.storage.schema import participants
 from imarena.workflows.rating.campaigns import get_campaign, need_named, offer_missing
-from imarena.workflows.rating.voting import Refusal
+from imarena.workflows.rating.exclusions import find_rater
+from imarena.workflows.rating.refusal import Refusal
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,8 @@ def list_links(
 ) -> InvitationList:
     """Invitations to one campaign or to all."""
     engine = workspace.store.engine
-    found = access.invitation_rows(engine, campaign_id=campaign_id, before=before, limit=limit)
-    return InvitationList(found, access.count_invitations(engine, campaign_id=campaign_id))
+    invitations = access.invitation_rows(engine, campaign_id=campaign_id, before=before, limit=limit)
+    return InvitationList(invitations, access.count_invitations(engine, campaign_id=campaign_id))
 
 
 def make_link(
@@ -57,15 +61,63 @@ def make_link(
         raise Refusal("not_allowed", "Only the administrator may invite a lead.")
     if wanted.role == "rater" and campaign is None:
         raise UserError("A rater is invited to a campaign.", hint="Give campaign_id.")
+    if campaign is not None and wanted.name and wanted.max_people == 1:
+        _need_new_name(workspace, campaign, wanted)
     if wanted.rater_id is not None:
         if wanted.role != "rater" or wanted.max_people != 1:
             raise UserError("A link for a named rater is for one person, as a rater.")
         if campaign is not None:
             need_named(workspace, campaign, wanted.rater_id)
+    return _made(workspace, wanted)
+
+
+def _made(workspace: Workspace, wanted: InvitationRequest) -> NewInvitation:
     engine = workspace.store.engine
     identity, secret = access.invite(engine, **asdict(wanted))
     (made,) = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=identity)
     return NewInvitation(made, secret)
+
+
+def _need_new_name(workspace: Workspace, campaign: Campaign, wanted: InvitationRequest) -> None:
+    """Two people of one name in a campaign cannot be told apart by the lead; a new link for one is another action."""
+    with reading(workspace.store.engine) as connection:
+        joined = select(participants.c.rater_id).where(participants.c.campaign_id == campaign.campaign_id)
+        identities = sorted(connection.execute(joined).scalars())
+        used = wanted.rater_id is None and access.is_live_name(connection, campaign.campaign_id, wanted.name)
+    raters = workspace.store.records(Rater, id=identities) if identities else ()
+    known = [rater for rater in raters if rater.name == wanted.name and rater.rater_id != wanted.rater_id]
+    if known:
+        raise Refusal(
+            "name_used",
+            f"A rater of this campaign has the name '{wanted.name}' already.",
+            hint=f"Invite that rater again (imarena campaign reinvite {known[0].rater_id}), or use another name.",
+            fields=("name",),
+        )
+    if used:
+        raise Refusal(
+            "name_used",
+            f"There is a link for '{wanted.name}' in this campaign already.",
+            hint="Send that one, revoke it, or use another name.",
+            fields=("name",),
+        )
+
+
+def reinvite_rater(
+    workspace: Workspace, rater: str, *, campaign: str | None, days: float, by_role: str | None
+) -> NewInvitation:
+    """A new link for somebody who rates here already: who opens it goes on as that rater."""
+    person = find_rater(workspace, rater)
+    if person.role != "rater" and by_role != "admin":
+        raise Refusal("not_allowed", "Only the administrator may invite a lead.")
+    with reading(workspace.store.engine) as connection:
+        mine = select(participants.c.campaign_id).where(participants.c.rater_id == person.rater_id)
+        joined = list(connection.execute(mine.order_by(participants.c.seq)).scalars())
+    if campaign is not None:
+        joined = [get_campaign(workspace, campaign).campaign_id]
+    if not joined:
+        raise UserError(f"'{rater}' takes part in no campaign.", hint="Name the campaign that the link is for.")
+    offer_missing(workspace)
+    return _made(workspace, InvitationRequest(joined[-1], person.role, person.name, days, rater_id=person.rater_id))
 
 
 def invite_raters(
@@ -73,17 +125,30 @@ def invite_raters(
     rater_id: str | None,
 ) -> NewInvitation:  # fmt: skip
     """Make a link to a campaign, named by its id or name, from where everything is allowed; its tasks are offered."""
-    found = get_campaign(workspace, campaign)
+    invited_to = get_campaign(workspace, campaign)
     offer_missing(workspace)
-    wanted = InvitationRequest(found.campaign_id, "rater", name, days, max_people, person_param, rater_id)
-    return make_link(workspace, found, wanted, by_role="admin")
+    wanted = InvitationRequest(invited_to.campaign_id, "rater", name, days, max_people, person_param, rater_id)
+    return make_link(workspace, invited_to, wanted, by_role="admin")
 
 
 def end_link(workspace: Workspace, invitation_id: str, *, by_role: str | None) -> None:
     """End a link and the sessions that came from it. Only an administrator may end a lead's."""
     engine = workspace.store.engine
-    found = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=invitation_id)
-    if found and found[0].role == "lead" and by_role != "admin":
+    invitations = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=invitation_id)
+    if invitations and invitations[0].role == "lead" and by_role != "admin":
         raise Refusal("not_allowed", "Only the administrator may end a lead's invitation.")
     if not access.revoke_invitation(engine, invitation_id):
         raise Refusal("not_found", "There is no such invitation.")
+
+
+def restore_link(workspace: Workspace, invitation_id: str, *, by_role: str | None) -> StoredInvitation:
+    """Undo the revocation of a link: it and the sessions that ended with it are good again."""
+    engine = workspace.store.engine
+    invitations = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=invitation_id)
+    if not invitations:
+        raise Refusal("not_found", "There is no such invitation.")
+    if invitations[0].role == "lead" and by_role != "admin":
+        raise Refusal("not_allowed", "Only the administrator may restore a lead's invitation.")
+    if not access.restore_invitation(engine, invitation_id):
+        raise Refusal("not_revoked", "This invitation is not revoked.")
+    return replace(invitations[0], revoked=False)

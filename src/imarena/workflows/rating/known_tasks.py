@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 from imarena.core.notices import Notice
@@ -38,12 +38,12 @@ class KnownTaskProposal:
     """What a table asks for: gold, practice or qualification."""
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class KnownTaskList:
     """Tasks with known answers; and which lines of a table could not be used, and why."""
 
-    tasks: list[KnownTaskProposal] = field(default_factory=list)
-    notices: list[Notice] = field(default_factory=list)
+    tasks: tuple[KnownTaskProposal, ...]
+    notices: tuple[Notice, ...] = ()
 
 
 class _Catalogue:
@@ -91,13 +91,13 @@ def known_tasks_from_votes(
             first, second = sorted((left, right)) if right is not None else (left, None)
             answers[item, first, second].append(mirrored_preference(answer) if first != left else answer)
     made = []
-    for (item, left, right), given in answers.items():
-        known = agreed_answer(kind, given, least_votes, least_share)
+    for (item, left, right), votes in answers.items():
+        known = agreed_answer(kind, votes, least_votes, least_share)
         if known is not None:
             task = KnownTask(item_id=item, left_id=left, right_id=right, **known)
-            made.append(catalogue.proposal(with_sides_by_chance(task), len(given)))
-    made.sort(key=lambda one: (-one.votes, one.known.unit))
-    return KnownTaskList(made[:MOST])
+            made.append(catalogue.proposal(with_sides_by_chance(task), len(votes)))
+    made.sort(key=lambda proposal: (-proposal.votes, proposal.known.unit))
+    return KnownTaskList(tuple(made[:MOST]))
 
 
 def _vote_answer(kind: str, row: Any) -> Any:
@@ -118,23 +118,23 @@ def known_tasks_from_table(workspace: Workspace, kind: str, text: str) -> KnownT
     The answer is `winner` for a preference, `answer` (yes, no) for yes_no, and a column for each criterion for ratings.
     Optional columns: `explanation`, and `use` (gold, practice, qualification).
     """
-    found, catalogue = KnownTaskList(), _Catalogue(workspace)
-    seen: set[str] = set()
+    catalogue = _Catalogue(workspace)
+    proposals: dict[str, KnownTaskProposal] = {}
+    notices: list[Notice] = []
     for line, row in enumerate(csv.DictReader(io.StringIO(text.lstrip("\ufeff"))), 2):
         cells = {name.strip().lower(): value.strip() for name, value in row.items() if name and isinstance(value, str)}
         try:
-            one = _from_row(catalogue, kind, cells)
+            proposal = _from_row(catalogue, kind, cells)
         except ValueError as error:
-            found.notices.append(Notice(code="known_task_unusable", values={"line": line, "reason": str(error)}))
+            notices.append(Notice(code="known_task_unusable", values={"line": line, "reason": str(error)}))
             continue
-        if one.known.unit in seen:
-            found.notices.append(Notice(code="known_task_repeated", values={"line": line}))
-            continue
-        seen.add(one.known.unit)
-        found.tasks.append(one)
-    if not found.tasks and not found.notices:
-        found.notices.append(Notice(code="known_tasks_empty"))
-    return replace(found, tasks=found.tasks[:MOST])
+        if proposal.known.unit in proposals:
+            notices.append(Notice(code="known_task_repeated", values={"line": line}))
+        else:
+            proposals[proposal.known.unit] = proposal
+    if not proposals and not notices:
+        notices.append(Notice(code="known_tasks_empty"))
+    return KnownTaskList(tuple(proposals.values())[:MOST], tuple(notices))
 
 
 def _from_row(catalogue: _Catalogue, kind: str, cells: dict[str, str]) -> KnownTaskProposal:
@@ -165,7 +165,7 @@ def _item(catalogue: _Catalogue, cells: dict[str, str]) -> str:
 
 
 def _output(catalogue: _Catalogue, item: str, editor: str) -> str:
-    found = catalogue.by_editor.get((item, editor))
-    if found is None:
+    output_id = catalogue.by_editor.get((item, editor))
+    if output_id is None:
         raise ValueError(f"the item has no picture by '{editor[:80]}'")
-    return found
+    return output_id

@@ -34,23 +34,23 @@ def week_ago() -> str:
 
 
 def standing(
-    connection: Connection, shelves: RecordCache, campaign_id: str, rater_id: str, found: leases.RaterState
+    connection: Connection, records: RecordCache, campaign_id: str, rater_id: str, state: leases.RaterState
 ) -> RaterStanding:
     """Where a rater stands now. Facts that few decisions need are read only where one does."""
-    plan, facts = shelves.plan(campaign_id), _facts(found)
+    plan, facts = records.plan(campaign_id), _facts(state)
     while isinstance(decided := rater_standing(plan, facts), RaterFact):
-        count = _count(connection, shelves, campaign_id, rater_id, decided)
+        count = _count(connection, records, campaign_id, rater_id, decided)
         facts = replace(facts, counts={**facts.counts, decided: count})
     return decided
 
 
-def _facts(found: leases.RaterState) -> RaterFacts:
-    place, counts = found.place, found.tally
+def _facts(state: leases.RaterState) -> RaterFacts:
+    membership, counts = state.membership, state.tally
     return RaterFacts(
-        is_open=found.is_open,
-        invited=place is not None,
-        active=place is not None and place.active,
-        consented_at=None if place is None else place.consented_at,
+        is_open=state.is_open,
+        invited=membership is not None,
+        active=membership is not None and membership.active,
+        consented_at=None if membership is None else membership.consented_at,
         done=counts.done,
         recent=counts.recent,
         practice_done=counts.practice,
@@ -58,9 +58,9 @@ def _facts(found: leases.RaterState) -> RaterFacts:
     )
 
 
-def _count(connection: Connection, shelves: RecordCache, campaign_id: str, rater_id: str, fact: RaterFact) -> int:
+def _count(connection: Connection, records: RecordCache, campaign_id: str, rater_id: str, fact: RaterFact) -> int:
     if fact is RaterFact.QUALIFICATION_RIGHT:
-        return _right_answers(connection, shelves, campaign_id, rater_id)
+        return _right_answers(connection, records, campaign_id, rater_id)
     purpose = "practice" if fact is RaterFact.PRACTICE_SKIPPED else "qualification"
     table = leases_table
     mine = (table.c.campaign_id == campaign_id, table.c.rater_id == rater_id)
@@ -68,7 +68,7 @@ def _count(connection: Connection, shelves: RecordCache, campaign_id: str, rater
     return int(connection.execute(query).scalar_one())
 
 
-def _right_answers(connection: Connection, shelves: RecordCache, campaign_id: str, rater_id: str) -> int:
+def _right_answers(connection: Connection, records: RecordCache, campaign_id: str, rater_id: str) -> int:
     table = leases_table
     query = select(table.c.assignment_id, table.c.vote_id).where(
         table.c.campaign_id == campaign_id,
@@ -78,18 +78,18 @@ def _right_answers(connection: Connection, shelves: RecordCache, campaign_id: st
     )
     verdicts = []
     for assignment_id, vote_id in connection.execute(query):
-        vote: Vote | None = shelves.vote_within(connection, vote_id) if vote_id else None
-        verdicts.append(vote is not None and is_correct_answer(shelves.assignment(assignment_id), vote) is not False)
+        vote: Vote | None = records.vote_within(connection, vote_id) if vote_id else None
+        verdicts.append(vote is not None and is_correct_answer(records.assignment(assignment_id), vote) is not False)
     return sum(verdicts)
 
 
 def next_personal(
-    connection: Connection, shelves: RecordCache, campaign_id: str, where: RaterStanding, rater_id: str
+    connection: Connection, records: RecordCache, campaign_id: str, where: RaterStanding, rater_id: str
 ) -> Assignment | None:
     """A task made for this rater alone, where it is time for one: practice, qualification, gold or a repeat."""
-    plan = shelves.plan(campaign_id)
+    plan = records.plan(campaign_id)
     for purpose in due_purposes(plan, campaign_id, rater_id, where):
-        for assignment in _candidates(connection, shelves, plan, campaign_id, purpose, rater_id):
+        for assignment in _candidates(connection, records, plan, campaign_id, purpose, rater_id):
             if leases.lease_of(connection, assignment.assignment_id) is None:
                 return assignment
     return None
@@ -97,7 +97,7 @@ def next_personal(
 
 def _candidates(
     connection: Connection,
-    shelves: RecordCache,
+    records: RecordCache,
     plan: CampaignPlan,
     campaign_id: str,
     purpose: PersonalPurpose,
@@ -112,11 +112,11 @@ def _candidates(
     gap = repeat_gap(int(connection.execute(in_hand).scalar_one()))
     done = select(table.c.assignment_id).where(*mine, table.c.state == "done").order_by(table.c.done_at.desc())
     for identity in connection.execute(done.offset(gap).limit(_REPEATS_TRIED)).scalars():
-        yield repeat_of(shelves.assignment(identity), rater_id)
+        yield repeat_of(records.assignment(identity), rater_id)
 
 
 def made_for(
-    connection: Connection, shelves: RecordCache, campaign_id: str, where: RaterStanding, rater_id: str
+    connection: Connection, records: RecordCache, campaign_id: str, where: RaterStanding, rater_id: str
 ) -> tuple[Assignment | None, bool]:
     """A task for this rater alone that is on record now; and, without one, whether tasks for anybody are theirs too.
 
@@ -124,8 +124,8 @@ def made_for(
     """
     if where.stage == "open" and access.has_personal_invitation(connection, rater_id):
         named = leases.named_task(connection, campaign_id, rater_id)
-        return None if named is None else shelves.assignment(named, connection), False
-    assignment = next_personal(connection, shelves, campaign_id, where, rater_id)
+        return None if named is None else records.assignment(named, connection), False
+    assignment = next_personal(connection, records, campaign_id, where, rater_id)
     if assignment is not None:
         leases.insert_new(connection, assignment)
     return assignment, True

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from imarena.core.records import Campaign
 from imarena.routing import RATERS_PER_UNIT
-from imarena.storage import Workspace, leases, reading, writing
-from imarena.workflows.rating.quality import RaterWork, rater_work
-from imarena.workflows.rating.voting import Refusal
+from imarena.storage import Workspace, membership, reading, writing
+from imarena.workflows.rating.rater_work import RaterWork, rater_work
+from imarena.workflows.rating.refusal import Refusal
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,17 @@ def campaigns_of_rater(
     store = workspace.store
     if not leads:
         with reading(store.engine) as connection:
-            return JoinedCampaigns(*leases.memberships(connection, rater_id, after, limit))
+            return JoinedCampaigns(*membership.memberships(connection, rater_id, after, limit))
     kinds = list(RATERS_PER_UNIT)
     rows = store.rows(Campaign, after=after, limit=limit, open=1, kind=kinds)
-    found = [(int(row["seq"]), str(row["id"])) for row in rows]
-    return JoinedCampaigns(found, sum(store.count(Campaign, open=1, kind=kinds).values()))
+    campaigns = [(int(row["seq"]), str(row["id"])) for row in rows]
+    return JoinedCampaigns(campaigns, sum(store.count(Campaign, open=1, kind=kinds).values()))
 
 
 def pause_rater(workspace: Workspace, campaign: Campaign, rater_id: str, *, active: bool) -> RaterWork:
     """Pause a rater in a campaign, or let them go on (`active`); returns the rater's work."""
     with writing(workspace.store.engine) as connection:
-        found = leases.change_membership(connection, campaign.campaign_id, rater_id, active=int(active))
-    if not found:
+        changed = membership.change_membership(connection, campaign.campaign_id, rater_id, active=int(active))
+    if not changed:
         raise Refusal("not_found", "This rater does not take part in the campaign.")
     return next(work for work in rater_work(workspace, campaign) if work.rater_id == rater_id)

@@ -16,8 +16,10 @@ from imarena.core import moment_text
 from imarena.core.records import Assignment, Campaign, Event, EventKind, now
 from imarena.routing import RaterStanding, may_prefetch, standing_after_answer
 from imarena.storage import leases
+from imarena.workflows.rating.held_tasks import HeldTask
 from imarena.workflows.rating.offers import made_for
-from imarena.workflows.rating.voting import HeldTask, Refusal, Voting
+from imarena.workflows.rating.refusal import Refusal
+from imarena.workflows.rating.voting import Voting
 
 AHEAD_S = 120
 
@@ -33,10 +35,10 @@ def submit_prefetch(voting: Voting, campaign_id: str, rater_id: str) -> "Future[
 
 
 def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: str) -> HeldTask | None:
-    campaign, where, holds = voting.place(connection, campaign_id, rater_id)
+    campaign, where, holds = voting.participation(connection, campaign_id, rater_id)
     if not may_prefetch(where) or not holds or holds[0].state != "held":
         return None
-    until = moment_text(now() + timedelta(seconds=min(AHEAD_S, voting.shelves.plan(campaign_id).lease_s)))
+    until = moment_text(now() + timedelta(seconds=min(AHEAD_S, voting.records.plan(campaign_id).lease_s)))
     then = standing_after_answer(where)
     if len(holds) == 1:
         return _take(connection, voting, campaign, then, rater_id, until)
@@ -44,7 +46,7 @@ def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: s
     renewed = known.state != leases.WAITING or leases.change_lease(connection, known, until=until)
     if known.address is None or not renewed:
         return None
-    return HeldTask(voting.shelves.assignment(known.assignment_id, connection), known.address, until, then)
+    return HeldTask(voting.records.assignment(known.assignment_id, connection), known.address, until, then)
 
 
 def _take(
@@ -52,9 +54,9 @@ def _take(
 ) -> HeldTask | None:
     """What `next` would hand out once the task in hand is answered."""
     address = secrets.token_urlsafe(18)
-    assignment, shared = made_for(connection, voting.shelves, campaign.campaign_id, where, rater_id)
+    assignment, shared = made_for(connection, voting.records, campaign.campaign_id, where, rater_id)
     if assignment is not None:
-        leases.offer_to(connection, assignment, rater_id, until, address, state=leases.WAITING)
+        leases.offer_to(connection, assignment, rater_id, until, address, None)
     elif shared and where.stage == "open":
         assignment = _free(connection, voting, campaign, rater_id, until, address)
     if assignment is None:
@@ -67,17 +69,18 @@ def _free(
     connection: Connection, voting: Voting, campaign: Campaign, rater_id: str, until: str, address: str
 ) -> Assignment | None:
     moment = moment_text(now())
-    found = leases.free_task(connection, campaign.campaign_id, rater_id, moment)
-    if found is None:
+    task = leases.free_task(connection, campaign.campaign_id, rater_id, moment)
+    if task is None:
         return None
-    free, assignment = found
+    free, assignment = task
     taken = {"rater_id": rater_id, "until": until, "address": address, "state": leases.WAITING, "vote_id": None}
+    taken["handed_at"] = None
     if not leases.change_lease(connection, free, **taken):
         return None
     if free.rater_id is not None:
         gone = f"gone_{secrets.token_hex(12)}"
         leases.insert_new(connection, _event(gone, free.assignment_id, EventKind.EXPIRED, free.rater_id))
-    return voting.shelves.keep(assignment)
+    return voting.records.keep(assignment)
 
 
 def release_task(voting: Voting, address: str, rater_id: str) -> None:

@@ -1,8 +1,10 @@
 """Answers that were returned on a sheet (`imarena route ingest`): who gave them, and the known answers."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 
 from imarena.core.records import Assignment, Campaign, Outcome, Vote
 from imarena.routing import KnownTask, is_correct_answer
@@ -11,26 +13,45 @@ from imarena.storage.schema import assignments, leases, participants, votes
 from imarena.workflows.views import votes_in_force, without_excluded_raters
 
 
-def sheet_votes(workspace: Workspace, campaign: Campaign, *, excluded: bool) -> Iterator[tuple[Assignment, Vote]]:
-    """Live votes on tasks of a campaign that were never dealt here: they were made for somebody, and sent out.
+@dataclass(frozen=True, slots=True)
+class AnsweredTask:
+    """A live vote with the task it answers."""
+
+    assignment: Assignment
+    vote: Vote
+
+
+VOTE_OF_TASK = [column.label(f"vote_{column.name}") for column in votes.c]
+"""The vote's columns in a query of `answers_in_force`, beside those of the assignment."""
+
+
+def answers_in_force(workspace: Workspace, query: Select[Any], *, excluded: bool) -> Iterator[AnsweredTask]:
+    """The votes in force among those of a query of assignments with `VOTE_OF_TASK`, in the order of their numbers.
 
     `excluded`: also of raters who are excluded.
     """
-    query = (
-        select(assignments, *(column.label(f"vote_{column.name}") for column in votes.c))
-        .join(votes, votes.c.assignment_id == assignments.c.id)
-        .outerjoin(leases, leases.c.assignment_id == assignments.c.id)
-        .where(assignments.c.campaign_id == campaign.campaign_id, leases.c.assignment_id.is_(None))
-        .order_by(votes.c.seq)
-    )
+    query = query.order_by(votes.c.seq)
     query = query if excluded else without_excluded_raters(query)
     with reading(workspace.store.engine) as connection:
         rows = connection.execute(votes_in_force(query)).mappings().all()
     for row in rows:
         assignment = from_row(Assignment, row)
         vote = from_row(Vote, {name.removeprefix("vote_"): value for name, value in row.items() if "vote_" in name})
-        if isinstance(assignment, Assignment) and isinstance(vote, Vote):
-            yield assignment, vote
+        yield AnsweredTask(assignment, vote)
+
+
+def sheet_votes(workspace: Workspace, campaign: Campaign, *, excluded: bool) -> Iterator[AnsweredTask]:
+    """Live votes on tasks of a campaign that were never dealt here: they were made for somebody, and sent out.
+
+    `excluded`: also of raters who are excluded.
+    """
+    query = (
+        select(assignments, *VOTE_OF_TASK)
+        .join(votes, votes.c.assignment_id == assignments.c.id)
+        .outerjoin(leases, leases.c.assignment_id == assignments.c.id)
+        .where(assignments.c.campaign_id == campaign.campaign_id, leases.c.assignment_id.is_(None))
+    )
+    return answers_in_force(workspace, query, excluded=excluded)
 
 
 def sheet_raters(workspace: Workspace, campaign: Campaign) -> dict[str, int]:
@@ -51,16 +72,19 @@ def is_known_answer_right(assignment: Assignment, vote: Vote, known: dict[str, K
 
     `known`: the campaign's known answers by unit. None where nothing is known.
     """
-    told = known.get(assignment.unit)
-    if isinstance(assignment.params.get("expected"), dict) or told is None or told.preference is None:
+    known_task = known.get(assignment.unit)
+    if isinstance(assignment.params.get("expected"), dict) or known_task is None or known_task.preference is None:
         return is_correct_answer(assignment, vote)
-    expected = Outcome(told.preference)
-    return vote.preference is (expected if assignment.left_id == told.left_id else expected.mirrored())
+    expected = Outcome(known_task.preference)
+    return vote.preference is (expected if assignment.left_id == known_task.left_id else expected.mirrored())
 
 
 def count_check_tasks(workspace: Workspace, campaign: Campaign) -> tuple[int, int]:
     """Tasks of a campaign that tell something of raters, not of models (repeats, known answers): all, and answered."""
-    mine = (assignments.c.campaign_id == campaign.campaign_id, assignments.c.purpose != "vote")
+    mine = (
+        assignments.c.campaign_id == campaign.campaign_id,
+        assignments.c.purpose.not_in(("vote", "adjudication")),
+    )
     cast = select(func.count()).select_from(votes.join(assignments, assignments.c.id == votes.c.assignment_id))
     with reading(workspace.store.engine) as connection:
         every = connection.execute(select(func.count()).select_from(assignments).where(*mine)).scalar_one()

@@ -2,18 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TypeVar
+from itertools import count
+from typing import Any, TypeVar
 
-from sqlalchemy import func, select, update
+from sqlalchemy import ColumnElement, Select, case, func, select, update
 
-from imarena.core.records import Assignment, Campaign
+from imarena.core.records import Assignment, Campaign, EventKind, Output
 from imarena.routing import another_assignment, plan_of, slot_changes
-from imarena.storage import Workspace, from_row, leases, reading, writing
-from imarena.storage.schema import assignments as assignments_table
+from imarena.storage import Workspace, leases, reading, writing
+from imarena.storage.schema import assignments, events, votes
 from imarena.storage.schema import leases as leases_table
+from imarena.workflows.views import rater_is_excluded, vote_is_excluded
 
 _CHUNK = 500
 WITHDRAWN = "withdrawn"
+EXCLUDED = "excluded"
+"""A task of a rater who is excluded: another one is made in its place."""
 T = TypeVar("T")
 
 
@@ -31,7 +35,7 @@ def set_slots(workspace: Workspace, campaign: Campaign) -> None:
         changes = slot_changes(states, wanted)
         withdraw += changes.withdraw
         revive += changes.revive
-        make += [(known, slot, place) for place, slot in enumerate(changes.new_slots)]
+        make += [(known, slot, extra) for extra, slot in enumerate(changes.new_slots)]
     _set_state(workspace, withdraw, "free", WITHDRAWN)
     _set_state(workspace, revive, WITHDRAWN, "free")
     _make(workspace, campaign, make)
@@ -40,15 +44,57 @@ def set_slots(workspace: Workspace, campaign: Campaign) -> None:
 def _units(workspace: Workspace, campaign: Campaign) -> Iterator[tuple[str, dict[str, list[str]]]]:
     """For each unit one of its assignments, and all of them by state."""
     table = leases_table
-    query = select(table.c.unit, table.c.state, table.c.assignment_id).where(
-        table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote"
+    query = (
+        select(table.c.unit, state_of_task(), table.c.assignment_id)
+        .outerjoin(votes, votes.c.id == table.c.vote_id)
+        .where(table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote")
     )
     units: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     with reading(workspace.store.engine) as connection:
         for unit, state, identity in connection.execute(query.order_by(table.c.position)):
             units[unit][state].append(identity)
+        for unit, state, identity in connection.execute(tasks_not_dealt(campaign.campaign_id)):
+            units[unit][state].append(identity)
     for states in units.values():
         yield next(iter(states.values()))[0], states
+
+
+def tasks_not_dealt(campaign_id: str) -> Select[Any]:
+    """Unit, state and id of tasks that were made for named raters, or sent out, and not dealt here.
+
+    Answers from a sheet count; what waits for a rater is `named`.
+    """
+    answers = select(votes.c.seq).where(votes.c.assignment_id == assignments.c.id)
+    counting, answered = answers.where(~vote_is_excluded()).exists(), answers.exists()
+    return (
+        select(
+            assignments.c.unit,
+            case((counting, "done"), (answered, EXCLUDED), else_="named").label("state"),
+            assignments.c.id,
+        )
+        .outerjoin(leases_table, leases_table.c.assignment_id == assignments.c.id)
+        .where(
+            assignments.c.campaign_id == campaign_id,
+            assignments.c.purpose == "vote",
+            leases_table.c.assignment_id.is_(None),
+        )
+    )
+
+
+def count_of_skips() -> ColumnElement[int]:
+    """How many skips there are in a query of events; one that was taken back is none."""
+    skipped = func.count().filter(events.c.kind == EventKind.SKIPPED.value)
+    return skipped - func.count().filter(events.c.kind == EventKind.UNSKIPPED.value)
+
+
+def state_of_task() -> ColumnElement[str]:
+    """A lease's state in a query of leases and votes; `excluded` where its answer does not, or will not, count."""
+    table = leases_table
+    return case(
+        ((table.c.state == "done") & vote_is_excluded(), EXCLUDED),
+        (table.c.state.in_(leases.HOLDING) & rater_is_excluded(table.c.rater_id), EXCLUDED),
+        else_=table.c.state,
+    )
 
 
 def _parts(all_of_them: list[T]) -> Iterator[list[T]]:
@@ -72,15 +118,20 @@ def _make(workspace: Workspace, campaign: Campaign, wanted: list[tuple[str, int,
             select(func.max(leases_table.c.position)).where(leases_table.c.campaign_id == campaign.campaign_id)
         ).scalar_one()
     position = int(last or 0)
-    wanted = sorted(wanted, key=lambda one: one[2])  # every unit once more before any unit twice more
+    wanted = sorted(wanted, key=lambda task: task[2])  # every unit once more before any unit twice more
     for part in _parts(wanted):
-        with reading(engine) as connection:
-            rows = connection.execute(
-                select(assignments_table).where(assignments_table.c.id.in_({identity for identity, _, _ in part}))
-            ).mappings()
-            found = {one.assignment_id: one for row in rows if isinstance(one := from_row(Assignment, row), Assignment)}
-        made = [another_assignment(found[identity], slot, plan_of(campaign).seed) for identity, slot, _ in part]
+        known = workspace.store.records(Assignment, id=sorted({identity for identity, _, _ in part}))
+        by_id = {assignment.assignment_id: assignment for assignment in known}
+        made = [another_assignment(by_id[identity], slot, plan_of(campaign).seed) for identity, slot, _ in part]
         workspace.store.add(made)
+        shown = [assignment for assignment in made if _has_pixels(workspace, assignment)]
         with writing(engine) as connection:
-            leases.offer_tasks(connection, ((one, position + number) for number, one in enumerate(made, 1)))
-        position += len(made)
+            leases.offer_tasks(connection, zip(shown, count(position + 1)))
+        position += len(shown)
+
+
+def _has_pixels(workspace: Workspace, assignment: Assignment) -> bool:
+    """Can a task be shown here? Others can go out on a sheet only."""
+    sides = (side for side in (assignment.left_id, assignment.right_id) if side is not None)
+    outputs = [workspace.store.get(Output, side) for side in sides]
+    return all(output is not None and output.image is not None for output in outputs)

@@ -1,12 +1,19 @@
-"""Votes and ratings as rows of plain tables, read from the store as they are sent."""
+"""Votes and ratings as plain tables: rows read from the store as they are sent, and one campaign as CSV."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
-from imarena.core.records import Item, Output
-from imarena.storage import Workspace
-from imarena.workflows.views import View, counting_votes
+from sqlalchemy import select
+
+from imarena.core import NOT_COUNTED
+from imarena.core.records import Campaign, Item, Output, Verification, Vote
+from imarena.reports.tables import csv_rows
+from imarena.storage import Workspace, from_row, reading
+from imarena.storage.schema import assignments, verifications
+from imarena.workflows.rating.answers import answered_tasks
+from imarena.workflows.views import View, counting_votes, uncounted_votes
 
 VOTE_COLUMNS = (
     "left", "right", "winner", "item", "rater", "dataset", "task", "topic", "dimension", "comment", "time_spent_s",
@@ -52,3 +59,79 @@ def rating_rows(workspace: Workspace, campaign_id: str | None = None) -> Iterato
                 item["topic"], item["dataset"], item["key"], low, high, body.get("issues"), body.get("comment"),
                 body.get("time_spent_s"), row["created_at"],
             ]  # fmt: skip
+
+
+# ---------------------------------------------------------------- one campaign
+
+
+_CAMPAIGN_COLUMNS = (
+    "left", "right", "winner", "item", "rater", "dataset", "task", "topic", "purpose", "dimension", "ratings",
+    "issues", "comment", "time_spent_s", "created_at", "unit", "vote_id", "measured_time_s", "handed_out_at",
+    "pictures_served_at", "seen", NOT_COUNTED,
+)  # fmt: skip
+"""`not_counted` has the reason why a vote does not count: practice, test, gold, repeat or rater excluded.
+
+`time_spent_s` is the rater's own figure, `measured_time_s` that of the server. `seen`: "yes" where the server sent all
+pictures, "unseen by the server" where it did not, empty where an earlier version did not note it.
+"""
+
+
+def export_csv(workspace: Workspace, campaign: Campaign) -> str:
+    """All live votes of a campaign; for checks, all of their verdicts. `imarena rank --from` reads the former.
+
+    Votes that test a rater and those of excluded raters are among them, marked under `not_counted`.
+    """
+    if campaign.kind == "check":
+        return _export_checks(workspace, campaign)
+    editors, about = _names(workspace)
+    uncounted = uncounted_votes(View(workspace))
+
+    def rows() -> Iterator[Sequence[object]]:
+        for cast in answered_tasks(workspace, campaign, excluded=True):
+            vote, item = cast.vote, about[cast.vote.item_id]
+            yield (
+                editors.get(vote.left_id), editors.get(vote.right_id or ""),
+                vote.preference.value if vote.preference else None, item["key"], vote.rater_id, item["dataset"],
+                item["task"], item["topic"], cast.assignment.purpose, vote.dimension,
+                json.dumps(vote.ratings) if vote.ratings else None,
+                json.dumps([issue.model_dump(exclude_defaults=True) for issue in vote.issues]) if vote.issues else None,
+                vote.comment, vote.time_spent_s, vote.created_at.isoformat(), cast.assignment.unit, vote.vote_id,
+                vote.measured_time_s, _moment(vote.handed_out_at), _moment(vote.pictures_served_at), _seen(vote),
+                uncounted.get(vote.vote_id),
+            )  # fmt: skip
+
+    return "".join(csv_rows(_CAMPAIGN_COLUMNS, rows()))
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _seen(vote: Vote) -> str | None:
+    if vote.unseen:
+        return "unseen by the server"
+    return None if vote.pictures_served_at is None else "yes"
+
+
+def _export_checks(workspace: Workspace, campaign: Campaign) -> str:
+    query = (
+        select(verifications)
+        .join(assignments, assignments.c.item_id == verifications.c.item_id)
+        .where(assignments.c.campaign_id == campaign.campaign_id)
+        .order_by(verifications.c.seq)
+        .distinct()
+    )
+    with reading(workspace.store.engine) as connection:
+        checks = [from_row(Verification, row) for row in connection.execute(query).mappings()]
+    about = {row["id"]: row for row in workspace.store.rows(Item)}
+    names = ("item", "dataset", "rater", "decision", "checks", "comment", "created_at")
+
+    def rows() -> Iterator[Sequence[object]]:
+        for check in checks:
+            item = about[check.item_id]
+            yield (
+                item["key"], item["dataset"], check.rater_id, check.decision, json.dumps(check.checks),
+                check.comment, check.created_at.isoformat(),
+            )  # fmt: skip
+
+    return "".join(csv_rows(names, rows()))

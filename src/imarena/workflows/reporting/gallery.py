@@ -1,7 +1,7 @@
 """Reads what the report's gallery shows, and makes its thumbnails."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -19,14 +19,20 @@ THUMBNAIL_PX = 320
 
 
 def read_gallery(
-    workspace: Workspace, folder: Path, count: int, truth: Mapping[str, float] | None = None
+    workspace: Workspace,
+    folder: Path,
+    count: int,
+    truth: Mapping[str, float] | None = None,
+    judge: str | None = None,
+    editors: Collection[str] = (),
 ) -> Section | None:
     """Some items, chosen by a fixed draw over the tasks. `truth` is the known quality (0..1) of outputs by id.
 
-    Without it, that of items of the bundled benchmark is worked out.
+    Without it, that of items of the bundled benchmark is worked out. `judge` and `editors`: only the scores of this
+    one, and only the outputs of these.
     """
     outputs: dict[str, list[Output]] = defaultdict(list)
-    for output in workspace.store.records(Output):
+    for output in workspace.store.records(Output, **({"editor": list(editors)} if editors else {})):
         outputs[output.item_id].append(output)
     items = [item for item in workspace.store.records(Item) if item.item_id in outputs]
     chosen = spread_items(items, count)
@@ -35,20 +41,20 @@ def read_gallery(
     made = (output for item in chosen for output in last_outputs(item, outputs[item.item_id]))
     known = truth if truth is not None else true_qualities(workspace, chosen, made)
     picture = partial(_thumbnail, workspace, folder / "images")
-    return gallery_section(chosen, len(items), outputs, _scores(workspace), known, picture)
+    return gallery_section(chosen, len(items), outputs, _scores(workspace, judge), known, picture)
 
 
-def _scores(workspace: Workspace) -> dict[str, dict[ScoringJudge, float]]:
+def _scores(workspace: Workspace, judge: str | None) -> dict[str, dict[ScoringJudge, float]]:
     """The scores that count, as the judges gave them."""
     view = View(workspace)
-    found: dict[str, dict[ScoringJudge, float]] = defaultdict(dict)
-    for form in view.forms.counting(pairwise=False):
-        given = view.judgments([form])
+    scores: dict[str, dict[ScoringJudge, float]] = defaultdict(dict)
+    for form in view.forms.counting(None if judge is None else (judge,), pairwise=False):
+        judgments = view.judgments([form])
         name = form.judge if form.dimension == WHOLE else f"{form.judge}, {form.dimension}"
-        rows = np.flatnonzero(given.ok & np.isfinite(given.score))
-        for place, score in zip(given.left[rows].tolist(), given.raw_score[rows].tolist(), strict=True):
-            found[view.entries.id_of(place)][ScoringJudge(name, form.higher_is_better)] = score
-    return found
+        rows = np.flatnonzero(judgments.ok & np.isfinite(judgments.score))
+        for output, score in zip(judgments.left[rows].tolist(), judgments.raw_score[rows].tolist(), strict=True):
+            scores[view.entries.id_of(output)][ScoringJudge(name, form.higher_is_better)] = score
+    return scores
 
 
 def _thumbnail(workspace: Workspace, folder: Path, image: ImageRef) -> str:

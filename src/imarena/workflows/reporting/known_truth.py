@@ -1,7 +1,7 @@
 """What is known of outputs for the bundled benchmark, beside what the boards say. Judges never see any of this."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from imarena.core.records import Item, Mode, Output, Status
@@ -24,10 +24,14 @@ class KnownTruth:
     tau: dict[str, float]
 
 
-def known_truth(workspace: Workspace, made: Sequence[Board]) -> KnownTruth | None:
-    """The truth of a workspace in which several studio editors worked on bundled items; None elsewhere."""
+def known_truth(workspace: Workspace, made: Sequence[Board], editors: Collection[str] = ()) -> KnownTruth | None:
+    """The truth of a workspace in which several studio editors worked on bundled items; None elsewhere.
+
+    `editors`: only of these.
+    """
     habits = {editor.name: editor.habit for editor in studio_editors()}
-    outputs = list(workspace.store.records(Output, status=Status.OK.value))
+    where = {"editor": list(editors)} if editors else {}
+    outputs = list(workspace.store.records(Output, status=Status.OK.value, **where))
     if len({output.editor for output in outputs if output.editor in habits}) < 2:
         return None
     truth = true_qualities(workspace, workspace.store.records(Item, dataset=DATASET), outputs)
@@ -56,13 +60,13 @@ def true_qualities(workspace: Workspace, items: Iterable[Item], outputs: Iterabl
         for item in items
         if item.dataset == DATASET and bundled.get(item.key) == [turn.instruction for turn in item.turns]
     }
-    found = {}
+    scores = {}
     for output in outputs:
         if output.image is not None and output.item_id in keys and output.status is Status.OK:
             pixels, whole = workspace.load(output.image), output.mode is Mode.COMPLEX
             truth = true_quality(keys[output.item_id], pixels, turn=output.turn, complex_mode=whole)
-            found[output.output_id] = truth.score
-    return found
+            scores[output.output_id] = truth.score
+    return scores
 
 
 def _section(

@@ -1,5 +1,4 @@
 from . import explorer as explorer
-from . import leaderboards as leaderboards
 from .background_server import run_background_server as run_background_server
 from .explorer import BattleView as BattleView
 from .explorer import HiddenRecord as HiddenRecord
@@ -19,6 +18,9 @@ from .leaderboards import BattleFilters as BattleFilters
 from .leaderboards import BoardOrReason as BoardOrReason
 from .leaderboards import Leaderboards as Leaderboards
 from .leaderboards import PastBoard as PastBoard
+from .model_results import ModelResults as ModelResults
+from .model_results import ResultExample as ResultExample
+from .model_results import model_results as model_results
 from .page_prefetch import ViewWarmer as ViewWarmer
 from .preview_prefetch import PreviewWarmer as PreviewWarmer
 from .preview_prefetch import Traffic as Traffic
@@ -37,12 +39,14 @@ from .server_address import USUAL as USUAL
 from .server_address import find_server_address as find_server_address
 from .shown_images import check_marked_places as check_marked_places
 from .shown_images import count_outputs as count_outputs
+from .shown_images import image_of_example as image_of_example
 from .shown_images import image_of_item as image_of_item
 from .shown_images import image_of_output as image_of_output
 from .shown_images import image_of_step as image_of_step
 from .shown_images import image_of_task as image_of_task
 from .sign_in import SessionCache as SessionCache
 from .sign_in import end_token as end_token
+from .sign_in import is_own_link as is_own_link
 from .sign_in import leave_session as leave_session
 from .sign_in import machine_tokens as machine_tokens
 from .sign_in import new_token as new_token

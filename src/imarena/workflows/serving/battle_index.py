@@ -212,8 +212,8 @@ def _merged(known: BattleIndex, gone: IntArray, fresh: BattleIndex) -> BattleInd
     )
 
 
-def _parts(gone: IntArray, place: IntArray, size: int) -> list[tuple[bool, int, int]]:
-    """An earlier index without the pairs `gone`, and with fresh pair i before the pair `place[i]`, as stretches.
+def _parts(gone: IntArray, position: IntArray, size: int) -> list[tuple[bool, int, int]]:
+    """An earlier index without the pairs `gone`, and with fresh pair i before the pair `position[i]`, as stretches.
 
     Each is (fresh?, begin, end). Few pairs change, so that copying stretches is much less than picking every row.
     """
@@ -226,7 +226,7 @@ def _parts(gone: IntArray, place: IntArray, size: int) -> list[tuple[bool, int, 
             parts.append((is_new, begin, end))
 
     at = 0
-    inserted = [(where, 0, number) for number, where in enumerate(place.tolist())]
+    inserted = [(where, 0, number) for number, where in enumerate(position.tolist())]
     for where, removes, number in sorted([*inserted, *((where, 1, 0) for where in gone.tolist())]):
         add(False, at, where)
         if not removes:
@@ -251,12 +251,18 @@ class BattleIds:
         self._read: CodeArray | None = None
         """The pairs that were hashed last: an index that has the same ones shares the array."""
         self._guard = threading.Lock()
+        self._waiting: set[str] = set()
+        """Battles that requests wait for: who computes the hashes in the background does not pause meanwhile."""
 
     def find(self, view: View, index: BattleIndex, identity: str) -> int | None:
         """The number of the pair in the index."""
         match = self._look(view, index, identity)
         if match is None and self._read is not index.left:
-            self.read(view, index)
+            self._waiting.add(identity)
+            try:
+                self.read(view, index)
+            finally:
+                self._waiting.discard(identity)
             match = self._look(view, index, identity)
         return match
 
@@ -300,7 +306,7 @@ class BattleIds:
             hashing = content_numbers(KIND, _rows(entries, index, new))
             while part := list(islice(hashing, _AT_ONCE)):
                 numbers += part
-                if not pause():
+                if not self._waiting and not pause():
                     return
             if numbers:
                 number = np.append(self._number, np.array(numbers, np.uint64))
@@ -316,4 +322,4 @@ def _rows(entries: Entries, index: BattleIndex, pairs: IntArray) -> Iterator[tup
     for begin in range(0, pairs.size, _AT_ONCE):
         part = slice(begin, begin + _AT_ONCE)
         sides = zip(entries.item[left[part]].tolist(), ids[left[part]].tolist(), ids[right[part]].tolist(), strict=True)
-        yield from ((items[item], one.decode(), other.decode()) for item, one, other in sides)
+        yield from ((items[item], left_id.decode(), right_id.decode()) for item, left_id, right_id in sides)

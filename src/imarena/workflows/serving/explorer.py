@@ -41,7 +41,6 @@ from imarena.workflows.views import (
 EVERYTHING = BattleFilters()
 _OUTCOMES = tuple(PREFERENCES[TIE] if code == EQUAL else name for code, name in enumerate(PREFERENCES))
 _AT_ONCE = 500
-_PAST = "index"
 
 
 class HiddenRecord(UserError):
@@ -86,65 +85,57 @@ class ShownJudgment:
     reason: str
 
 
-def hidden_items(looking: Leaderboards, *, leads: bool = False) -> set[str]:
+def hidden_items(leaderboards: Leaderboards, *, leads: bool = False) -> set[str]:
     """Items that only leads may look up: raters are looking at them now."""
     if leads:
         return set()
-    always = looking.kept("hidden", lambda: items_in_open_campaigns(looking.workspace))
-    return always | items_in_hand(looking.workspace)
+    always = leaderboards.kept("hidden", lambda: items_in_open_campaigns(leaderboards.workspace))
+    return always | items_in_hand(leaderboards.workspace)
 
 
-def may_see(looking: Leaderboards, item_id: str, *, leads: bool) -> None:
+def may_see(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> None:
     """Raise where an item is in an open campaign and the person does not lead one."""
-    if item_id in hidden_items(looking, leads=leads):
+    if item_id in hidden_items(leaderboards, leads=leads):
         raise HiddenRecord("Raters are looking at this item now.", hint="It opens again when its campaign is closed.")
 
 
 # ---------------------------------------------------------------------- battles
 
 
-def index_of(sight: ViewSnapshot) -> BattleIndex:
-    """The pairs of a sight."""
-    return sight.kept("index", lambda: _index(sight), "lists")
+def index_of(snapshot: ViewSnapshot) -> BattleIndex:
+    """The pairs of a snapshot."""
+    return snapshot.updated("index", read_battle_index, read_index_cached, write_index_cached, "lists")
 
 
-def _index(sight: ViewSnapshot) -> BattleIndex:
-    before = sight.past.get(_PAST) or read_index_cached(sight.view)
-    made = read_battle_index(sight.view, before)
-    write_index_cached(sight.view, made)
-    sight.past[_PAST] = made
-    return made
-
-
-def ids_of(looking: Leaderboards, sight: ViewSnapshot) -> BattleIds:
+def ids_of(leaderboards: Leaderboards, snapshot: ViewSnapshot) -> BattleIds:
     """The ids of battles that were hashed so far."""
-    if not looking.battle_ids.known[0].size:
-        read_ids_cached(sight.view, looking.battle_ids)
-    return looking.battle_ids
+    if not leaderboards.battle_ids.known[0].size:
+        read_ids_cached(snapshot.view, leaderboards.battle_ids)
+    return leaderboards.battle_ids
 
 
-def hash_ids(looking: Leaderboards, sight: ViewSnapshot, pause: Callable[[], bool] = lambda: True) -> None:
+def hash_ids(leaderboards: Leaderboards, snapshot: ViewSnapshot, pause: Callable[[], bool] = lambda: True) -> None:
     """Hash the ids of battles that are new. `pause` is called between parts; False ends it early."""
-    ids_of(looking, sight).read(sight.view, index_of(sight), pause)
-    write_ids_cached(sight.view, looking.battle_ids)
+    ids_of(leaderboards, snapshot).read(snapshot.view, index_of(snapshot), pause)
+    write_ids_cached(snapshot.view, leaderboards.battle_ids)
 
 
 class BattleList(Sequence[BattleView]):
     """The battles that filters leave, in the order in which they were first named. Only what is asked for is built."""
 
-    def __init__(self, sight: ViewSnapshot, filters: BattleFilters, pairs: IntArray) -> None:
-        self._view = sight.view
-        self._index = index_of(sight)
+    def __init__(self, snapshot: ViewSnapshot, filters: BattleFilters, pairs: IntArray) -> None:
+        self._view = snapshot.view
+        self._index = index_of(snapshot)
         self._filters = filters
         self._pairs = pairs
 
     def __len__(self) -> int:
         return int(self._pairs.size)
 
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return self._built(self._pairs[place])
-        return self._built(self._pairs[[place]])[0]
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return self._built(self._pairs[index])
+        return self._built(self._pairs[[index]])[0]
 
     def __iter__(self) -> Iterator[BattleView]:
         for begin in range(0, len(self), _AT_ONCE):
@@ -160,36 +151,39 @@ class BattleList(Sequence[BattleView]):
             owner.tolist(), index.outcome[rows].tolist(), index.judge.of[rows].tolist(), strict=True
         ):
             counts[pair, judge < 0][_OUTCOMES[outcome]] += 1
-        found = []
+        battles = []
         for pair in pairs.tolist():
             left, right = int(index.left[pair]), int(index.right[pair])
             named = (entries.item_id[entries.item[left]], entries.id_of(left), entries.id_of(right))
-            found.append(BattleView(battle_id(entries, left, right), *named, counts[pair, True], counts[pair, False]))
-        return found
+            battles.append(BattleView(battle_id(entries, left, right), *named, counts[pair, True], counts[pair, False]))
+        return battles
 
 
 def list_battles(
-    looking: Leaderboards, filters: BattleFilters = EVERYTHING, models: Sequence[str] = (), hidden: Collection[str] = ()
+    leaderboards: Leaderboards,
+    filters: BattleFilters = EVERYTHING,
+    models: Sequence[str] = (),
+    hidden: Collection[str] = (),
 ) -> BattleList:
     """The battles that filters leave, of one model or between two, without those on items that are hidden."""
-    sight = looking.sight()
-    filters = looking.settled(filters, sight)
+    snapshot = leaderboards.snapshot()
+    filters = leaderboards.settled(filters, snapshot)
     key = ("battles", filters, tuple(models))
-    pairs = sight.kept(key, lambda: _pairs(sight, filters, models), "lists")
+    pairs = snapshot.kept(key, lambda: _pairs(snapshot, filters, models), "lists")
     if hidden:
-        entries = sight.view.entries
-        shut = np.array([one in hidden for one in entries.item_id] or [False])
-        pairs = pairs[~shut[entries.item[index_of(sight).left[pairs]]]]
-    return BattleList(sight, filters, pairs)
+        entries = snapshot.view.entries
+        shut = np.array([item_id in hidden for item_id in entries.item_id] or [False])
+        pairs = pairs[~shut[entries.item[index_of(snapshot).left[pairs]]]]
+    return BattleList(snapshot, filters, pairs)
 
 
-def _pairs(sight: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> IntArray:
-    view, index = sight.view, index_of(sight)
+def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> IntArray:
+    view, index = snapshot.view, index_of(snapshot)
     pairs = np.arange(len(index))
     if _looks_at_verdicts(filters):
         pairs = index.with_any(_left_verdicts(view, index, filters, slice(None)))
     if filters.of_items:
-        pairs = pairs[sight.boards.outputs_with(filters.of_items)[index.left[pairs]]]
+        pairs = pairs[snapshot.boards.outputs_with(filters.of_items)[index.left[pairs]]]
     editor = view.entries.editor
     for name in models:
         code = editor.names.index(name) if name in editor.names else -2
@@ -199,7 +193,7 @@ def _pairs(sight: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -
 
 def _looks_at_verdicts(filters: BattleFilters) -> bool:
     chosen = (filters.judge, filters.dimension, filters.since, filters.until)
-    return filters.source != "all" or filters.released or any(one is not None for one in chosen)
+    return filters.source != "all" or filters.released or any(value is not None for value in chosen)
 
 
 def _left_verdicts(view: View, index: BattleIndex, filters: BattleFilters, rows: IntArray | slice) -> NDArray[np.bool_]:
@@ -224,22 +218,26 @@ def _left_verdicts(view: View, index: BattleIndex, filters: BattleFilters, rows:
 
 
 def load_battle(
-    looking: Leaderboards, identity: str, *, leads: bool, filters: BattleFilters = EVERYTHING
+    leaderboards: Leaderboards, identity: str, *, leads: bool, filters: BattleFilters = EVERYTHING
 ) -> tuple[BattleView, list[ShownVote], list[ShownJudgment]]:
     """One battle with all that was said, and what of it counts.
 
     Taking a vote back says nothing itself: it marks what it took. How raters are checked leads alone know.
     """
-    sight = looking.sight()
-    index = index_of(sight)
-    found = ids_of(looking, sight).find(sight.view, index, identity)
-    if found is None or not _left_verdicts(sight.view, index, filters, index.verdicts_of(np.array([found]))).any():
+    snapshot = leaderboards.snapshot()
+    index = index_of(snapshot)
+    number = ids_of(leaderboards, snapshot).find(snapshot.view, index, identity)
+    if number is None or not _left_verdicts(snapshot.view, index, filters, index.verdicts_of(np.array([number]))).any():
         raise RecordNotFound("There is no such battle.")
-    pair: BattleView = BattleList(sight, filters, np.array([found]))[0]
-    may_see(looking, pair.item_id, leads=leads)
-    seqs = [int(sight.view.entries.seq[side[found]]) for side in (index.left, index.right)]
-    cast = [one for one in _votes(sight.view, seqs) if not one.vote.retracted and (leads or one.reason not in CHECKS)]
-    return pair, cast, _judgments(looking, sight.view, pair)
+    pair: BattleView = BattleList(snapshot, filters, np.array([number]))[0]
+    may_see(leaderboards, pair.item_id, leads=leads)
+    seqs = [int(snapshot.view.entries.seq[side[number]]) for side in (index.left, index.right)]
+    cast = [
+        shown
+        for shown in _votes(snapshot.view, seqs)
+        if not shown.vote.retracted and (leads or shown.reason not in CHECKS)
+    ]
+    return pair, cast, _judgments(leaderboards, snapshot.view, pair)
 
 
 def _votes(view: View, seqs: list[int]) -> list[ShownVote]:
@@ -249,35 +247,34 @@ def _votes(view: View, seqs: list[int]) -> list[ShownVote]:
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(votes.c.seq)).mappings().all()
     cast = zip((from_row(Vote, row) for row in rows), vote_reasons(view, [row["seq"] for row in rows]), strict=True)
-    return [ShownVote(vote, reason) for vote, reason in cast if isinstance(vote, Vote)]
+    return [ShownVote(vote, reason) for vote, reason in cast]
 
 
-def _judgments(looking: Leaderboards, view: View, pair: BattleView) -> list[ShownJudgment]:
+def _judgments(leaderboards: Leaderboards, view: View, pair: BattleView) -> list[ShownJudgment]:
     sides = [pair.left_id, pair.right_id]
     query = select(judgments).where(judgments.c.left_id.in_(sides), judgments.c.right_id.in_(sides))
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(judgments.c.seq)).mappings().all()
-    told = []
-    store = looking.workspace.store
+    shown = []
+    store = leaderboards.workspace.store
     for row in rows:
         judgment = from_row(Judgment, row)
-        if isinstance(judgment, Judgment):
-            reply = store.get(Reply, judgment.reply_id) if judgment.reply_id else None
-            told.append(ShownJudgment(judgment, reply.raw if reply is not None else None, judgment_reason(view, row)))
-    return told
+        reply = store.get(Reply, judgment.reply_id) if judgment.reply_id else None
+        shown.append(ShownJudgment(judgment, reply.raw if reply is not None else None, judgment_reason(view, row)))
+    return shown
 
 
 # ---------------------------------------------------------------------- items
 
 
 def item_rows(
-    looking: Leaderboards, where: Mapping[str, str], hidden: Collection[str], *, after: int = 0
+    leaderboards: Leaderboards, where: Mapping[str, str], hidden: Collection[str], *, after: int = 0
 ) -> Iterator[tuple[int, str]]:
     """`seq` and id of items in the order in which they came, with these values and not hidden."""
     base = select(items.c.seq, items.c.id).where(*(items.c[name] == value for name, value in where.items()))
     while True:
         query = base.where(items.c.seq > after).order_by(items.c.seq).limit(_AT_ONCE)
-        with reading(looking.workspace.store.engine) as connection:
+        with reading(leaderboards.workspace.store.engine) as connection:
             rows = connection.execute(query).tuples().all()
         yield from ((seq, identity) for seq, identity in rows if identity not in hidden)
         if len(rows) < _AT_ONCE:
@@ -297,18 +294,18 @@ class ItemView:
     traces: dict[str, Trace]
 
 
-def load_item(looking: Leaderboards, item_id: str, *, leads: bool) -> ItemView:
+def load_item(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> ItemView:
     """An item with all that was made for it. Only scores and ratings that count are shown."""
-    store = looking.workspace.store
-    found = store.get(Item, item_id)
-    if found is None:
+    store = leaderboards.workspace.store
+    item = store.get(Item, item_id)
+    if item is None:
         raise RecordNotFound("There is no such item.")
-    may_see(looking, item_id, leads=leads)
-    view = looking.sight().view
+    may_see(leaderboards, item_id, leads=leads)
+    view = leaderboards.snapshot().view
     made = list(store.records(Output, item_id=item_id))
-    traces = {trace.output_id: trace for trace in store.records(Trace, output_id=[one.output_id for one in made])}
+    traces = {trace.output_id: trace for trace in store.records(Trace, output_id=[output.output_id for output in made])}
     rated = _rated(view, item_id)
-    return ItemView(found, made, _scores(view, item_id), _mean_marks(view, rated), rated, traces)
+    return ItemView(item, made, _scores(view, item_id), _mean_marks(view, rated), rated, traces)
 
 
 def _scores(view: View, item_id: str) -> dict[str, dict[str, float]]:
@@ -325,7 +322,7 @@ def _scores(view: View, item_id: str) -> dict[str, dict[str, float]]:
             name = row["judge"] if row["dimension"] == "overall" else f"{row['judge']}, {row['dimension']}"
             scores[row["left_id"]][name].setdefault(row["repeat"], row["score"])
     return {
-        output: {name: statistics.fmean(given.values()) for name, given in sorted(by.items())}
+        output: {name: statistics.fmean(repeats.values()) for name, repeats in sorted(by.items())}
         for output, by in scores.items()
     }
 
@@ -334,15 +331,15 @@ def _mean_marks(view: View, rated: Mapping[str, Sequence[Vote]]) -> dict[str, di
     """Mean rating of each rated output by criterion, on the criterion's scale; of each rater the last mark counts."""
     if not rated:
         return {}
-    found = read_ratings(view)
+    ratings = read_ratings(view)
     means: dict[str, dict[str, float]] = {}
     for output, cast in rated.items():
-        given = sorted({name for vote in cast for name in vote.ratings})
-        marks: dict[str, list[float]] = {name: [] for name in given}
-        for row in np.flatnonzero(found.output == view.entries.place_of[output]).tolist():
-            name = found.criterion.names[found.criterion.of[row]]
+        criteria = sorted({name for vote in cast for name in vote.ratings})
+        marks: dict[str, list[float]] = {name: [] for name in criteria}
+        for row in np.flatnonzero(ratings.output == view.entries.index_of[output]).tolist():
+            name = ratings.criterion.names[ratings.criterion.of[row]]
             if name in marks:  # what raters gave, not what was computed from it
-                marks[name].append(float(found.value[row]))
+                marks[name].append(float(ratings.value[row]))
         means[output] = {name: statistics.fmean(values) for name, values in marks.items() if values}
     return means
 
@@ -353,21 +350,21 @@ def _rated(view: View, item_id: str) -> dict[str, list[Vote]]:
         rows = connection.execute(query.order_by(votes.c.seq)).mappings().all()
     rated: dict[str, list[Vote]] = defaultdict(list)
     for row, reason in zip(rows, vote_reasons(view, [row["seq"] for row in rows]), strict=True):
-        vote = from_row(Vote, row)
-        if not reason and isinstance(vote, Vote):
+        if not reason:
+            vote = from_row(Vote, row)
             rated[vote.left_id].append(vote)
     return dict(rated)
 
 
-def step_image(looking: Leaderboards, output_id: str, number: int) -> ImageRef | None:
+def step_image(leaderboards: Leaderboards, output_id: str, number: int) -> ImageRef | None:
     """The picture that an agent had after a step of its trace; None where the step made none, or it is gone."""
-    traces = list(looking.workspace.store.records(Trace, output_id=output_id))
+    traces = list(leaderboards.workspace.store.records(Trace, output_id=output_id))
     steps = traces[0].steps if traces else ()
-    told = steps[number].get("image_sha256") if number < len(steps) else None
-    if not isinstance(told, str):
+    sha256 = steps[number].get("image_sha256") if number < len(steps) else None
+    if not isinstance(sha256, str):
         return None
-    with reading(looking.workspace.store.engine) as connection:
-        row = connection.execute(select(blobs).where(blobs.c.sha256 == told)).mappings().first()
+    with reading(leaderboards.workspace.store.engine) as connection:
+        row = connection.execute(select(blobs).where(blobs.c.sha256 == sha256)).mappings().first()
     if row is None or row["withdrawn_at"]:
         return None
     names = ("sha256", "size_bytes", "media_type", "width", "height")

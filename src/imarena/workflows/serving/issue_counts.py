@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,37 +46,37 @@ class IssueColumns:
     """-1 where there is no box, or no picture to place it on."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class IssueHeatMap:
     """Where boxes were drawn, as counts on a grid over the picture, and what else was marked."""
 
     boxes: int = 0
     cells: NDArray[np.int64] = field(default_factory=lambda: np.zeros((GRID, GRID), np.int64))
     labels: Counter[str] = field(default_factory=Counter)
-    by_editor: dict[str, Counter[str]] = field(default_factory=dict)
+    by_editor: Mapping[str, Counter[str]] = field(default_factory=dict)
     """Issues of each kind for each editor that was rated."""
     rated: Counter[str] = field(default_factory=Counter)
     """How many ratings each editor has: what the counts are to be seen against."""
 
 
-def issue_heat_map(looking: Leaderboards, editor: str | None, filters: BattleFilters) -> IssueHeatMap:
+def issue_heat_map(leaderboards: Leaderboards, editor: str | None, filters: BattleFilters) -> IssueHeatMap:
     """What raters found wrong, for an editor or for all; a dimension is the criterion that it is about."""
-    sight = looking.sight()
-    filters = looking.settled(filters, sight)
-    return sight.kept(("heat", editor, filters), lambda: _heat(sight, editor, filters), "glances")
+    snapshot = leaderboards.snapshot()
+    filters = leaderboards.settled(filters, snapshot)
+    return snapshot.kept(("heat", editor, filters), lambda: _heat(snapshot, editor, filters), "glances")
 
 
-def _heat(sight: ViewSnapshot, editor: str | None, filters: BattleFilters) -> IssueHeatMap:
+def _heat(snapshot: ViewSnapshot, editor: str | None, filters: BattleFilters) -> IssueHeatMap:
     if filters.source == "judge" or filters.judge:
         return IssueHeatMap()
-    view = sight.view
-    found = sight.kept("issues", lambda: read_issues(view), "lists")
+    view = snapshot.view
+    issues = snapshot.kept("issues", lambda: read_issues(view), "lists")
     cast, entries = view.votes, view.entries
-    kept = live_vote_rows(view, filters.window) & sight.boards.outputs_with(filters.of_items)[cast.left]
+    kept = live_vote_rows(view, filters.window) & snapshot.boards.outputs_with(filters.of_items)[cast.left]
     if editor is not None:
         code = entries.editor.names.index(editor) if editor in entries.editor.names else -2
         kept &= entries.editor.of[cast.left] == code
-    return _of_votes(view, found, kept, filters.dimension)
+    return _of_votes(view, issues, kept, filters.dimension)
 
 
 def every_issue(view: View) -> IssueHeatMap:
@@ -84,40 +84,31 @@ def every_issue(view: View) -> IssueHeatMap:
     return _of_votes(view, read_issues(view), view.votes.counts, None)
 
 
-def _of_votes(view: View, found: IssueColumns, kept: NDArray[np.bool_], criterion: str | None) -> IssueHeatMap:
+def _of_votes(view: View, issues: IssueColumns, kept: NDArray[np.bool_], criterion: str | None) -> IssueHeatMap:
     """The issues of the votes that are kept (n,), about one criterion or about none in particular."""
     cast = view.votes
-    rows = kept[found.vote]
+    rows = kept[issues.vote]
     if criterion is not None:
-        known = found.criterion.names
+        known = issues.criterion.names
         about = known.index(criterion) if criterion in known else -2
-        rows &= (found.criterion.of == about) | (found.criterion.of < 0)
-    made = _counted(view, found, np.flatnonzero(rows))
+        rows &= (issues.criterion.of == about) | (issues.criterion.of < 0)
+    chosen = np.flatnonzero(rows)
+    kind = issues.kind[chosen]
+    boxes = chosen[(kind == KINDS.index("box")) & (issues.cells[chosen, 0] >= 0)]
+    cells = np.zeros((GRID, GRID), np.int64)
+    for left, top, right, bottom in issues.cells[boxes].tolist():
+        cells[top : bottom + 1, left : right + 1] += 1
+    labels = Counter(label for label in issues.label.list(chosen[kind == KINDS.index("object")]) if label)
     alone = np.flatnonzero(kept & (cast.right < 0) & (cast.preference == NONE))
-    made.rated = Counter(_named(view.entries, cast.left[alone]))
-    made.by_editor = {name: made.by_editor.get(name, Counter()) for name in sorted({*made.rated, *made.by_editor})}
-    return made
+    rated = Counter(_editor_names(view.entries, cast.left[alone]))
+    marked: dict[str, Counter[str]] = {name: Counter() for name in rated}
+    for name, code in zip(_editor_names(view.entries, cast.left[issues.vote[chosen]]), kind.tolist(), strict=True):
+        marked.setdefault(name, Counter())[KINDS[code]] += 1
+    return IssueHeatMap(int(boxes.size), cells, labels, dict(sorted(marked.items())), rated)
 
 
-def _named(entries: Entries, places: CodeArray) -> list[str]:
-    return [name or UNNAMED_EDITOR for name in Names(entries.editor.of[places], entries.editor.names).list()]
-
-
-def _counted(view: View, found: IssueColumns, rows: IntArray) -> IssueHeatMap:
-    entries = view.entries
-    kind = found.kind[rows]
-    boxes = rows[(kind == KINDS.index("box")) & (found.cells[rows, 0] >= 0)]
-    made = IssueHeatMap(boxes=int(boxes.size))
-    for left, top, right, bottom in found.cells[boxes].tolist():
-        made.cells[top : bottom + 1, left : right + 1] += 1
-    things = found.label.list(rows[kind == KINDS.index("object")])
-    made.labels.update(thing for thing in things if thing)
-    editor = entries.editor.of[view.votes.left[found.vote[rows]]]
-    for code in np.unique(editor).tolist():
-        counts = np.bincount(kind[editor == code], minlength=len(KINDS)).tolist()
-        name = UNNAMED_EDITOR if code < 0 else entries.editor.names[code]
-        made.by_editor[name] = Counter({kind: n for kind, n in zip(KINDS, counts, strict=True) if n})
-    return made
+def _editor_names(entries: Entries, outputs: CodeArray) -> list[str]:
+    return [name or UNNAMED_EDITOR for name in Names(entries.editor.of[outputs], entries.editor.names).list()]
 
 
 def read_issues(view: View) -> IssueColumns:

@@ -6,6 +6,7 @@ Computed once. After a new judgment only the pairs and questions that it touches
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from imarena.workflows.views import (
     CombinedPairs,
     IntArray,
     JudgmentColumns,
-    Place,
+    QuestionKey,
     ReadPosition,
     Unanswered,
     View,
@@ -36,14 +37,14 @@ from imarena.workflows.views import (
     judgments_on,
     rows_on,
     seen_by,
-    unanswered_places,
+    unanswered_questions,
 )
 
 Who = tuple[str, str]
 """A judge and a dimension."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class JudgeBehaviour:
     """How a judge behaves on one dimension, by the forms of it that count."""
 
@@ -114,33 +115,35 @@ class Behaviour:
     """All judges, the questions that have no answer, and what this was computed from."""
 
     judges: tuple[DimensionBehaviour, ...]
-    unanswered: Mapping[Place, Unanswered]
+    unanswered: Mapping[QuestionKey, Unanswered]
     outputs: IntArray
     seen: ReadPosition
 
     @property
     def pairs(self) -> int:
         """How many pairs were decided."""
-        return sum(one.decided.key.size for one in self.judges)
+        return sum(judge.decided.key.size for judge in self.judges)
 
 
 def read_behaviour(view: View, before: Behaviour | None = None) -> Behaviour:
     """How judges behave in a view. `before`: an earlier one, of which the rest is kept."""
     known, changes = before, None
-    unanswered: Mapping[Place, Unanswered]
+    unanswered: Mapping[QuestionKey, Unanswered]
     if known is not None and np.array_equal(known.outputs, view.entries.seq[: known.outputs.size]):
         changes = changes_since(view, known.seen)
     if known is None or changes is None:
-        known, unanswered = None, unanswered_places(view.workspace)
+        known, unanswered = None, unanswered_questions(view.workspace)
     else:
         unanswered = _still_unanswered(view, known.unanswered, changes)
     failed: dict[Who, Counter[str]] = defaultdict(Counter)
-    for one in unanswered.values():  # tried again or not: a question fails once
-        failed[one.judge, one.dimension][one.status] += 1
+    for question in unanswered.values():  # tried again or not: a question fails once
+        failed[question.judge, question.dimension][question.status] += 1
     forms: dict[Who, list[Form]] = defaultdict(list)
     for form in view.forms.counting():
         forms[form.judge, form.dimension].append(form)
-    earlier = {(one.health.judge, one.health.dimension): one for one in known.judges} if known is not None else {}
+    earlier = (
+        {(judge.health.judge, judge.health.dimension): judge for judge in known.judges} if known is not None else {}
+    )
     judges = [
         _behaved(view, JudgeBehaviour(*who, failed=failed[who]), forms.get(who, []), earlier.get(who), changes)
         for who in sorted(forms.keys() | failed.keys())
@@ -149,15 +152,15 @@ def read_behaviour(view: View, before: Behaviour | None = None) -> Behaviour:
 
 
 def _still_unanswered(
-    view: View, known: Mapping[Place, Unanswered], changes: ChangedQuestions
-) -> Mapping[Place, Unanswered]:
+    view: View, known: Mapping[QuestionKey, Unanswered], changes: ChangedQuestions
+) -> Mapping[QuestionKey, Unanswered]:
     if not changes.works:
         return known
     asked = set(changes.works)
-    found = {place: one for place, one in known.items() if place[0] not in asked}
+    unanswered = {key: question for key, question in known.items() if key[0] not in asked}
     for start in range(0, len(changes.works), PAGE):
-        found |= unanswered_places(view.workspace, work_id=list(changes.works[start : start + PAGE]))
-    return found
+        unanswered |= unanswered_questions(view.workspace, work_id=list(changes.works[start : start + PAGE]))
+    return unanswered
 
 
 def _behaved(
@@ -172,37 +175,42 @@ def _behaved(
         before = None
     if before is not None and changes is not None and not changes.works:
         return replace(before, health=replace(before.health, failed=health.failed))
-    swapping = False
+    swapping, counts = False, Counter[str]()
     for form in forms:
-        said = view.judgments([form])
-        health.ok += int(said.ok.sum())
+        judgments = view.judgments([form])
+        counts["ok"] += int(judgments.ok.sum())
         if form.pairwise:
-            _count(health, said)
-            swapping = swapping or bool(has_swapped_order(said, np.zeros(len(said), np.int32))[0])
+            counts.update(_counts(judgments))
+            swapping = swapping or bool(has_swapped_order(judgments, np.zeros(len(judgments), np.int32))[0])
     pairwise = [form for form in forms if form.pairwise]
     if before is not None and changes is not None and before.swapping == swapping:
         fresh = _decided(view, judgments_on(view, pairwise, changes.pairs), swapping)
         decided = _replaced(view, before.decided, changes.pairs, fresh)
     else:
         decided = _decided(view, view.judgments(pairwise), swapping)
-    health.both_orders, health.same = int((decided.agreed >= 0).sum()), int((decided.agreed == 1).sum())
-    return DimensionBehaviour(health, decided, of_forms, swapping)
+    counts["both_orders"], counts["same"] = int((decided.agreed >= 0).sum()), int((decided.agreed == 1).sum())
+    figures: dict[str, Any] = dict(counts)
+    return DimensionBehaviour(replace(health, **figures), decided, of_forms, swapping)
 
 
-def _count(health: JudgeBehaviour, said: JudgmentColumns) -> None:
-    preference, order = said.preference, said.order
-    given = said.ok & (preference != NONE)
-    side = given & ((preference == LEFT) | (preference == RIGHT))
+def _counts(judgments: JudgmentColumns) -> dict[str, int]:
+    preference, order = judgments.preference, judgments.order
+    with_preference = judgments.ok & (preference != NONE)
+    side = with_preference & ((preference == LEFT) | (preference == RIGHT))
     ordered = side & ((order == LEFT_FIRST) | (order == RIGHT_FIRST))
     shown_first = ordered & ((order == LEFT_FIRST) == (preference == LEFT))
-    health.preferences += int(given.sum())
-    health.ties += int(given.sum() - side.sum())
-    health.sided += int(ordered.sum())
-    health.first += int(shown_first.sum())
+    return {
+        "preferences": int(with_preference.sum()),
+        "ties": int(with_preference.sum() - side.sum()),
+        "sided": int(ordered.sum()),
+        "first": int(shown_first.sum()),
+    }
 
 
-def _decided(view: View, said: JudgmentColumns, swapping: bool) -> DecidedPairs:
-    fought: CombinedPairs = combine_columns(said, np.zeros(len(said), np.int32), view.entries, np.array([swapping]))
+def _decided(view: View, judgments: JudgmentColumns, swapping: bool) -> DecidedPairs:
+    fought: CombinedPairs = combine_columns(
+        judgments, np.zeros(len(judgments), np.int32), view.entries, np.array([swapping])
+    )
     rows = np.flatnonzero(fought.decided)
     seen = canonical_pairs(fought.left[rows], fought.right[rows], fought.outcome[rows])
     return DecidedPairs(*seen, fought.agreed[rows])

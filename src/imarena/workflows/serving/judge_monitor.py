@@ -11,55 +11,45 @@ from imarena.workflows.serving.page_cache import read_behaviour_cached, write_be
 from imarena.workflows.serving.snapshot import ViewSnapshot
 from imarena.workflows.views import PREFERENCES, ByteArray, IntArray, View, Window, people_battles
 
-_PAST = "behaviour"
 
-
-def judge_health(looking: Leaderboards, *, released: bool = False, costs: bool = True) -> list[JudgeBehaviour]:
+def judge_health(leaderboards: Leaderboards, *, released: bool = False, costs: bool = True) -> list[JudgeBehaviour]:
     """Every judge and dimension, by name; with `released` only votes of closed campaigns count as people's."""
-    sight = looking.sight()
-    made = sight.kept(("judges", released), lambda: _judge_health(sight, released=released), "lists")
+    snapshot = leaderboards.snapshot()
+    made = snapshot.kept(("judges", released), lambda: _judge_health(snapshot, released=released), "lists")
     if not costs:
         return made
-    paid = looking.costs.upto(sight.view)
-    return [replace(one, cost_usd=paid[one.judge, one.dimension]) for one in made]
+    paid = leaderboards.costs.upto(snapshot.view)
+    return [replace(health, cost_usd=paid[health.judge, health.dimension]) for health in made]
 
 
-def _judge_health(sight: ViewSnapshot, *, released: bool) -> list[JudgeBehaviour]:
+def _judge_health(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehaviour]:
     voted: dict[str, tuple[IntArray, ByteArray]] = {}
-    found = []
-    for one in behaviour_of(sight).judges:
-        health, decided = one.health, one.decided
+    report = []
+    for judge in behaviour_of(snapshot).judges:
+        health, decided = judge.health, judge.decided
         if health.dimension not in voted:
-            voted[health.dimension] = _majorities(sight.view, health.dimension, Window(released=released))
+            voted[health.dimension] = _majorities(snapshot.view, health.dimension, Window(released=released))
         pairs, outcome = voted[health.dimension]
         at = np.searchsorted(pairs, decided.key)
         at[at == pairs.size] = 0
         met = np.flatnonzero(pairs[at] == decided.key) if pairs.size else np.zeros(0, np.int64)
         same = outcome[at[met]] == decided.outcome[met]
-        found.append(replace(health, people_pairs=int(met.size), with_people=int(same.sum())))
-    return found
+        report.append(replace(health, people_pairs=int(met.size), with_people=int(same.sum())))
+    return report
 
 
-def behaviour_of(sight: ViewSnapshot) -> Behaviour:
+def behaviour_of(snapshot: ViewSnapshot) -> Behaviour:
     """What judges said, without people, and the outcomes of the pairs that they compared."""
-    return sight.kept("behaved", lambda: _behaviour(sight), "glances")
-
-
-def _behaviour(sight: ViewSnapshot) -> Behaviour:
-    before = sight.past.get(_PAST) or read_behaviour_cached(sight.view)
-    made = read_behaviour(sight.view, before)
-    write_behaviour_cached(sight.view, made)
-    sight.past[_PAST] = made
-    return made
+    return snapshot.updated("behaviour", read_behaviour, read_behaviour_cached, write_behaviour_cached, "glances")
 
 
 def _majorities(view: View, dimension: str, window: Window) -> tuple[IntArray, ByteArray]:
     """Pairs, sorted, and what most people say of each about this dimension; those where they are split are left out."""
     cast = people_battles(view, dimension=dimension, window=window)
     keys, outcome = canonical_pairs(cast.left, cast.right, cast.winner)
-    known, place = np.unique(keys, return_inverse=True)
+    known, pair = np.unique(keys, return_inverse=True)
     size = len(PREFERENCES)
-    counts: NDArray[np.int64] = np.bincount(place * size + outcome, minlength=known.size * size).reshape(-1, size)
+    counts: NDArray[np.int64] = np.bincount(pair * size + outcome, minlength=known.size * size).reshape(-1, size)
     most = counts.max(axis=1, initial=0)
     sole = (counts == most[:, None]).sum(axis=1) == 1
     return known[sole], counts.argmax(axis=1)[sole].astype(np.int8)

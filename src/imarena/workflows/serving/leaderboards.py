@@ -32,7 +32,6 @@ from imarena.workflows.boards import (
     matrix_of,
     other_sources,
 )
-from imarena.workflows.rating import RecordCache
 from imarena.workflows.serving.battle_index import BattleIds
 from imarena.workflows.serving.run_monitor import Costs, RunWatch
 from imarena.workflows.serving.snapshot import Room, ViewSnapshot
@@ -107,6 +106,8 @@ class BoardOrReason:
     beside: str = ""
     """What else there is to rank by, and the filter that shows it."""
     by_scores: int = 0
+    votes_withheld: bool = False
+    """There are votes that this caller may not see yet: their campaign is still open."""
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -131,9 +132,8 @@ class PastBoard:
 class Leaderboards:
     """What pages show. What was computed is kept until a record is added. Nothing is ever written."""
 
-    def __init__(self, workspace: Workspace, shelves: RecordCache) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.shelves = shelves
         self.runs = RunWatch(workspace)
         self.costs = Costs(workspace)
         self.battle_ids = BattleIds()
@@ -141,7 +141,7 @@ class Leaderboards:
         """The workspace as it was when somebody last looked."""
         self._turning = threading.Lock()
 
-    def sight(self) -> ViewSnapshot:
+    def snapshot(self) -> ViewSnapshot:
         """The workspace as it is now."""
         with self._turning:
             marks = read_watermarks(self.workspace)
@@ -154,64 +154,69 @@ class Leaderboards:
 
     def kept(self, key: object, make: Callable[[], T], room: Room = "glances") -> T:
         """What `make` gives, made once for each state of the workspace."""
-        return self.sight().kept(key, make, room)
+        return self.snapshot().kept(key, make, room)
 
     # ------------------------------------------------------------------ boards
 
-    def settled(self, filters: BattleFilters, sight: ViewSnapshot | None = None) -> BattleFilters:
+    def settled(self, filters: BattleFilters, snapshot: ViewSnapshot | None = None) -> BattleFilters:
         """The filters with a source: where none was chosen, what `imarena rank` takes without options.
 
         That hangs on what there is as a whole. A choice of task or topic leaves a part of the same board.
         """
         if filters.source != "auto" or filters.judge is not None:
             return filters
-        chosen = _chosen(sight or self.sight(), filters.query())
+        chosen = _chosen(snapshot or self.snapshot(), filters.query())
         return replace(filters, source=chosen.source, judge=chosen.judge)
 
-    def battles(self, filters: BattleFilters, sight: ViewSnapshot | None = None) -> BattleColumns:
+    def battles(self, filters: BattleFilters, snapshot: ViewSnapshot | None = None) -> BattleColumns:
         """The battles that the filters leave."""
-        return (sight or self.sight()).boards.gather(filters.query()).battles
+        return (snapshot or self.snapshot()).boards.gather(filters.query()).battles
 
     def verdicts(self, filters: BattleFilters, names: Sequence[str], hidden: Collection[str]) -> Iterator[list[object]]:
         """The battles that the filters leave as rows of a table with these columns, without those on hidden items."""
-        sight = self.sight()
+        snapshot = self.snapshot()
         try:
-            battles = self.battles(filters, sight)
+            battles = self.battles(filters, snapshot)
         except UserError:  # no such judge
             return
-        entries = sight.view.entries
+        entries = snapshot.view.entries
         if hidden:
-            shown = np.array([one not in hidden for one in entries.item_id] or [True])
+            shown = np.array([item_id not in hidden for item_id in entries.item_id] or [True])
             battles = battles.where(shown[entries.item[battles.left]])
-        for batch in battle_table(sight.view, battles, None).to_batches(max_chunksize=_AT_ONCE):
+        for batch in battle_table(snapshot.view, battles, None).to_batches(max_chunksize=_AT_ONCE):
             columns = {name: batch[name].to_pylist() for name in names if name in batch.schema.names}
             empty = [None] * batch.num_rows
             yield from map(list, zip(*(columns.get(name, empty) for name in names), strict=True))
 
     def board(self, filters: BattleFilters, method: str) -> BoardOrReason:
         """A board with its win matrix."""
-        sight = self.sight()
-        return sight.kept(("board", filters, method), lambda: _made(sight, filters.query(method)))
+        snapshot = self.snapshot()
+
+        def make() -> BoardOrReason:
+            made = _made(snapshot, filters.query(method))
+            return replace(made, votes_withheld=filters.released and bool(snapshot.view.asking))
+
+        return snapshot.kept(("board", filters, method), make)
 
     def history(self, filters: BattleFilters, method: str, points: int) -> list[PastBoard]:
         """The board as it stood at up to `points` moments, each with as many more battles as the one before."""
-        sight = self.sight()
+        snapshot = self.snapshot()
         key = ("history", filters, method, points)
-        return sight.kept(key, lambda: _history(sight, filters.query(method), points))
+        return snapshot.kept(key, lambda: _history(snapshot, filters.query(method), points))
 
     def head_to_head(self, left: str, right: str, filters: BattleFilters) -> tuple[DuelCounts, dict[str, DuelCounts]]:
         """Two models against each other: over all, and by task."""
-        sight = self.sight()
+        snapshot = self.snapshot()
         try:
-            found = self.battles(filters, sight)
+            battles = self.battles(filters, snapshot)
         except UserError:  # no such judge
             return DuelCounts(left, right), {}
-        return duel_of(sight.view.entries, found, left, right)
+        return duel_of(snapshot.view.entries, battles, left, right)
 
     def facets(self) -> dict[str, list[str]]:
         """The values that filters can take."""
-        sight = self.sight()
-        return sight.kept("facets", lambda: _facets(sight.view), "glances")
+        snapshot = self.snapshot()
+        return snapshot.kept("facets", lambda: _facets(snapshot.view), "glances")
 
     def stored(self, before: int | None, limit: int) -> list[tuple[int, Ranking]]:
         """Stored boards, newest first."""
@@ -220,27 +225,26 @@ class Leaderboards:
             query = query.where(rankings.c.seq < before)
         with reading(self.workspace.store.engine) as connection:
             rows = connection.execute(query).mappings().all()
-        found = [(row["seq"], from_row(Ranking, row)) for row in rows]
-        return [(seq, ranking) for seq, ranking in found if isinstance(ranking, Ranking)]
+        return [(row["seq"], from_row(Ranking, row)) for row in rows]
 
 
-def _chosen(sight: ViewSnapshot, query: BoardQuery) -> ChosenSource:
-    return choose(sight.view, query, AvailableSources(sight.view, query.window))
+def _chosen(snapshot: ViewSnapshot, query: BoardQuery) -> ChosenSource:
+    return choose(snapshot.view, query, AvailableSources(snapshot.view, query.window))
 
 
-def _made(sight: ViewSnapshot, query: BoardQuery) -> BoardOrReason:
+def _made(snapshot: ViewSnapshot, query: BoardQuery) -> BoardOrReason:
     try:
-        return _shown(sight, sight.boards.board(query), query)
+        return _shown(snapshot, snapshot.boards.board(query), query)
     except UserError as error:
-        return _without(sight, query, error)
+        return _without(snapshot, query, error)
 
 
-def _shown(sight: ViewSnapshot, made: Board, query: BoardQuery) -> BoardOrReason:
+def _shown(snapshot: ViewSnapshot, made: Board, query: BoardQuery) -> BoardOrReason:
     chosen, ranking = made.chosen, made.ranking
-    beside = other_sources(AvailableSources(sight.view, query.window), chosen)
+    beside = other_sources(AvailableSources(snapshot.view, query.window), chosen)
     return BoardOrReason(
         ranking=ranking,
-        matrix=matrix_of(sight.view.entries, made.battles),
+        matrix=matrix_of(snapshot.view.entries, made.battles),
         n_battles=ranking.n_battles,
         excluded=dict(ranking.excluded),
         source=chosen.source,
@@ -251,34 +255,34 @@ def _shown(sight: ViewSnapshot, made: Board, query: BoardQuery) -> BoardOrReason
     )
 
 
-def _without(sight: ViewSnapshot, query: BoardQuery, error: UserError) -> BoardOrReason:
+def _without(snapshot: ViewSnapshot, query: BoardQuery, error: UserError) -> BoardOrReason:
     """A board without intervals where the data do not support them; else the reason why there is none."""
     reason = str(error.args[0])
     try:
-        gathered = sight.boards.gather(query)
+        gathered = snapshot.boards.gather(query)
     except UserError:
         return BoardOrReason(None, (), 0, {}, reason, "judge" if query.judge else query.source, query.judge)
-    found, chosen = gathered.battles, gathered.chosen
-    if len(found):
+    battles, chosen = gathered.battles, gathered.chosen
+    if len(battles):
         plain = replace(query, options=replace(query.options, rounds=0, interval="none"))
         try:
-            made = _shown(sight, sight.boards.board(plain), plain)
+            made = _shown(snapshot, snapshot.boards.board(plain), plain)
         except UserError:
             pass
         else:
-            told = Notice(code="no_intervals", values={"reason": reason})
-            ranking = made.ranking and made.ranking.model_copy(update={"notices": (*made.notices, told)})
+            notice = Notice(code="no_intervals", values={"reason": reason})
+            ranking = made.ranking and made.ranking.model_copy(update={"notices": (*made.notices, notice)})
             return replace(made, ranking=ranking)
     elif query.dimension is None and gathered.dimensions and WHOLE not in gathered.dimensions:
         reason = f"No verdict is about the whole: choose a dimension ({', '.join(gathered.dimensions)})."
     elif query.filters or query.window.since or query.window.until:
         reason = "No battle fits these filters."
-    beside = other_sources(AvailableSources(sight.view, query.window), chosen)
+    beside = other_sources(AvailableSources(snapshot.view, query.window), chosen)
     return BoardOrReason(
         None,
-        matrix_of(sight.view.entries, found),
-        len(found),
-        dict(found.excluded),
+        matrix_of(snapshot.view.entries, battles),
+        len(battles),
+        dict(battles.excluded),
         reason,
         chosen.source,
         chosen.judge,
@@ -287,23 +291,23 @@ def _without(sight: ViewSnapshot, query: BoardQuery, error: UserError) -> BoardO
     )
 
 
-def _history(sight: ViewSnapshot, query: BoardQuery, points: int) -> list[PastBoard]:
+def _history(snapshot: ViewSnapshot, query: BoardQuery, points: int) -> list[PastBoard]:
     try:
-        battles = sight.boards.gather(query).battles
+        battles = snapshot.boards.gather(query).battles
     except UserError:  # no such judge
         return []
     moments = np.sort(battles.created_us)
     steps = {int(moments[(n + 1) * moments.size // points - 1]) for n in range(points)} if moments.size else set()
     options = replace(query.options, rounds=0, interval="none")
-    found = []
+    history = []
     for moment in sorted(steps):
         part = battles.where(battles.created_us <= moment)
         try:
-            ranking = rank_table(battle_table(sight.view, part, None), options)
+            ranking = rank_table(battle_table(snapshot.view, part, None), options)
         except UserError:
             continue  # too few battles yet for a board
-        found.append(PastBoard(moment_text(_EPOCH + timedelta(microseconds=moment)), len(part), ranking))
-    return found
+        history.append(PastBoard(moment_text(_EPOCH + timedelta(microseconds=moment)), len(part), ranking))
+    return history
 
 
 def _facets(view: View) -> dict[str, list[str]]:
@@ -325,4 +329,4 @@ def judge_names(view: View, name: str | None) -> list[str] | None:
     if name is None or name == ALL_JUDGES:
         return None
     known = view.forms.judges
-    return [name] if name in known else [one for one in known if one.partition("/")[0] == name]
+    return [name] if name in known else [judge for judge in known if judge.partition("/")[0] == name]

@@ -27,8 +27,8 @@ _NAMED = ("judge", "dimension")
 _COUNTED = ("judge", "dimension", "ok", "both_orders", "same", "sided", "first", "ties", "preferences")
 
 
-def _seen(found: CachedColumns) -> ReadPosition:
-    return ReadPosition(int(found.about["judgments"]), int(found.about["recent"]))
+def _seen(cached: CachedColumns) -> ReadPosition:
+    return ReadPosition(int(cached.about["judgments"]), int(cached.about["recent"]))
 
 
 def _write(view: View, name: str, rows: int, more: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -45,10 +45,10 @@ def has_index_cached(view: View) -> bool:
 
 def read_index_cached(view: View) -> BattleIndex | None:
     """The pairs as they were when they were stored."""
-    found = read_cached(view, _INDEX)
-    if found is None:
+    cached = read_cached(view, _INDEX)
+    if cached is None:
         return None
-    about, arrays = found.about, found.arrays
+    about, arrays = cached.about, cached.arrays
     columns: dict[str, Any] = {name: arrays[name] for name in _PLAIN}
     columns |= {name: Names(arrays[name], tuple(about[name])) for name in _NAMED}
     return BattleIndex(
@@ -56,7 +56,7 @@ def read_index_cached(view: View) -> BattleIndex | None:
         forms=tuple(about["forms"]),
         outputs=view.entries.seq[: about["outputs"]],
         voted=about["voted"],
-        seen=_seen(found),
+        seen=_seen(cached),
     )
 
 
@@ -73,9 +73,9 @@ def write_index_cached(view: View, index: BattleIndex) -> None:
 
 def read_ids_cached(view: View, ids: BattleIds) -> None:
     """Take the hashed ids of battles that were stored. They hang on the outputs alone."""
-    found = read_cached(view, _IDS)
-    if found is not None:
-        ids.start_from(found.arrays["number"], found.arrays["pair"])
+    cached = read_cached(view, _IDS)
+    if cached is not None:
+        ids.start_from(cached.arrays["number"], cached.arrays["pair"])
 
 
 def write_ids_cached(view: View, ids: BattleIds) -> None:
@@ -90,16 +90,16 @@ def write_ids_cached(view: View, ids: BattleIds) -> None:
 
 def read_behaviour_cached(view: View) -> Behaviour | None:
     """How judges behaved when that was stored."""
-    found = read_cached(view, _JUDGES)
-    if found is None:
+    cached = read_cached(view, _JUDGES)
+    if cached is None:
         return None
     judges = []
-    for number, (counted, forms, swapping) in enumerate(found.about["judges"]):
-        decided = DecidedPairs(*(found.arrays[f"{name}-{number}"] for name in ("key", "outcome", "agreed")))
+    for number, (counted, forms, swapping) in enumerate(cached.about["judges"]):
+        decided = DecidedPairs(*(cached.arrays[f"{name}-{number}"] for name in ("key", "outcome", "agreed")))
         judges.append(DimensionBehaviour(JudgeBehaviour(**counted), decided, tuple(forms), swapping))
-    listed = json.loads(found.arrays["unanswered"].tobytes())
-    unanswered = {tuple(place): Unanswered(*one) for place, one in listed}
-    return Behaviour(tuple(judges), unanswered, view.entries.seq[: found.about["outputs"]], _seen(found))
+    listed = json.loads(cached.arrays["unanswered"].tobytes())
+    unanswered = {tuple(key): Unanswered(*values) for key, values in listed}
+    return Behaviour(tuple(judges), unanswered, view.entries.seq[: cached.about["outputs"]], _seen(cached))
 
 
 def write_behaviour_cached(view: View, made: Behaviour) -> None:
@@ -108,9 +108,9 @@ def write_behaviour_cached(view: View, made: Behaviour) -> None:
         return
     arrays: dict[str, NDArray[Any]] = {}
     judges = []
-    for number, one in enumerate(made.judges):
-        arrays |= {f"{name}-{number}": getattr(one.decided, name) for name in ("key", "outcome", "agreed")}
-        judges.append([{name: getattr(one.health, name) for name in _COUNTED}, list(one.forms), one.swapping])
-    listed = [[list(place), list(asdict(one).values())] for place, one in made.unanswered.items()]
+    for number, judge in enumerate(made.judges):
+        arrays |= {f"{name}-{number}": getattr(judge.decided, name) for name in ("key", "outcome", "agreed")}
+        judges.append([{name: getattr(judge.health, name) for name in _COUNTED}, list(judge.forms), judge.swapping])
+    listed = [[list(key), list(asdict(question).values())] for key, question in made.unanswered.items()]
     arrays["unanswered"] = np.frombuffer(json.dumps(listed).encode(), np.uint8)
     _write(view, _JUDGES, made.pairs, {"judges": judges}, arrays)

@@ -1,10 +1,14 @@
-"""Compute page data in the background: on a fresh server, and after a change while somebody is using the pages.
+"""Compute page data ahead: before a fresh server listens, and after a change while somebody is using the pages.
 
-A request goes first: before a step, and between the parts of a long one, the warmer waits until no request is in hand.
-It rests four times as long as it worked. Nothing is computed twice: who asks for a column that is being read waits for
-it.
+A large workspace without its column cache (the first start, or a new version) takes seconds to read: a server does so
+before it listens, so that no page waits for it, and later starts find the cache.
+
+Everything else is done in the background. There a request goes first: before a step, and between the parts of a long
+one, the warmer waits until no request is in hand. It rests four times as long as it worked. Nothing is computed twice:
+who asks for a column that is being read waits for it.
 """
 
+import contextlib
 import logging
 import threading
 import time
@@ -19,35 +23,65 @@ from imarena.workflows.serving.leaderboards import Leaderboards
 from imarena.workflows.serving.page_cache import has_index_cached
 from imarena.workflows.serving.preview_prefetch import Traffic
 from imarena.workflows.serving.snapshot import ViewSnapshot
+from imarena.workflows.views import worth_storing
 
 log = logging.getLogger("imarena.web")
 _EVERY_S = 5.0
 _AFTER_FAILURE_S = 10.0
-_LOOK_S = 0.02
 _REST = 4.0
 _LONGEST_WAIT_S = 2.0
 """After this long with requests in hand, the next step is taken all the same."""
+_LONGEST_START_S = 60.0
+"""A server listens after this long; what is not computed by then is computed in the background."""
 
 
 class ViewWarmer:
     """Keeps the columns and lists of a workspace at hand, from `start` to `stop`."""
 
-    def __init__(self, looking: Leaderboards, traffic: Traffic) -> None:
-        self._looking = looking
+    def __init__(self, leaderboards: Leaderboards, traffic: Traffic) -> None:
+        self._leaderboards = leaderboards
         self._traffic = traffic
         self._stopped = threading.Event()
         self._warmed: ViewSnapshot | None = None
         self._thread = threading.Thread(target=self._work, name="imarena-view-warmer", daemon=True)
 
     def start(self) -> None:
-        """Read items and outputs, which every page needs, and the list of battles if it is cached; then begin."""
+        """Read items and outputs, which every page needs, and what pages of a large workspace show; then begin."""
         try:
-            sight = self._looking.sight()
-            if sight.view.entries.seq.size and has_index_cached(sight.view):
-                index_of(sight)
+            snapshot = self._leaderboards.snapshot()
+            if snapshot.view.entries.seq.size and worth_storing(snapshot.view.marks.judgments, 0):
+                self._prepare(snapshot)
         except (ImarenaError, SQLAlchemyError, OSError) as error:  # whoever asks for a page is told
             log.warning("pages are not computed ahead: %s", error)
         self._thread.start()
+
+    def _prepare(self, snapshot: ViewSnapshot) -> None:
+        """What would take longer than a page may: read from the cache, or computed and cached where it is not there."""
+        leaderboards, view = self._leaderboards, snapshot.view
+        if not has_index_cached(view):
+            log.warning("pages of a large workspace are prepared before the server listens: later starts are faster")
+        until = time.monotonic() + _LONGEST_START_S
+
+        def goes_on() -> bool:
+            return time.monotonic() < until and not self._stopped.is_set()
+
+        def add_costs() -> None:
+            with contextlib.suppress(ImarenaError, SQLAlchemyError, OSError):  # the page of judges says so
+                leaderboards.costs.upto(view)
+
+        # the database adds them up: meanwhile this process can read its columns
+        aside = threading.Thread(target=add_costs, name="imarena-costs", daemon=True)
+        aside.start()
+        steps: tuple[Callable[[], object], ...] = (
+            lambda: view.votes,
+            lambda: index_of(snapshot),
+            lambda: behaviour_of(snapshot),
+            lambda: hash_ids(leaderboards, snapshot, goes_on),
+        )
+        for step in steps:
+            if goes_on():
+                step()
+        aside.join(max(0.0, until - time.monotonic()))
 
     def stop(self) -> None:
         """End after the step in hand."""
@@ -68,30 +102,25 @@ class ViewWarmer:
 
     def warm(self) -> None:
         """Take every step for the workspace as pages last showed it, or as it is now where none did yet."""
-        sight = self._looking.latest or self._looking.sight()
-        if sight is self._warmed:
+        snapshot = self._leaderboards.latest or self._leaderboards.snapshot()
+        if snapshot is self._warmed:
             return
-        for step in self._steps(sight):
-            if not self._nobody_waits():
+        for step in self._steps(snapshot):
+            if not self._idle():
                 return
             step()
-        self._warmed = sight
+        self._warmed = snapshot
 
-    def _steps(self, sight: ViewSnapshot) -> Iterator[Callable[[], object]]:
-        view, looking = sight.view, self._looking
+    def _steps(self, snapshot: ViewSnapshot) -> Iterator[Callable[[], object]]:
+        view, leaderboards = snapshot.view, self._leaderboards
         yield lambda: view.votes
         for form in view.forms.counting():
             yield lambda form=form: view.judgments([form])  # type: ignore[misc]
-        yield lambda: index_of(sight)
-        yield lambda: sight.boards.delivery
-        yield lambda: behaviour_of(sight)
-        yield lambda: hash_ids(looking, sight, self._nobody_waits)
-        yield lambda: looking.costs.upto(view)
+        yield lambda: index_of(snapshot)
+        yield lambda: snapshot.boards.delivery
+        yield lambda: behaviour_of(snapshot)
+        yield lambda: hash_ids(leaderboards, snapshot, self._idle)
+        yield lambda: leaderboards.costs.upto(view)
 
-    def _nobody_waits(self) -> bool:
-        """Wait until no request is in hand, but not for ever; False where it is stopped first."""
-        given_up = time.monotonic() + _LONGEST_WAIT_S
-        while self._traffic.waiting and time.monotonic() < given_up:
-            if self._stopped.wait(_LOOK_S):
-                return False
-        return not self._stopped.is_set()
+    def _idle(self) -> bool:
+        return self._traffic.wait_until_idle(self._stopped, _LONGEST_WAIT_S)

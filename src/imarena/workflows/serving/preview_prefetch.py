@@ -68,12 +68,20 @@ class Traffic:
         """Seconds with a request in hand, since the start."""
         return self._busy_s + (time.monotonic() - self._since if self.waiting else 0.0)
 
+    def wait_until_idle(self, stopped: threading.Event, longest_s: float) -> bool:
+        """Wait until no request is in hand, but not for ever; False where `stopped` is set first."""
+        given_up = time.monotonic() + longest_s
+        while self.waiting and time.monotonic() < given_up:
+            if stopped.wait(_LOOK_S):
+                return False
+        return not stopped.is_set()
+
 
 class PreviewWarmer:
     """Makes pictures ahead, from `start` to `stop`."""
 
-    def __init__(self, shelves: RecordCache, pictures: Previews, traffic: Traffic) -> None:
-        self._shelves = shelves
+    def __init__(self, records: RecordCache, pictures: Previews, traffic: Traffic) -> None:
+        self._records = records
         self._pictures = pictures
         self._traffic = traffic
         self._maker = PreviewProcess(pictures.workspace.root)
@@ -106,7 +114,7 @@ class PreviewWarmer:
     def _round(self) -> None:
         """Everything that is missing now; the other process is let go when there is nothing left."""
         for image in self.missing():
-            if not self._nobody_waits():
+            if not self._traffic.wait_until_idle(self._stopped, _LONGEST_WAIT_S):
                 return
             begun = time.monotonic()
             self.warm(image)
@@ -123,14 +131,6 @@ class PreviewWarmer:
                 return False
             if self._traffic.busy_s() - before < _QUIET_SHARE * _QUIET_S or time.monotonic() > given_up:
                 return True
-
-    def _nobody_waits(self) -> bool:
-        """Wait until no request is in hand, but not for ever; False where it is stopped first."""
-        given_up = time.monotonic() + _LONGEST_WAIT_S
-        while self._traffic.waiting and time.monotonic() < given_up:
-            if self._stopped.wait(_LOOK_S):
-                return False
-        return not self._stopped.is_set()
 
     def warm(self, image: ImageRef) -> None:
         """Make one picture; what cannot be made is not tried again."""
@@ -154,11 +154,11 @@ class PreviewWarmer:
         free = (leases.c.campaign_id == campaign_id, leases.c.state == "free")
         query = select(leases.c.assignment_id).where(*free).order_by(leases.c.position).limit(AHEAD)
         with reading(self._pictures.workspace.store.engine) as connection:
-            found = list(connection.execute(query).scalars())
-        yield from map(self._shelves.assignment, found)
+            assignment_ids = list(connection.execute(query).scalars())
+        yield from map(self._records.assignment, assignment_ids)
 
     def _shown(self, assignment: Assignment) -> Iterator[ImageRef]:
-        sides = (self._shelves.picture(assignment, slot) for slot in _SLOTS)
+        sides = (self._records.picture(assignment, slot) for slot in _SLOTS)
         yield from (image for image in sides if image is not None)
-        yield from self._shelves.sources(assignment)
-        yield from self._shelves.references(assignment)
+        yield from self._records.sources(assignment)
+        yield from self._records.references(assignment)

@@ -34,14 +34,14 @@ class PreviewProcess:
         try:
             process.stdin.write(image.model_dump_json() + "\n")
             process.stdin.flush()
-            said = process.stdout.readline().strip()
+            reply = process.stdout.readline().strip()
         except (OSError, ValueError) as error:  # it was closed meanwhile
-            said = str(error)
-        if not said:
-            said = "the process that makes pictures ended"
+            reply = str(error)
+        if not reply:
+            reply = "the process that makes pictures ended"
         if process.poll() is not None:
             self.close()
-        return "" if said == _MADE else said
+        return "" if reply == _MADE else reply
 
     def close(self) -> None:
         """End the other process, in the middle of a picture too: half a picture is none. The next one starts it again.
@@ -87,11 +87,11 @@ def main() -> None:
         for line in sys.stdin:
             try:
                 pictures.warm(ImageRef.model_validate_json(line))
-                said = _MADE
+                reply = _MADE
             except (ImarenaError, OSError, ValidationError) as error:
-                said = " ".join(str(error).split()) or type(error).__name__
+                reply = " ".join(str(error).split()) or type(error).__name__
             try:
-                sys.stdout.write(f"{said}\n")
+                sys.stdout.write(f"{reply}\n")
                 sys.stdout.flush()
             except BrokenPipeError:  # the server was killed
                 os._exit(0)

@@ -107,9 +107,9 @@ class Previews:
             lock = self._busy.setdefault(image.sha256, threading.Lock())
         with lock:
             with self._guard:
-                found = self._levels.get(image.sha256)
-            if found is not None:
-                return found
+                levels = self._levels.get(image.sha256)
+            if levels is not None:
+                return levels
             levels = _levels(decode(self.workspace.load(image)), shape)
             with self._guard:
                 self._levels[image.sha256] = levels

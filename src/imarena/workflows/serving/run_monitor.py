@@ -48,12 +48,11 @@ class RunWatch:
             query = query.where(runs.c.seq < before)
         with reading(self._workspace.store.engine) as connection:
             rows = connection.execute(query).mappings().all()
-        found = []
+        recent = []
         for row in rows:
             run = from_row(Run, row)
-            if isinstance(run, Run):
-                found.append(self._followed(MonitoredRun(row["seq"], run, run.counts, run.cost_usd)))
-        return found
+            recent.append(self._followed(MonitoredRun(row["seq"], run, run.counts, run.cost_usd)))
+        return recent
 
     def _followed(self, seen: MonitoredRun) -> MonitoredRun:
         """A run that is at work tells its counts only when it ends: until then they are counted here."""
@@ -72,8 +71,8 @@ class RunWatch:
             sofar.after[kind] = row["seq"]
             sofar.counts[row["status"]] += 1
             body = json.loads(row["body"])
-            told = body.get("usage", {}) if kind is Judgment else body
-            sofar.cost_usd += told.get("cost_usd") or 0.0
+            usage = body.get("usage", {}) if kind is Judgment else body
+            sofar.cost_usd += usage.get("cost_usd") or 0.0
 
 
 Who = tuple[str, str]
@@ -119,8 +118,8 @@ class Costs:
             return self._latest.costs
 
     def _added(self, known: "_Sums", upto: int, recent: int) -> "_Sums":
-        found = self._between(known.judgments, upto) if upto > known.judgments else Counter()
-        return _Sums(max(upto, known.judgments), recent, known.costs + found)
+        costs = self._between(known.judgments, upto) if upto > known.judgments else Counter()
+        return _Sums(max(upto, known.judgments), recent, known.costs + costs)
 
     def _between(self, after: int, upto: int) -> Counter[Who]:
         body: Any = judgments.c.body
@@ -136,9 +135,9 @@ class Costs:
         return Counter({(judge, about): cost or 0.0 for judge, about, cost in rows})
 
     def _read_cached(self, view: View) -> None:
-        found = read_cached(view, _COSTS)
-        if found is not None and "latest" in found.about:
-            about = found.about
+        cached = read_cached(view, _COSTS)
+        if cached is not None and "latest" in cached.about:
+            about = cached.about
             self._settled = _Sums(int(about["rows"]), 0, _counted(about["costs"]))
             self._latest = _Sums(int(about["judgments"]), int(about["recent"]), _counted(about["latest"]))
             self._stored = self._latest.judgments
@@ -146,7 +145,9 @@ class Costs:
     def _write_cached(self, view: View) -> None:
         upto = self._latest.judgments
         if worth_storing(upto, self._stored, _WRITTEN):
-            settled, latest = ([[*who, usd] for who, usd in one.costs.items()] for one in (self._settled, self._latest))
+            settled, latest = (
+                [[*who, usd] for who, usd in sums.costs.items()] for sums in (self._settled, self._latest)
+            )
             write_cached(view, _COSTS, {"costs": settled, "latest": latest, "rows": self._settled.judgments}, {})
             self._stored = upto
 

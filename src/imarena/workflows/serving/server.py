@@ -15,12 +15,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from imarena.core import MissingExtra, UserError
 from imarena.storage import Workspace, open_workspace
+from imarena.workflows.serving.request_deadline import with_deadline
 from imarena.workflows.serving.server_address import remove_server_address, write_server_address
+
+if TYPE_CHECKING:
+    import uvicorn
 
 log = logging.getLogger("imarena.web")
 APP = "imarena.web.app:create_app"
@@ -87,8 +91,8 @@ def is_loopback(host: str) -> bool:
 
 def with_secrets(settings: ServeSettings, environment: Mapping[str, str] | None = None) -> ServeSettings:
     """The settings with the secrets of the environment; refuses to listen wider without a password."""
-    found = os.environ if environment is None else environment
-    password = found.get(_PASSWORD, "")
+    variables = os.environ if environment is None else environment
+    password = variables.get(_PASSWORD, "")
     if password and len(password) < LEAST_PASSWORD:
         raise UserError(f"{_PASSWORD} is too short.", hint=f"Use {LEAST_PASSWORD} characters or more.")
     if not settings.local and not password:
@@ -96,7 +100,7 @@ def with_secrets(settings: ServeSettings, environment: Mapping[str, str] | None 
             f"Listening on {settings.host} would let others in, and no password is set.",
             hint=f"Set the environment variable {_PASSWORD}, or leave --host out to serve this machine only.",
         )
-    key, launch = found.get(_KEY, ""), found.get(_LAUNCH, "")
+    key, launch = variables.get(_KEY, ""), variables.get(_LAUNCH, "")
     changed = replace(settings, password=password, launch_token=launch)
     return replace(changed, secret_key=key) if key else changed
 
@@ -121,51 +125,57 @@ def need_web() -> None:
         raise MissingExtra("The web application", "web") from error
 
 
-def proxy_address(told: str) -> str:
+def proxy_address(text: str) -> str:
     """The address or network of a proxy whose headers are believed. Never everybody: all could pretend to be others."""
     try:
-        network = ipaddress.ip_network(told.strip(), strict=False)
+        network = ipaddress.ip_network(text.strip(), strict=False)
     except ValueError:
         network = None
     if network is None or network.prefixlen == 0:
         raise UserError(
-            f"'{told}' is not the address of a proxy.",
+            f"'{text}' is not the address of a proxy.",
             hint="Give the address from which it connects, such as 127.0.0.1, or its network, such as 10.0.0.0/24.",
         )
     return str(network.network_address) if network.num_addresses == 1 else str(network)
 
 
-def host_name(told: str) -> str:
+def host_name(text: str) -> str:
     """The name in an address as somebody may write it: without scheme, port and path, in small letters."""
-    name = urlsplit(told if "//" in told else f"//{told}").hostname
+    name = urlsplit(text if "//" in text else f"//{text}").hostname
     if not name:
-        raise UserError(f"'{told}' is not the name of a host.", hint="Give a name such as arena.example.org.")
+        raise UserError(f"'{text}' is not the name of a host.", hint="Give a name such as arena.example.org.")
     return f"[{name}]" if ":" in name else name
 
 
-def url_prefix(told: str) -> str:
+def url_prefix(text: str) -> str:
     """The path of a host below which the arena stands, with a slash in front and none behind."""
-    path = "/" + told.strip().strip("/")
+    path = "/" + text.strip().strip("/")
     if path == "/":
         return ""
     if not _PATH.fullmatch(path):
-        raise UserError(f"'{told}' is not a path.", hint="Give one such as /arena: letters, digits, '-', '_' and '.'.")
+        raise UserError(f"'{text}' is not a path.", hint="Give one such as /arena: letters, digits, '-', '_' and '.'.")
     return path
 
 
-def uvicorn_options(settings: ServeSettings) -> dict[str, Any]:
-    """What uvicorn is told. Headers of a proxy are read only where it is named."""
-    return {
-        "host": settings.host,
-        "port": settings.port,
-        "log_level": "warning",
-        "access_log": False,
-        "server_header": False,
-        "proxy_headers": bool(settings.trusted_proxies),
-        "forwarded_allow_ips": list(settings.trusted_proxies),
-        "timeout_graceful_shutdown": 5,
-        "limit_concurrency": 1000,
-    }
+def uvicorn_config(settings: ServeSettings, app: Any = APP) -> "uvicorn.Config":
+    """How uvicorn serves the application. Headers of a proxy are read only where it is named."""
+    from uvicorn import Config
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    return Config(
+        app,
+        http=with_deadline(AutoHTTPProtocol),
+        factory=isinstance(app, str),
+        host=settings.host,
+        port=settings.port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=list(settings.trusted_proxies),
+        timeout_graceful_shutdown=5,
+        limit_concurrency=1000,
+    )
 
 
 def need_port(host: str, port: int) -> None:
@@ -182,24 +192,19 @@ def need_port(host: str, port: int) -> None:
             ) from error
 
 
-def serve(
-    root: Path,
-    *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    public: bool = False,
-    open_browser: bool = False,
-    trusted_proxies: tuple[str, ...] = (),
-    allowed_hosts: tuple[str, ...] = (),
-    root_path: str = "",
-    say: Callable[[str], None] = print,
-) -> None:
+def serve(settings: ServeSettings, *, open_browser: bool = False, say: Callable[[str], None] = print) -> None:
     """Serve a workspace until it is stopped. `say` is told the address to open."""
     need_web()
     import uvicorn
 
-    proxies, names = tuple(map(proxy_address, trusted_proxies)), tuple(map(host_name, allowed_hosts))
-    settings = ServeSettings(str(root.resolve()), host, port, public, proxies, names, url_prefix(root_path))
+    root, host, port = Path(settings.workspace), settings.host, settings.port
+    settings = replace(
+        settings,
+        workspace=str(root.resolve()),
+        trusted_proxies=tuple(map(proxy_address, settings.trusted_proxies)),
+        allowed_hosts=tuple(map(host_name, settings.allowed_hosts)),
+        root_path=url_prefix(settings.root_path),
+    )
     with_secrets(settings)
     open_workspace(root).close()  # what is wrong is told before an address is
     need_port(host, port)
@@ -231,7 +236,7 @@ def serve(
             stopping.set()
             super().handle_exit(sig, frame)
 
-    server = Server(uvicorn.Config(APP, factory=True, **uvicorn_options(settings)))
+    server = Server(uvicorn_config(settings))
     write_server_address(root, address)  # believed as soon as the port is open
     gc.disable()
     with contextlib.suppress(KeyboardInterrupt):

@@ -21,7 +21,7 @@ def write_server_address(root: Path, address: str) -> None:
 
 def remove_server_address(root: Path) -> None:
     """Remove the address, unless it is another server's by now."""
-    if _told(root).get("pid") == os.getpid():
+    if _read_document(root).get("pid") == os.getpid():
         with contextlib.suppress(OSError):
             (root / FILE).unlink()
 
@@ -31,24 +31,24 @@ def find_server_address(root: Path) -> str | None:
 
     One that was killed leaves its address behind: it is believed only while its process lives and its port is open.
     """
-    told = _told(root)
-    address, pid = told.get("address"), told.get("pid")
+    document = _read_document(root)
+    address, pid = document.get("address"), document.get("pid")
     if not isinstance(address, str) or not isinstance(pid, int) or not _lives(pid):
         return None
-    place = urlsplit(address)
+    url = urlsplit(address)
     try:
-        with socket.create_connection((place.hostname or "", place.port or 80), timeout=_PATIENCE_S):
+        with socket.create_connection((url.hostname or "", url.port or 80), timeout=_PATIENCE_S):
             return address.rstrip("/")
     except (OSError, ValueError):
         return None
 
 
-def _told(root: Path) -> dict[str, object]:
+def _read_document(root: Path) -> dict[str, object]:
     try:
-        found = json.loads((root / FILE).read_text(encoding="utf-8"))
+        document = json.loads((root / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _lives(pid: int) -> bool:

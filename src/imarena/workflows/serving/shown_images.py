@@ -1,6 +1,6 @@
 """Which picture stands at an address, and who may see it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from imarena.core.records import ImageRef, Item, Output
 from imarena.routing import Answer, check_marks
@@ -12,55 +12,66 @@ from imarena.workflows.serving.previews import Previews
 
 def image_of_task(voting: Voting, address: str, rater_id: str, slot: str) -> ImageRef:
     """A picture of a task that a rater holds: left, right, source-N or reference-N."""
-    return _there(voting.shelves.picture(voting.shown(address, rater_id), slot))
+    return _there(voting.records.picture(voting.shown(address, rater_id), slot))
 
 
-def image_of_item(looking: Leaderboards, item_id: str, slot: str, *, leads: bool) -> ImageRef:
+def image_of_item(leaderboards: Leaderboards, item_id: str, slot: str, *, leads: bool) -> ImageRef:
     """A picture that an item came with: source-N or reference-N."""
-    item = looking.workspace.store.get(Item, item_id)
+    item = leaderboards.workspace.store.get(Item, item_id)
     if item is None:
         return _there(None)
-    may_see(looking, item_id, leads=leads)
+    may_see(leaderboards, item_id, leads=leads)
     name, _, number = slot.partition("-")
     turns = tuple(image for turn in item.turns for image in turn.references)
     images = item.sources if name == "source" else (*item.references, *turns)
     return _there(images[int(number)] if int(number) < len(images) else None)
 
 
-def image_of_output(looking: Leaderboards, output_id: str, *, leads: bool) -> ImageRef:
+def image_of_output(leaderboards: Leaderboards, output_id: str, *, leads: bool) -> ImageRef:
     """What an editor made."""
-    return _there(_visible(looking, output_id, leads=leads).image)
+    return _there(_visible(leaderboards, output_id, leads=leads).image)
 
 
-def image_of_step(looking: Leaderboards, output_id: str, number: int, *, leads: bool) -> ImageRef:
+def image_of_example(leaderboards: Leaderboards, guidelines: Iterable[str], identity: str) -> ImageRef:
+    """A picture that guidelines show, as `![caption](output_...)` or `![caption](item_...)`: that, and nothing else."""
+    if not any(f"({identity})" in text for text in guidelines):
+        return _there(None)
+    if identity.startswith("output_"):
+        return image_of_output(leaderboards, identity, leads=True)
+    item = leaderboards.workspace.store.get(Item, identity)
+    images = (*item.sources, *item.references) if item is not None else ()
+    return _there(images[0] if images else None)
+
+
+def image_of_step(leaderboards: Leaderboards, output_id: str, number: int, *, leads: bool) -> ImageRef:
     """The picture that an agent had after a step."""
-    _visible(looking, output_id, leads=leads)
-    return _there(step_image(looking, output_id, number))
+    _visible(leaderboards, output_id, leads=leads)
+    return _there(step_image(leaderboards, output_id, number))
 
 
-def count_outputs(looking: Leaderboards, item_ids: Sequence[str] | None = None) -> Mapping[str, int]:
+def count_outputs(leaderboards: Leaderboards, item_ids: Sequence[str] | None = None) -> Mapping[str, int]:
     """How many outputs these items have, or all; an item without any is not named."""
-    store = looking.workspace.store
+    store = leaderboards.workspace.store
     if item_ids is None:
-        found = store.count(Output, "item_id")
+        counts = store.count(Output, "item_id")
     else:
-        found = store.count(Output, "item_id", item_id=list(item_ids)) if item_ids else {}
-    return {str(key): number for (key,), number in found.items()}
+        counts = store.count(Output, "item_id", item_id=list(item_ids)) if item_ids else {}
+    return {str(key): number for (key,), number in counts.items()}
 
 
 def check_marked_places(voting: Voting, pictures: Previews, address: str, rater_id: str, answer: Answer) -> None:
     """Raise where an answer marks places that are not in the picture of its task."""
-    image = voting.shelves.picture(voting.shown(address, rater_id), "left")
+    image = voting.records.picture(voting.shown(address, rater_id), "left")
     if image is not None:
         shape = pictures.shape(image)
         check_marks(answer, shape.width, shape.height, lambda: len(pictures.regions(image)))
 
 
-def _visible(looking: Leaderboards, output_id: str, *, leads: bool) -> Output:
-    output = looking.workspace.store.get(Output, output_id)
+def _visible(leaderboards: Leaderboards, output_id: str, *, leads: bool) -> Output:
+    output = leaderboards.workspace.store.get(Output, output_id)
     if output is None:
         raise RecordNotFound("There is no such picture.")
-    may_see(looking, output.item_id, leads=leads)
+    may_see(leaderboards, output.item_id, leads=leads)
     return output
 
 

@@ -15,16 +15,18 @@ from imarena.core.records import Rater
 from imarena.storage import StoredSession, StoredToken, Visitor, Workspace, access
 from imarena.workflows.rating import Refusal
 
-_REMEMBERED_S = 2.0
-"""A session that was just looked up is believed this long: revoking one takes effect within it."""
+_REMEMBERED_S = 0.5
+"""A session that was just looked up is believed this long. Revoking it on this server takes effect at once; by another
+server or by the command line, within this time."""
 _AT_ONCE = 1_000
 _MOST_KEPT = 10_000
 _ADMINISTRATOR = "administrator"
-_ASK = "Ask who sent it for a new one."
+_ASK = "Ask the person who sent it for a new one."
 _NOT_TAKEN = {
     "unknown": ("This invitation link is not valid.", f"Was it copied whole, to its last letter? If so: {_ASK}"),
     "revoked": ("This invitation was withdrawn.", _ASK),
     "expired": ("This invitation has expired.", _ASK),
+    "used": ("This link was used already. A lead's link opens once.", _ASK),
     "no_person": ("The link does not say who you are.", "Open it from the platform that sent you here."),
     "full": ("As many people as this link is for have come already.", _ASK),
 }
@@ -32,7 +34,7 @@ _NOT_TAKEN = {
 
 
 class SessionCache:
-    """Whose sessions and tokens these are; asks the database at most every two seconds, about all who are here."""
+    """Whose sessions and tokens these are; asks the database at most twice per second, about all who are here."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._engine = workspace.store.engine
@@ -40,6 +42,8 @@ class SessionCache:
         self._here: set[str] = set()
         """Sessions that asked for something since sessions were last looked up."""
         self._looking_up = Lock()
+        self._forgotten = 0
+        """How often everything was forgotten: what was looked up before that is not kept."""
 
     def visitor(self, secret: str, *, machine: bool) -> Visitor | None:
         """Whose session or token this is."""
@@ -50,18 +54,19 @@ class SessionCache:
             known = self.remembered(secret)
             if known is not None:
                 return known[1]
-            moment = time.monotonic()
+            moment, forgotten = time.monotonic(), self._forgotten
             if len(self._known) > _MOST_KEPT:
                 self._known.clear()
             if machine:
-                found = {key: access.token_visitor(self._engine, secret)}
+                visitors = {key: access.token_visitor(self._engine, secret)}
             else:
                 here = {key, *islice(self._here.copy(), _AT_ONCE)}
                 self._here.clear()
                 who = access.visitors(self._engine, here)
-                found = {one: who.get(one) for one in here}
-            self._known.update({one: (moment, visitor) for one, visitor in found.items()})
-            return found[key]  # what is known may be forgotten at any moment
+                visitors = {session: who.get(session) for session in here}
+            if forgotten == self._forgotten:
+                self._known.update({session: (moment, visitor) for session, visitor in visitors.items()})
+            return visitors[key]  # what is known may be forgotten at any moment
 
     def remembered(self, secret: str) -> tuple[float, Visitor | None] | None:
         """What was found a moment ago."""
@@ -75,6 +80,7 @@ class SessionCache:
 
     def forget(self) -> None:
         """Somebody signed in or out, or was shut out: look everybody up again."""
+        self._forgotten += 1
         self._known.clear()
 
 
@@ -88,6 +94,11 @@ def sign_in_invited(workspace: Workspace, token: str, params: Mapping[str, str],
     return secret
 
 
+def is_own_link(workspace: Workspace, session_id: str, token: str) -> bool:
+    """Did the person with this session come by this very link?"""
+    return access.came_by_invitation(workspace.store.engine, session_id, token)
+
+
 def sign_in_administrator(workspace: Workspace, days: float) -> str:
     """The secret of a new session. The administrator can vote too, under an id of their own."""
     store = workspace.store
@@ -98,9 +109,9 @@ def sign_in_administrator(workspace: Workspace, days: float) -> str:
     return access.open_session(store.engine, role="admin", name=_ADMINISTRATOR, days=days, rater=rater)
 
 
-def same_secret(wanted: str, given: str) -> bool:
+def same_secret(wanted: str, presented: str) -> bool:
     """Is this the secret that is wanted? Where none is, no answer is right."""
-    return bool(wanted) and hmac.compare_digest(wanted.encode(), given.encode("utf-8", "replace"))
+    return bool(wanted) and hmac.compare_digest(wanted.encode(), presented.encode("utf-8", "replace"))
 
 
 def open_sessions(workspace: Workspace, *, before: str | None, limit: int) -> list[StoredSession]:

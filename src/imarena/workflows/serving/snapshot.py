@@ -25,7 +25,7 @@ class ViewSnapshot:
     def __init__(self, view: View, past: dict[str, Any] | None = None) -> None:
         self.view = view
         self.past: dict[str, Any] = {} if past is None else past
-        """What was last computed of each kind, for this sight or an earlier one: the next one starts from it."""
+        """What was last computed of each kind, for this snapshot or an earlier one: the next one starts from it."""
         self.boards = SnapshotBoards(view, self)
         self._kept: dict[Room, LRUCache[object, tuple[Any]]] = {room: LRUCache(most) for room, most in _KEPT.items()}
         self._making = {room: threading.RLock() for room in _KEPT}
@@ -33,15 +33,29 @@ class ViewSnapshot:
 
     def kept(self, key: object, make: Callable[[], T], room: Room = "boards") -> T:
         """What `make` gives, made once."""
-        found = self._find(key, room)
-        if found is None:
+        cached = self._find(key, room)
+        if cached is None:
             with self._making[room]:
-                found = self._find(key, room)
-                if found is None:
-                    found = (make(),)
+                cached = self._find(key, room)
+                if cached is None:
+                    cached = (make(),)
                     with self._guard:
-                        self._kept[room][key] = found
-        return found[0]
+                        self._kept[room][key] = cached
+        return cached[0]
+
+    def updated(
+        self, name: str, read: Callable[[View, T | None], T], cached: Callable[[View], T | None],
+        store: Callable[[View, T], None], room: Room,
+    ) -> T:  # fmt: skip
+        """What `read` makes of the view and of the last result, or of the one in the column cache; stored again."""
+
+        def make() -> T:
+            made = read(self.view, self.past.get(name) or cached(self.view))
+            store(self.view, made)
+            self.past[name] = made
+            return made
+
+        return self.kept(name, make, room)
 
     def _find(self, key: object, room: Room) -> tuple[Any] | None:
         with self._guard:
@@ -49,12 +63,12 @@ class ViewSnapshot:
 
 
 class SnapshotBoards(Boards):
-    """Boards of one sight: the battles of a source are put together once for all filters that look at items."""
+    """Boards of one snapshot: the battles of a source are put together once for all filters that look at items."""
 
-    def __init__(self, view: View, sight: ViewSnapshot) -> None:
+    def __init__(self, view: View, snapshot: ViewSnapshot) -> None:
         super().__init__(view)
-        self._sight = sight
+        self._snapshot = snapshot
 
-    def _every(self, query: BoardQuery, chosen: ChosenSource) -> BattleColumns:
+    def _read_battles(self, query: BoardQuery, chosen: ChosenSource) -> BattleColumns:
         key = (chosen.source, chosen.judges, query.dimension, query.dimensions_together, query.kind, query.window)
-        return self._sight.kept(key, lambda: Boards._every(self, query, chosen), "battles")
+        return self._snapshot.kept(key, lambda: Boards._read_battles(self, query, chosen), "battles")

@@ -18,14 +18,14 @@ _HELD = 500
 _NOBODY = "nobody"
 
 
-def warm_up(workspace: Workspace, shelves: RecordCache) -> None:
+def warm_up(workspace: Workspace, records: RecordCache) -> None:
     """Have at hand what raters come back to, the connections open and the queries planned. Nothing is written."""
     engine = workspace.store.engine
     held = select(leases_table.c.assignment_id).where(leases_table.c.state.in_((*leases.HOLDING, leases.WAITING)))
     with reading(engine) as connection:
-        found = list(connection.execute(held.order_by(leases_table.c.until.desc()).limit(_HELD)).scalars())
-    if found:
-        shelves.fetch(found)
+        assignment_ids = list(connection.execute(held.order_by(leases_table.c.until.desc()).limit(_HELD)).scalars())
+    if assignment_ids:
+        records.fetch(assignment_ids)
     _open_connections(engine)
 
 

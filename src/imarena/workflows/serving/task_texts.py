@@ -7,21 +7,21 @@ from imarena.workflows.rating import RecordCache
 from imarena.workflows.views import instruction_of
 
 
-def instruction_of_task(shelves: RecordCache, assignment: Assignment) -> str:
+def instruction_of_task(records: RecordCache, assignment: Assignment) -> str:
     """What the editor was asked to do; where no output is shown, the instruction of the turn itself."""
-    item = shelves.item(assignment.item_id)
+    item = records.item(assignment.item_id)
     if assignment.left_id is None:
         return item.turns[assignment.turn].instruction
-    output = shelves.output(assignment.left_id)
+    output = records.output(assignment.left_id)
     return instruction_of(item, output.turn, output.mode)
 
 
-def objects_of_task(workspace: Workspace, shelves: RecordCache, assignment: Assignment) -> list[str]:
+def objects_of_task(workspace: Workspace, records: RecordCache, assignment: Assignment) -> list[str]:
     """Objects that a result should show: the item's own list, a model's, or what the instruction names."""
-    item = shelves.item(assignment.item_id)
+    item = records.item(assignment.item_id)
     if assignment.left_id is None:
         return list(expected_objects(workspace, item, assignment.turn))
-    output = shelves.output(assignment.left_id)
+    output = records.output(assignment.left_id)
     return list(expected_objects(workspace, item, output.turn, output.mode))
 
 

@@ -5,16 +5,27 @@ scales are put on one scale per criterion, and of two answers of one rater to on
 """
 
 import json
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from imarena.agreement import WORK, Range, RatingColumns, is_battle_file, ratings_from_file, votes_as_ratings
-from imarena.core import UserError
+from imarena.agreement import (
+    WORK,
+    Range,
+    RatingColumns,
+    is_battle_file,
+    last_answers,
+    ratings_from_file,
+    votes_as_ratings,
+)
+from imarena.core import NOT_COUNTED, UserError
+from imarena.core.notices import Notice
+from imarena.core.records import JsonDict, Mode
 from imarena.datasets import RATING_COLUMNS, parse_scale
-from imarena.tables import column_names, read_file
+from imarena.tables import NOT_A_NUMBER, column_names, read_file
 
 CAMPAIGN = frozenset(("purpose", "ratings", "winner", "unit", "rater", "left"))
 """Columns that only `campaign export` writes together."""
@@ -22,6 +33,10 @@ WIDE = frozenset(("key", "editor", "rater"))
 """Columns of the ratings of `export table`; the criteria are columns of their own."""
 SAVED = frozenset(("unit", "rater", "value", "criterion", "scale_low", "scale_high"))
 """Columns of the ratings that the web application saves."""
+
+BAD_VALUES = "ratings_not_numbers"
+"""The code of the notice about them: a command that reports one is done in part."""
+_SHOWN = 60
 
 
 class _Mark(NamedTuple):
@@ -34,22 +49,115 @@ class _Mark(NamedTuple):
     scale: Range | None
 
 
-def ratings_of_file(path: Path) -> RatingColumns:
-    """The ratings or votes of a file, told by its columns."""
+def is_written_here(names: frozenset[str]) -> bool:
+    """Are these the columns of a file of ratings or votes that imarena wrote?"""
+    return names >= CAMPAIGN or names >= SAVED or (names >= WIDE and not names & {"unit", "value", "rating"})
+
+
+def holds_ratings(path: Path, names: frozenset[str]) -> bool:
+    """Does a campaign's table, which has columns for both, hold ratings?"""
+    return names >= CAMPAIGN and any(row["ratings"] for row in _rows(path) if row["purpose"] == WORK)
+
+
+def ratings_of_file(path: Path, *, all_votes: bool = False) -> RatingColumns:
+    """The ratings or votes of a file, recognised by its columns. `all_votes`: also those marked as not counted."""
     names = frozenset(column_names(path))
     if names >= CAMPAIGN:
-        rows = [row for row in _rows(path) if row["purpose"] == WORK]
+        rows = [row for row in _rows(path) if all_votes or (row["purpose"] == WORK and not row.get(NOT_COUNTED))]
         if any(row["ratings"] for row in rows):
             return _columns(list(_campaign_marks(path, rows)), str(path))
-        return _last(votes_as_ratings(path, by_unit=True))
+        return last_answers(votes_as_ratings(path, by_unit=True, all_votes=all_votes))
     if names >= SAVED:
         return _columns(list(_saved_marks(path)), str(path))
     if names >= WIDE and "unit" not in names:
-        return _columns(list(_wide_marks(path)), str(path))
+        bad: dict[int, str] = {}
+        return replace(_columns(list(_wide_marks(path, bad)), str(path)), bad_values=bad)
     if is_battle_file(path):
         exported = {"key", "id"} <= names
-        return _last(votes_as_ratings(path)) if exported else votes_as_ratings(path)
-    return ratings_from_file(path)
+        votes = votes_as_ratings(path, all_votes=all_votes)
+        return last_answers(votes) if exported else votes
+    return ratings_from_file(path, skip_bad=True)
+
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "unit": ("unit", "item", "key"), "model": ("editor", "model"), "value": ("value", "rating"),
+}  # fmt: skip
+"""A column that a file of ratings needs, and the names that it may have."""
+_CALLED = {"unit": "item", "model": "editor", "value": "value"}
+EXPECTED = (
+    "Ratings: item (or key, unit), editor (or model), value (or rating); optional: rater, criterion, dataset, turn, "
+    "mode, sample. Votes: item (or key), left, right, winner; optional: rater, dimension, dataset."
+)
+
+
+def plain_ratings(path: Path, names: frozenset[str], *, by_key: bool = False) -> RatingColumns:
+    """Ratings of outputs, one per row, as `align` takes them; without raters each row is somebody else's rating.
+
+    A value that is no number is left out and listed in `bad_values`. With `turn` (from 0), `mode` or `sample` the unit
+    is `KEY:TURN:MODE:SAMPLE`, as in the table of `export scores`. `by_key`: a column with the item's key comes before
+    one with a unit.
+    """
+    columns = {name: next((each for each in called if each in names), "") for name, called in NAMES.items()}
+    if by_key:
+        columns["unit"] = next((each for each in ("item", "key", "unit") if each in names), "")
+    lacking = [_CALLED[name] for name in NAMES if not columns[name]]
+    if lacking:
+        raise UserError(
+            f"{path} has no column for the {' and the '.join(lacking)}. It has: {', '.join(sorted(names))}.",
+            hint=f"Expected columns. {EXPECTED}",
+        )
+    rows = _rows(path)
+    cells = [row[columns["value"]] for row in rows]
+    values = [_number(cell) for cell in cells]
+    bad = {
+        number: cell.strip()[:_SHOWN]
+        for number, (cell, value) in enumerate(zip(cells, values, strict=True), 1)
+        if value is None and cell and cell.strip() not in ("", *NOT_A_NUMBER)
+    }
+    if bad and 2 * len(bad) >= sum(bool(cell and cell.strip()) for cell in cells):
+        number, cell = next(iter(bad.items()))
+        raise UserError(
+            f"{path}, row {number}: the value '{cell}' is not a number, as in {len(bad):,} of {len(rows):,} rows.",
+            hint=f"Expected columns. {EXPECTED}",
+        )
+    used = {*columns.values(), "rater", *PLACE}
+    labels = {name: [row[name] or "" for row in rows] for name in names if name not in used}
+    return RatingColumns(
+        [_unit(row, columns["unit"]) for row in rows],
+        [row.get("rater") or f"row {number}" for number, row in enumerate(rows, 1)],
+        values, {**labels, "model": [row[columns["model"]] or "" for row in rows]}, str(path), bad_values=bad,
+    )  # fmt: skip
+
+
+PLACE = ("turn", "mode", "sample")
+"""Columns that say which output of an editor for an item is meant, as in the table of `export scores`."""
+
+
+def _unit(row: Mapping[str, str | None], column: str) -> str:
+    """The unit of a row as `export scores` writes it: the key alone for the one output of an item of one turn."""
+    key = row[column] or ""
+    turn, mode, sample = (row.get(name) or "" for name in PLACE)
+    if column == "unit" or not (turn or mode or sample):
+        return key
+    mode = mode or (Mode.MULTI_TURN.value if turn else Mode.SINGLE.value)
+    place = (turn or "0", mode, sample or "0")
+    return key if place == ("0", Mode.SINGLE.value, "0") else ":".join((key, *place))
+
+
+def _number(cell: str | None) -> float | None:
+    try:
+        value = float(cell) if cell else None
+    except ValueError:
+        return None
+    return value if value is not None and math.isfinite(value) else None
+
+
+def bad_value_notices(ratings: RatingColumns) -> tuple[Notice, ...]:
+    """Values of a file that are no numbers, by row."""
+    if not ratings.bad_values:
+        return ()
+    rows: JsonDict = {str(row): cell for row, cell in ratings.bad_values.items()}
+    return (Notice(code=BAD_VALUES, values={"file": Path(ratings.source).name, "rows": rows}),)
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -63,24 +171,25 @@ def _campaign_marks(path: Path, rows: Sequence[dict[str, Any]]) -> Iterator[_Mar
         if not row["ratings"]:
             continue
         try:
-            given = {str(name): float(value) for name, value in json.loads(row["ratings"]).items()}
+            marks = {str(name): float(value) for name, value in json.loads(row["ratings"]).items()}
         except (ValueError, TypeError, AttributeError) as error:
             raise UserError(f"{path}, row {number}: the ratings are not criteria with numbers ({error}).") from error
-        for criterion, value in given.items():
+        for criterion, value in marks.items():
             about = (row["left"] or "", row.get("task") or "")
             yield _Mark(row["unit"], row["rater"], criterion, value, *about, None)
 
 
-def _wide_marks(path: Path) -> Iterator[_Mark]:
+def _wide_marks(path: Path, bad: dict[int, str]) -> Iterator[_Mark]:
+    """Marks, one column per criterion; cells that are no numbers go into `bad`."""
     for number, row in enumerate(_rows(path), 1):
         scale = parse_scale(row["scale"]) if row.get("scale") else None
         for criterion, cell in row.items():
             if criterion in RATING_COLUMNS or cell is None:
                 continue
-            try:
-                value = float(cell)
-            except ValueError as error:
-                raise UserError(f"{path}, row {number}: {criterion} is '{cell}', not a number.") from error
+            value = _number(cell)
+            if value is None:
+                bad[number] = f"{criterion}: {cell}"[:_SHOWN]
+                continue
             yield _Mark(row["key"], row["rater"], criterion, value, row["editor"], "", scale)
 
 
@@ -101,7 +210,7 @@ def _columns(marks: Sequence[_Mark], source: str) -> RatingColumns:
     for mark in marks:
         scales.setdefault(mark.criterion, Counter())[mark.scale] += 1
     common = {criterion: used.most_common(1)[0][0] for criterion, used in scales.items()}
-    return _last(
+    return last_answers(
         RatingColumns(
             unit=[mark.unit for mark in marks],
             rater=[mark.rater for mark in marks],
@@ -122,18 +231,3 @@ def _on(wanted: Range | None, mark: _Mark) -> float:
         return mark.value
     low, high = mark.scale
     return wanted[0] + (mark.value - low) / (high - low) * (wanted[1] - wanted[0])
-
-
-def _last(columns: RatingColumns) -> RatingColumns:
-    """Of several answers of one rater to one question the last one."""
-    names = [name for name in ("criterion", "model", "task") if name in columns.labels]
-    keys = zip(columns.unit, columns.rater, *(columns.labels[name] for name in names), strict=True)
-    rows = sorted({key: row for row, key in enumerate(keys)}.values())
-    values: list[Any] = [columns.value[row] for row in rows]
-    return replace(
-        columns,
-        unit=[columns.unit[row] for row in rows],
-        rater=[columns.rater[row] for row in rows],
-        value=values,
-        labels={name: [column[row] for row in rows] for name, column in columns.labels.items()},
-    )

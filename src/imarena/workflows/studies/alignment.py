@@ -1,16 +1,19 @@
 """align on a workspace: its judges against its people, by scores and ratings, and by battles and votes."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import JsonValue
 
 from imarena.agreement import (
-    HUMAN_WORDS,
-    JUDGE_WORDS,
+    HUMAN_OUTCOMES,
+    JUDGE_OUTCOMES,
     Alignment,
     AlignOptions,
+    RatingColumns,
+    ScoreColumns,
     VerdictAlignment,
     VerdictColumns,
     align,
@@ -23,60 +26,92 @@ from imarena.agreement import (
 )
 from imarena.core import UserError, counted
 from imarena.core.notices import Notice, sentences
-from imarena.storage import Workspace
+from imarena.storage import Workspace, reading
+from imarena.tables import column_names
+from imarena.workflows.studies.agreement_files import (
+    bad_value_notices,
+    is_written_here,
+    plain_ratings,
+    ratings_of_file,
+)
 from imarena.workflows.studies.columns import check_judges, ratings_from_store, scores_from_store
+from imarena.workflows.studies.exported_verdicts import exported_verdicts, is_export_of_scores, pairs_of_ratings
 from imarena.workflows.studies.pair_columns import (
     exclude_judges,
     verdicts_from_store,
     votes_from_ratings,
     votes_from_store,
 )
-from imarena.workflows.views import WHOLE
+from imarena.workflows.studies.people_files import read_people_file
+from imarena.workflows.views import WHOLE, View, count_live
 
 _MEET = "Scores meet ratings and votes (`imarena judge`), battles meet votes (`imarena battle`)."
 _PEOPLE = "People's come by `imarena import` or a campaign (`imarena campaign`)."
 
 
-def align_workspace(
-    workspace: Workspace, judges: Sequence[str], options: dict[str, Any], missing: str = "exclude"
-) -> dict[str, Any]:
-    """Whatever the data allow; where they allow nothing it raises and says what is missing."""
-    options = dict(options)
-    without_verdict = _missing(missing)
+@dataclass(frozen=True, slots=True)
+class WorkspaceAlignment:
+    """The judges of a workspace against its people: by scores and ratings, by verdicts and votes, or by both."""
+
+    judges: tuple[str, ...]
+    scores: Alignment | None
+    verdicts: VerdictAlignment | None
+    notices: tuple[Notice, ...]
+    """About the verdicts and people's file; `scores` has its own."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON; a part that the workspace has no data for is left out."""
+        parts = {"scores": self.scores, "verdicts": self.verdicts}
+        documents = {name: part.to_json() for name, part in parts.items() if part is not None}
+        return {
+            "kind": "workspace", "judges": list(self.judges),
+            "warnings": [*sentences(self.scores.notices if self.scores else ()), *sentences(self.notices)],
+            "notices": [notice.model_dump() for notice in self.notices], **documents,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class AlignedColumns:
+    """What judges and people of a workspace said, before it is compared."""
+
+    judges: tuple[str, ...]
+    ratings: RatingColumns
+    scores: ScoreColumns
+    votes: VerdictColumns
+    verdicts: VerdictColumns
+    by_scores: tuple[str, ...] = ()
+    """Judges that compared no pair directly: their verdicts are pairs of scores."""
+    only_rated: bool = False
+    """The votes are pairs of people's mean ratings."""
+    notices: tuple[Notice, ...] = ()
+
+
+def read_aligned_columns(
+    workspace: Workspace,
+    judges: Sequence[str],
+    options: AlignOptions,
+    *,
+    only: Sequence[str] = (),
+    people: Path | None = None,
+) -> AlignedColumns:
+    """Read what there is; where nothing can be compared it raises and says what is missing.
+
+    `only`: conditions on the ratings (`filter_rows`). `people`: a file of ratings or votes; None: the workspace's.
+    """
     chosen = check_judges(workspace, judges)
-    conditions = options.pop("only", ())
-    ratings = filter_rows(ratings_from_store(workspace), conditions)
-    scores = scores_from_store(workspace, chosen, sorted(set(ratings.labels["criterion"])))
-    votes = votes_from_store(workspace)
-    only_rated = not len(votes) and WHOLE in ratings.labels["criterion"]
+    written = read_people_file(View(workspace), people) if people is not None else None
+    ratings = filter_rows(ratings_from_store(workspace, options.by) if written is None else written.ratings, only)
+    criteria = sorted(set(ratings.labels.get("criterion", ())))
+    scores = scores_from_store(workspace, chosen, criteria, options.by)
+    votes = votes_from_store(workspace, options.by) if written is None else written.votes
+    only_rated = not len(votes) and (written is not None or WHOLE in ratings.labels["criterion"])
     if only_rated:
-        votes = votes_from_ratings(workspace)
-    by = tuple(options.get("by", ()))
-    verdicts, by_scores = verdicts_from_store(workspace, chosen, votes, by=by)
+        votes = votes_from_ratings(workspace, by=options.by) if written is None else written.pairs or votes
+    verdicts, by_scores = verdicts_from_store(workspace, chosen, votes, by=options.by)
     if only_rated:  # a judge that scores meets the ratings themselves
         verdicts = exclude_judges(verdicts, by_scores)
         by_scores = ()
-    document: dict[str, Any] = {"kind": "workspace", "judges": chosen, "warnings": [], "notices": []}
-    if len(ratings) and len(scores):
-        compared = align(scores, ratings, AlignOptions(**options)).to_json()
-        document["scores"] = compared
-        document["warnings"] += compared["warnings"]
-    if len(votes) and len(verdicts):
-        found = align_verdicts(
-            verdicts,
-            votes,
-            by=by,
-            missing=without_verdict,
-            compare=bool(options.get("compare")),
-        )
-        document["verdicts"] = found.to_json()
-        notices = list(_notices(verdicts, by_scores))
-        if only_rated:
-            values: dict[str, JsonValue] = {"pairs": len(votes), "overall": ratings.rule}
-            notices.append(Notice(code="pairs_from_ratings", values=values))
-        document["notices"] += [notice.model_dump() for notice in notices]
-        document["warnings"] += sentences(notices)
-    if "scores" not in document and "verdicts" not in document:
+    if not (len(ratings) and len(scores)) and not (len(votes) and len(verdicts)):
         have = ", ".join((
             counted(len(ratings), "rating"), counted(len(votes), "vote"), counted(len(scores), "score"),
             counted(len(verdicts), "battle"),
@@ -85,27 +120,92 @@ def align_workspace(
             f"Nothing of a judge meets anything of people here: {have}.",
             hint=_MEET if len(ratings) or len(votes) else f"{_MEET} {_PEOPLE}",
         )
-    return document
+    notices = (*(written.notices if written is not None else ()), *_earlier_scores(workspace, chosen))
+    return AlignedColumns(tuple(chosen), ratings, scores, votes, verdicts, by_scores, only_rated, notices)
+
+
+def _earlier_scores(workspace: Workspace, judges: Sequence[str]) -> Iterator[Notice]:
+    """Verdicts of these judges by a version, prompt or setting that is not the newest: they are not compared here."""
+    forms = View(workspace).forms
+    for judge in judges:
+        earlier = [form.form_id for form in forms.chosen([judge]) if form.form_id in forms.earlier]
+        with reading(workspace.store.engine) as connection:
+            number = count_live(connection, earlier, ok=True).total()
+        if number:
+            yield Notice(code="earlier_scores", values={"judge": judge, "scores": number})
+
+
+def align_columns(columns: AlignedColumns, options: AlignOptions, *, missing: str = "exclude") -> WorkspaceAlignment:
+    """Scores with ratings, and verdicts with votes, whichever there are."""
+    without_verdict = _missing(missing)
+    scores, ratings, votes, verdicts = columns.scores, columns.ratings, columns.votes, columns.verdicts
+    by_ratings = align(scores, ratings, options) if len(ratings) and len(scores) else None
+    if not (len(votes) and len(verdicts)):
+        return WorkspaceAlignment(columns.judges, by_ratings, None, columns.notices)
+    by_votes = align_verdicts(verdicts, votes, by=options.by, missing=without_verdict, compare=options.compare)
+    notices = [*columns.notices, *_notices(verdicts, columns.by_scores)]
+    if columns.only_rated:
+        values: dict[str, JsonValue] = {"pairs": len(votes), "overall": ratings.rule}
+        notices.append(Notice(code="pairs_from_ratings", values=values))
+    return WorkspaceAlignment(columns.judges, by_ratings, by_votes, tuple(notices))
 
 
 def align_files(
-    from_file: Path, against: Path, options: dict[str, Any], missing: str = "exclude"
+    from_file: Path, against: Path, options: AlignOptions, *, only: Sequence[str] = (), missing: str = "exclude"
 ) -> Alignment | VerdictAlignment:
     """Two tables: a judge's scores against ratings, or a judge's battles against people's."""
     battles = is_battle_file(from_file)
+    if is_export_of_scores(from_file):
+        return _align_export(from_file, against, options, only, missing)
     if battles != is_battle_file(against):
         raise UserError(
             "One table holds battles and the other does not.",
             hint="Compare scores with ratings, or a judge's battles with people's battles.",
         )
     if not battles:
-        settings = {name: value for name, value in options.items() if name != "only"}
-        ratings = filter_rows(ratings_from_file(against), options.get("only", ()))
-        return align(scores_from_file(from_file), ratings, AlignOptions(**settings))
-    verdicts = verdicts_from_file(from_file, words=JUDGE_WORDS)
-    votes = verdicts_from_file(against, words=HUMAN_WORDS)
-    by, compare = tuple(options.get("by", ())), bool(options.get("compare"))
-    return align_verdicts(verdicts, votes, by=by, missing=_missing(missing), compare=compare)
+        return _align_scores(scores_from_file(from_file), _ratings_table(against, only), options)
+    verdicts = verdicts_from_file(from_file, outcomes=JUDGE_OUTCOMES)
+    votes = verdicts_from_file(against, outcomes=HUMAN_OUTCOMES)
+    return _align_votes(verdicts, votes, options, missing)
+
+
+def _align_export(
+    from_file: Path, against: Path, options: AlignOptions, only: Sequence[str], missing: str
+) -> Alignment | VerdictAlignment:
+    """A table of `export scores`: its scores meet ratings, and its verdicts on pairs meet votes.
+
+    Where it holds verdicts alone and people rated, pairs of mean ratings stand for votes, as in a workspace.
+    """
+    if is_battle_file(against):
+        votes = verdicts_from_file(against, outcomes=HUMAN_OUTCOMES)
+        return _align_votes(exported_verdicts(from_file), votes, options, missing)
+    ratings, scores = _ratings_table(against, only), scores_from_file(from_file)
+    if len(scores):
+        return _align_scores(scores, ratings, options)
+    return _align_votes(exported_verdicts(from_file), pairs_of_ratings(ratings), options, missing)
+
+
+def _ratings_table(path: Path, only: Sequence[str]) -> RatingColumns:
+    """One table of ratings serves both forms of `align`: by item and editor, or by unit and model."""
+    names = frozenset(column_names(path))
+    if is_written_here(names):
+        ratings = ratings_of_file(path)
+    elif names >= {"unit", "rater", "value"} and "editor" not in names:
+        ratings = ratings_from_file(path, skip_bad=True)
+    else:
+        ratings = plain_ratings(path, names)
+    return filter_rows(ratings, only)
+
+
+def _align_scores(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions) -> Alignment:
+    alignment = align(scores, ratings, options)
+    return replace(alignment, notices=(*alignment.notices, *bad_value_notices(ratings)))
+
+
+def _align_votes(
+    verdicts: VerdictColumns, votes: VerdictColumns, options: AlignOptions, missing: str
+) -> VerdictAlignment:
+    return align_verdicts(verdicts, votes, by=options.by, missing=_missing(missing), compare=options.compare)
 
 
 def _missing(text: str) -> Literal["exclude", "wrong"]:

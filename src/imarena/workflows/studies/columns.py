@@ -1,9 +1,10 @@
-"""The columns that `agree` and `align` work on, from a workspace: ratings and scores. Pairs: `columns_pairs`."""
+"""The columns that `agree` and `align` work on, from a workspace: ratings and scores. Pairs: `pair_columns`."""
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from sqlalchemy import select
@@ -35,7 +36,7 @@ def units(view: View) -> list[Unit]:
     """The unit of each output, by its place."""
     entries = view.entries
     task = entries.labels["task"]
-    places = zip(
+    columns = zip(
         entries.item.tolist(), entries.turn.tolist(), entries.mode.tolist(), entries.sample.tolist(), strict=True
     )
     editors = entries.editor.list()
@@ -46,12 +47,26 @@ def units(view: View) -> list[Unit]:
             editors[position] or f"(not named: {entries.id_of(position)})",
             tasks[item] or "",
         )
-        for position, (item, turn, mode, sample) in enumerate(places)
+        for position, (item, turn, mode, sample) in enumerate(columns)
     ]
 
 
-def ratings_from_store(workspace: Workspace) -> RatingColumns:
-    """Every rating by a person that counts, with the overall by the rule of its data set."""
+def item_labels(view: View, positions: Sequence[int], by: Sequence[str]) -> dict[str, list[str]]:
+    """For outputs at these places, what their items have in the columns of `by` that are the items' own."""
+    labels: dict[str, list[str]] = {}
+    for name in by:
+        column = view.item_label(name)
+        if column is not None:
+            of_item = view.entries.item[np.asarray(positions, np.int64)]
+            labels[name] = [value or "" for value in column.list(of_item.astype(np.int64))]
+    return labels
+
+
+def ratings_from_store(workspace: Workspace, by: Sequence[str] = ()) -> RatingColumns:
+    """Every rating by a person that counts, with the overall by the rule of its data set.
+
+    `by`: columns of the items to have beside model, task and criterion.
+    """
     view = View(workspace)
     ratings, known = read_ratings(view), units(view)
     about = [known[position] for position in ratings.output.tolist()]
@@ -60,6 +75,7 @@ def ratings_from_store(workspace: Workspace) -> RatingColumns:
         rater=[str(rater) for rater in ratings.rater.list()],
         value=ratings.value.tolist(),
         labels={
+            **item_labels(view, ratings.output.tolist(), by),
             "criterion": [str(criterion) for criterion in ratings.criterion.list()],
             "model": [model for _, model, _ in about],
             "task": [task for _, _, task in about],
@@ -90,7 +106,10 @@ class _Scores:
 
 
 def scores_from_store(
-    workspace: Workspace, judges: Sequence[str] | None = None, criteria: Sequence[str] = ()
+    workspace: Workspace,
+    judges: Sequence[str] | None = None,
+    criteria: Sequence[str] = (),
+    by: Sequence[str] = (),
 ) -> ScoreColumns:
     """Every judge's score of an output: the mean over repeats, by the form of the judge that counts.
 
@@ -109,7 +128,8 @@ def scores_from_store(
         (known[position], judge, about, sum(values) / len(values))
         for (position, judge, about), values in scores.given.items()
     ]
-    labels = {"model": [unit[1] for unit, *_ in rows], "task": [unit[2] for unit, *_ in rows]}
+    labels = item_labels(view, [position for position, _, _ in scores.given], by)
+    labels |= {"model": [unit[1] for unit, *_ in rows], "task": [unit[2] for unit, *_ in rows]}
     return ScoreColumns(
         unit=[unit[0] for unit, *_ in rows],
         judge=[judge for _, judge, _, _ in rows],
@@ -136,36 +156,47 @@ def _add_scores(
         marks, scale = bodies.get(int(judgments.seq[row]), ({}, None))
         if np.isfinite(score):
             for criterion in criteria or ("",):
-                own = HEADLINES.get(form.prompt_id, scale) if form.imported else _card_scale(form)
+                own = HEADLINES.get(form.prompt_id, scale) if form.imported else _own_scale(form)
                 scores.add((position, headline, criterion), score, form, own)
         for criterion, mark in marks.items():
-            own = scale if form.imported else _card_scale(form)
+            own = scale if form.imported else _own_scale(form)
             scores.add((position, f"{judge.name}: {criterion}", criterion), mark, form, own)
 
 
-def _card_scale(form: Form) -> Range | None:
+def _own_scale(form: Form) -> Range | None:
+    """The scale of a judge's scores: its catalog entry, or the parameter `scale` of a judge that is in none."""
     card = CARDS.get(form.judge.partition("/")[0])
-    return (float(card.scale[0]), float(card.scale[1])) if card is not None and card.scale is not None else None
+    ends: Any = card.scale if card is not None else json.loads(form.params).get("scale")
+    numbers = isinstance(ends, list | tuple) and len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
+    return (float(ends[0]), float(ends[1])) if numbers and ends[0] < ends[1] else None
 
 
 def _marks(
-    view: View, given: JudgmentColumns, criteria: frozenset[str]
+    view: View, scored: JudgmentColumns, criteria: frozenset[str]
 ) -> dict[int, tuple[dict[str, float], Range | None]]:
     """Judgment (its `seq`) to its marks on these criteria, and the scale that the source states."""
     marks = {}
-    for start in range(0, len(given), PAGE):
-        query = select(judgments.c.seq, judgments.c.body).where(
-            judgments.c.seq.in_(given.seq[start : start + PAGE].tolist())
-        )
-        with reading(view.workspace.store.engine) as connection:
-            columns = fetch_columns(connection, query)
-        for seq, body in zip(*columns, strict=True):
-            content = json.loads(body)
-            scores = content.get("scores") or {}
-            ends = content.get("params", {}).get("scale")
-            scale = (float(ends[0]), float(ends[1])) if isinstance(ends, list) and len(ends) == 2 else None
-            marks[seq] = {name: float(scores[name]) for name in criteria & scores.keys()}, scale
+    for seq, body in judgment_bodies(view, scored):
+        scores = body.get("scores") or {}
+        ends = body.get("params", {}).get("scale")
+        scale = (float(ends[0]), float(ends[1])) if isinstance(ends, list) and len(ends) == 2 else None
+        marks[seq] = {name: float(scores[name]) for name in criteria & scores.keys()}, scale
     return marks
+
+
+def judgment_bodies(view: View, judged: JudgmentColumns, holding: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records behind these judgments, by `seq`; `holding`: only those with this text in them."""
+    wanted = np.sort(judged.seq)
+    for start in range(0, wanted.size, PAGE):
+        query = select(judgments.c.seq, judgments.c.body).where(
+            judgments.c.seq.in_(wanted[start : start + PAGE].tolist())
+        )
+        if holding:
+            query = query.where(judgments.c.body.contains(holding, autoescape=True))
+        with reading(view.workspace.store.engine) as connection:
+            columns = fetch_columns(connection, query.order_by(judgments.c.seq))
+        for seq, body in zip(*columns, strict=True):
+            yield seq, json.loads(body)
 
 
 def check_judges(workspace: Workspace, judges: Sequence[str]) -> list[str]:

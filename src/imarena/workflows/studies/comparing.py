@@ -2,10 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from imarena.clients import Budget
 from imarena.core import OTHER_OUTPUT, Importable, Intake, Progress, Skip, UserError
 from imarena.core.notices import Notice, notice_fields, sentence
 from imarena.core.records import Item, JsonDict, Judgment, Output, Status
@@ -16,6 +17,9 @@ from imarena.workflows.exchange import ImportReport, import_records
 from imarena.workflows.questions import JudgeReport, JudgingJob, Watch, ask_jobs, plan_battles, plan_scores
 from imarena.workflows.views import LEFT, RIGHT, WHOLE, Kind, View, battles_between_named, judge_battles
 from imarena.workflows.wiring import EndpointArguments, wire_judge
+
+_KEYS = 50
+"""Of outputs that are missing or of another size, how many are named."""
 
 
 @dataclass(frozen=True)
@@ -33,19 +37,19 @@ def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> 
     for folder in (old, new):
         if not folder.is_dir():
             raise UserError(f"There is no folder {folder}.", hint="Give two folders of outputs: <key>.png in each.")
-    one, other = old_name or old.resolve().name, new_name or new.resolve().name
-    if one == other:
-        one, other = f"{old.resolve().parent.name}/{one}", f"{new.resolve().parent.name}/{other}"
-    if one == other:
+    first, second = old_name or old.resolve().name, new_name or new.resolve().name
+    if first == second:
+        first, second = f"{old.resolve().parent.name}/{first}", f"{new.resolve().parent.name}/{second}"
+    if first == second:
         raise UserError("OLD and NEW are the same folder.", hint="Give two folders.")
-    return ComparedFolders(old, new, one, other)
+    return ComparedFolders(old, new, first, second)
 
 
 def import_folders(
     workspace: Workspace, items: Path, sides: ComparedFolders, *, progress: Progress | None = None
 ) -> ImportReport:
     """Items and both folders into a workspace; what cannot be used is in the report's skips."""
-    from imarena.datasets import DatasetIndex, items_from_csv, outputs_from_folder
+    from imarena.datasets import DatasetIndex, items_from_table, outputs_from_folder
 
     if not items.is_file():
         raise UserError(
@@ -54,7 +58,7 @@ def import_folders(
 
     def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:  # noqa: ARG001
         shelf = DatasetIndex(intake, _dataset(items))
-        yield from items_from_csv(path, intake, shelf)
+        yield from items_from_table(path, intake, shelf)
         for folder, name in ((sides.old, sides.old_name), (sides.new, sides.new_name)):
             yield from outputs_from_folder(folder, name, intake, shelf)
 
@@ -70,12 +74,9 @@ def import_folders(
 
 def _dataset(items: Path) -> str:
     """The data set that the file names in its first row, else the name of its folder."""
-    import csv
+    from imarena.datasets import named_dataset
 
-    delimiter = "\t" if items.suffix.lower() == ".tsv" else ","
-    with items.open(encoding="utf-8-sig", newline="", errors="replace") as file:
-        first: dict[str, Any] = next(csv.DictReader(file, delimiter=delimiter), {})
-    return str(first.get("dataset") or items.resolve().parent.name)
+    return named_dataset(items) or items.resolve().parent.name
 
 
 # ---------------------------------------------------------------- judging
@@ -86,24 +87,21 @@ def plan_comparison(
     sides: ComparedFolders,
     items: Path,
     judge: str,
-    words: EndpointArguments,
-    budget: Any = None,
+    arguments: EndpointArguments,
+    budget: Budget | None = None,
     *,
     orders: OrderPolicy = "both",
     repeats: int = 1,
 ) -> JudgingJob:
     """What the judge has to be asked: pairs, or single outputs where it scores only."""
     editors, datasets = [sides.old_name, sides.new_name], [_dataset(items)]
-    shape = wire_judge(workspace.settings, judge, words, budget).shape
+    shape = wire_judge(workspace.settings, judge, arguments, budget).shape
+    chosen: dict[str, Any] = {"datasets": datasets, "editors": editors, "repeats": repeats}
     if shape == "pointwise":
-        plan: Any = plan_scores
-        (job,) = plan(workspace, [judge], words, budget, datasets=datasets, editors=editors, repeats=repeats)
+        (job,) = plan_scores(workspace, [judge], arguments, budget, **chosen)
     else:
-        (job,) = plan_battles(
-            workspace, [judge], words, budget, orders=orders, datasets=datasets, editors=editors, repeats=repeats
-        )
-    found: JudgingJob = job
-    return found
+        (job,) = plan_battles(workspace, [judge], arguments, budget, orders=orders, **chosen)
+    return job
 
 
 # ---------------------------------------------------------------- the verdict
@@ -119,6 +117,21 @@ class ItemResult:
     points: float
     """1: NEW is better; 0: OLD is; 1/2: a tie."""
     gap: float | None
+    """NEW's score less OLD's."""
+
+    @property
+    def lead(self) -> float | None:
+        """By how much the better one's score is ahead; below 0 where the direct comparison decided otherwise."""
+        return self.gap if self.gap is None or self.points > 0.5 else -self.gap
+
+
+@dataclass(frozen=True, slots=True)
+class FolderCoverage:
+    """How many of the items a folder has an output for, and the keys of the first items without one."""
+
+    items: int
+    outputs: int
+    missing: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -129,28 +142,33 @@ class ModelComparison:
     judge: str
     verdict: ComparisonVerdict
     items: list[ItemResult]
-    coverage: dict[str, dict[str, Any]]
+    coverage: Mapping[str, FolderCoverage]
     judgments: dict[str, int]
     left_out: dict[str, int]
     by_task: dict[str, ComparisonVerdict] = field(default_factory=dict)
     skips: list[Skip] = field(default_factory=list)
 
     @property
+    def tied(self) -> tuple[str, ...]:
+        """Keys of the items without a winner."""
+        return tuple(result.item.key for result in self.items if result.points == 0.5)
+
+    @property
     def notices(self) -> tuple[Notice, ...]:
-        """What is missing on either side, and judgments without a verdict."""
-        found = [
+        """What is missing on either side, outputs of another size, and judgments without a verdict."""
+        missing = [
             Notice(
                 code="outputs_missing",
                 values={
-                    "editor": name, "items": row["items"], "missing": row["items"] - row["outputs"],
-                    "keys": row["missing"],
+                    "editor": name, "items": row.items, "missing": row.items - row.outputs, "keys": list(row.missing),
                 },
             )
             for name, row in self.coverage.items()
-            if row["outputs"] < row["items"]
+            if row.outputs < row.items
         ]  # fmt: skip
         failed: JsonDict = {status: n for status, n in self.judgments.items() if status != Status.OK.value and n}
-        return (*found, *([Notice(code="judgments_failed", values={"statuses": failed})] if failed else []))
+        failures = [Notice(code="judgments_failed", values={"statuses": failed})] if failed else []
+        return (*missing, *_other_sizes(self.items, self.sides), *failures)
 
     def to_json(self, *, top: int = 10) -> dict[str, Any]:
         """For ``--json``."""
@@ -159,9 +177,28 @@ class ModelComparison:
             "verdict": self.verdict.__dict__,
             "by_task": {task: verdict.__dict__ for task, verdict in self.by_task.items()},
             "differ_most": [_item_json(result) for result in largest_differences(self.items, top)],
-            "coverage": self.coverage, "judgments": self.judgments, "left_out": self.left_out,
+            "tied": list(self.tied),
+            "coverage": {name: asdict(row) for name, row in self.coverage.items()},
+            "judgments": self.judgments, "left_out": self.left_out,
             "skips": [str(skip) for skip in self.skips], **notice_fields(self.notices),
         }  # fmt: skip
+
+
+def _other_sizes(results: Sequence[ItemResult], sides: ComparedFolders) -> list[Notice]:
+    """Outputs that are larger, smaller or of another shape than their source: judges see them scaled."""
+    keys: dict[str, list[str]] = {sides.old_name: [], sides.new_name: []}
+    for result in results:
+        source = result.item.sources[0] if result.item.sources else None
+        for name, output in ((sides.old_name, result.old), (sides.new_name, result.new)):
+            sizes = {(image.width, image.height) for image in (source, output.image) if image is not None}
+            if source is not None and output.image is not None and len(sizes) > 1:
+                keys[name].append(result.item.key)
+    return [
+        Notice(code="outputs_of_other_size", values={"editor": name, "outputs": len(listed), "of": len(results),
+                                                     "keys": list(listed[:_KEYS])})
+        for name, listed in keys.items()
+        if listed
+    ]  # fmt: skip
 
 
 def _item_json(result: ItemResult) -> dict[str, Any]:
@@ -171,12 +208,18 @@ def _item_json(result: ItemResult) -> dict[str, Any]:
 
 def largest_differences(results: Sequence[ItemResult], top: int) -> list[ItemResult]:
     """The clearest differences first; where the judge gives no scores, those that both orders agree on."""
-    ranked = sorted(results, key=lambda r: (-abs(r.points - 0.5), -abs(r.gap or 0.0), r.item.key))
+    ranked = sorted(results, key=lambda r: (-abs(r.points - 0.5), -(r.lead or 0.0), r.item.key))
     return [result for result in ranked if result.points != 0.5][:top]
 
 
 def compare(
-    workspace: Workspace, sides: ComparedFolders, job: JudgingJob, imported: ImportReport, *, watch: Watch | None = None
+    workspace: Workspace,
+    sides: ComparedFolders,
+    job: JudgingJob,
+    imported: ImportReport,
+    *,
+    watch: Watch | None = None,
+    level: float = 0.95,
 ) -> tuple[ModelComparison, JudgeReport]:
     """Ask the judge what is missing and say how NEW stands against OLD."""
     (report,) = ask_jobs(workspace, [job], watch=watch)
@@ -189,19 +232,19 @@ def compare(
     comparison = ModelComparison(
         sides=sides,
         judge=job.wired.judge.name,
-        verdict=_about(_verdict(results, sides), job.wired.dimension),
+        verdict=_about(_verdict(results, sides, level), job.wired.dimension),
         items=results,
         coverage=_coverage(workspace, sides, job),
         judgments=dict(judged),
         left_out=left_out,
-        by_task={name: _verdict(rows, sides) for name, rows in sorted(tasks.items())} if len(tasks) > 1 else {},
-        skips=imported.skips,
+        by_task={name: _verdict(rows, sides, level) for name, rows in sorted(tasks.items())} if len(tasks) > 1 else {},
+        skips=list(imported.skips),
     )
     return comparison, report
 
 
-def _verdict(results: Sequence[ItemResult], sides: ComparedFolders) -> ComparisonVerdict:
-    return compare_points([result.points for result in results], sides.old_name, sides.new_name)
+def _verdict(results: Sequence[ItemResult], sides: ComparedFolders, level: float) -> ComparisonVerdict:
+    return compare_points([result.points for result in results], sides.old_name, sides.new_name, level=level)
 
 
 def _about(verdict: ComparisonVerdict, dimension: str) -> ComparisonVerdict:
@@ -271,12 +314,12 @@ def _gaps(
     return {item: sum(values) / len(values) for item, values in sums.items()}
 
 
-def _coverage(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> dict[str, dict[str, Any]]:
+def _coverage(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> dict[str, FolderCoverage]:
     total = len(job.board.items)
-    found: dict[str, dict[str, Any]] = {}
+    coverage: dict[str, FolderCoverage] = {}
     keys = {item.item_id: item.key for item in job.board.items.values()}
     for name in (sides.old_name, sides.new_name):
         have = {output.item_id for output in workspace.store.records(Output, editor=name, status=Status.OK.value)}
         missing = sorted(key for item_id, key in keys.items() if item_id not in have)
-        found[name] = {"items": total, "outputs": total - len(missing), "missing": missing[:50]}
-    return found
+        coverage[name] = FolderCoverage(total, total - len(missing), tuple(missing[:_KEYS]))
+    return coverage

@@ -14,21 +14,22 @@ SHOWN = 12
 SIDE_PX = 512
 
 
-def write_comparison(workspace: Workspace, found: ModelComparison, folder: Path) -> Path:
+def write_comparison(workspace: Workspace, comparison: ModelComparison, folder: Path) -> Path:
     """Write ``index.html`` and its pictures; returns the page."""
-    sides = found.sides
+    sides = comparison.sides
     figures = ComparisonFigures(
-        sides.old_name, sides.new_name, found.judge, found.verdict, found.by_task, found.notices
+        sides.old_name, sides.new_name, comparison.judge, comparison.verdict, comparison.by_task, comparison.notices
     )
     ranked = [
-        ComparedItem(one.item, one.old, one.new, one.points > 0.5, one.gap)
-        for one in largest_differences(found.items, len(found.items))
+        ComparedItem(result.item, result.old, result.new, result.points > 0.5, result.gap)
+        for result in largest_differences(comparison.items, len(comparison.items))
     ]
-    shown = [one for new in (True, False) for one in [r for r in ranked if r.new_ahead == new][:SHOWN]]
-    return write_html(build_comparison_page(figures, shown, partial(_file, workspace, folder)), folder)
+    shown = [item for new in (True, False) for item in [r for r in ranked if r.new_ahead == new][:SHOWN]]
+    return write_html(build_comparison_page(figures, shown, partial(preview_file, workspace, folder)), folder)
 
 
-def _file(workspace: Workspace, folder: Path, image: ImageRef) -> str:
+def preview_file(workspace: Workspace, folder: Path, image: ImageRef) -> str:
+    """Write a preview of an image below the page's folder; returns its path there, empty where there are no pixels."""
     path = folder / "images" / f"{image.sha256[:20]}.jpg"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

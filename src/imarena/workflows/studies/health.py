@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from imarena.core import content_id
 from imarena.core.records import Order, Outcome, Output, Status
-from imarena.judges import JudgeHealth, SelfConsistency, Verdicts
+from imarena.judges import HealthFindings, JudgeHealth, SelfConsistency, Verdicts
 from imarena.judges import health as figures
-from imarena.stats import Figure, proportion_figure
+from imarena.stats import Figure, Interval, proportion_figure
 from imarena.storage import Workspace
 from imarena.workflows.studies.health_data import JudgeAnswers, PeopleVotes, people_for, read_judges, read_people
 from imarena.workflows.studies.judge_agreement import agreement_among_judges, pairs_of_points
@@ -31,134 +31,139 @@ def judge_health_report(
     forms = read_judges(view, chosen)
     people = read_people(view)
     editors = {row["id"]: row["editor"] or "(not named)" for row in workspace.store.rows(Output)}
-    judged = {one.name: one.dimensions for one in chosen}
-    found = []
+    judged = {named.name: named.dimensions for named in chosen}
+    reports = []
     probed = stored_probes(workspace)
     for judge in sorted(forms):
         newest = forms[judge][-1]
-        one = JudgeHealth(judge, dict(newest.statuses), versions=[said.version for said in forms[judge]])
-        _failures(one, newest)
-        _position(one, newest)
-        _consistency(one, newest)
+        versions = tuple(answers.version for answers in forms[judge])
+        health = HealthFindings(judge, dict(newest.statuses), versions)
+        _failures(health, newest)
+        _position(health, newest)
+        _consistency(health, newest)
         asked = people_for(newest, judged[newest.name], people)
-        _against_votes(one, newest, asked)
-        _versions(one, forms[judge], asked)
-        _gaps(one, newest, asked)
-        _means(one, newest, editors)
-        _drift(one, forms[judge])
-        _injection(one, newest, probed.pop(judge.partition(AT)[0] if judge not in probed else judge, []))
-        found.append(one)
+        _against_votes(health, newest, asked)
+        _versions(health, forms[judge], asked)
+        _gaps(health, newest, asked)
+        _means(health, newest, editors)
+        _drift(health, forms[judge])
+        _injection(health, newest, probed.pop(judge.partition(AT)[0] if judge not in probed else judge, []))
+        reports.append(health)
     if not judges:
-        found += [only_probed(judge, probes) for judge, probes in sorted(probed.items())]
-    _against_ratings(workspace, found, [one.name for one in chosen])
-    return found, agreement_among_judges(forms)
+        reports += [only_probed(judge, probes) for judge, probes in sorted(probed.items())]
+    _against_ratings(workspace, reports, list(judged))
+    return [health.health() for health in reports], agreement_among_judges(forms)
 
 
-def _failures(one: JudgeHealth, said: JudgeAnswers) -> None:
-    total = said.statuses.total()
-    failed = total - said.statuses[Status.OK.value]
-    one.add(
+def _failures(health: HealthFindings, answers: JudgeAnswers) -> None:
+    total = answers.statuses.total()
+    failed = total - answers.statuses[Status.OK.value]
+    health.add(
         "How often does it give no verdict?", proportion_figure("failed", failed, total, "attempts that are not ok")
     )
 
 
-def _position(one: JudgeHealth, said: JudgeAnswers) -> None:
-    both = [o for o in said.pairs.values() if {Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value} <= o.keys()]
+def _position(health: HealthFindings, answers: JudgeAnswers) -> None:
+    both = [o for o in answers.pairs.values() if {Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value} <= o.keys()]
     if not both:
-        one.needs("position_bias")
+        health.needs("position_bias")
         return
-    found = figures.position_bias(
+    bias = figures.position_bias(
         [orders[Order.LEFT_FIRST.value] for orders in both], [orders[Order.RIGHT_FIRST.value] for orders in both]
     )
-    one.add("Does it like the first place? (0.5 is fair)", found.first_rate)
-    one.add("How often do the two orders disagree?", found.flips)
-    one.add("Of those that chose one place twice: how often the first?", found.first_of_flips)
+    health.add("Does it like the first place? (0.5 is fair)", bias.first_rate)
+    health.add("How often do the two orders disagree?", bias.flips)
+    health.add("Of those that chose one place twice: how often the first?", bias.first_of_flips)
 
 
-def _consistency(one: JudgeHealth, said: JudgeAnswers) -> None:
-    repeats = sorted({repeat for _, repeat in said.pairs} or {repeat for _, repeat in said.points})
+def _consistency(health: HealthFindings, answers: JudgeAnswers) -> None:
+    repeats = sorted({repeat for _, repeat in answers.pairs} or {repeat for _, repeat in answers.points})
     if len(repeats) < 2:
-        one.needs("repeats")
+        health.needs("repeats")
         return
-    keys = sorted(said.keys()) or pairs_of_points(said)
+    keys = sorted(answers.keys()) or pairs_of_points(answers)
     if not keys:
-        one.needs("repeated_pairs")
+        health.needs("repeated_pairs")
         return
-    runs: list[Verdicts] = [[said.battle(key, repeat) for key in keys] for repeat in repeats]
-    found: SelfConsistency = figures.self_consistency(runs)
-    one.add(f"Does it agree with itself over {found.n_runs} runs? (nominal alpha)", found.alpha)
-    one.add("Pairs with one verdict in all runs", found.unanimous)
+    runs: list[Verdicts] = [[answers.battle(key, repeat) for key in keys] for repeat in repeats]
+    consistency: SelfConsistency = figures.self_consistency(runs)
+    health.add(f"Does it agree with itself over {consistency.n_runs} runs? (nominal alpha)", consistency.alpha)
+    health.add("Pairs with one verdict in all runs", consistency.unanimous)
 
 
-def _injection(one: JudgeHealth, said: JudgeAnswers, probes: Sequence[ProbeAnswer]) -> None:
-    if said.flagged:
-        found = proportion_figure("flagged", sum(said.flagged.values()), len(said.flagged), "outputs with such words")
-        one.add("In how many outputs did it see words that address a judge?", found)
-    form = content_id("form", *json.loads(said.form))
+def _injection(health: HealthFindings, answers: JudgeAnswers, probes: Sequence[ProbeAnswer]) -> None:
+    if answers.flagged:
+        share = proportion_figure(
+            "flagged", sum(answers.flagged.values()), len(answers.flagged), "outputs with such words"
+        )
+        health.add("In how many outputs did it see words that address a judge?", share)
+    form = content_id("form", *json.loads(answers.form))
     mine = [probe for probe in probes if probe.form == form]
     if mine:
-        add_probes(one, mine)
+        add_probes(health, mine)
     elif probes:
-        one.needs("probe_of_this_form")
+        health.needs("probe_of_this_form")
     else:
-        one.needs("probe")
+        health.needs("probe")
 
 
-def _against_votes(one: JudgeHealth, said: JudgeAnswers, people: PeopleVotes) -> None:
+def _against_votes(health: HealthFindings, answers: JudgeAnswers, people: PeopleVotes) -> None:
     if not people.votes:
-        one.needs("votes")
+        health.needs("votes")
         return
-    human, judge, tracks = _met(said, people)
+    human, judge, tracks = _met(answers, people)
     if not judge:
-        one.needs("verdicts_on_votes")
+        health.needs("verdicts_on_votes")
         return
     groups = figures.accuracy_by_group(human, judge, tracks)
-    others = ", ".join(sorted(people.dimensions - {said.dimension}))
-    about = f"; votes about {others}, verdicts about {said.dimension}" if others else ""
-    one.add(f"Does it choose as people do where they decide? (a tie is wrong{about})", groups.pop("overall"))
+    others = ", ".join(sorted(people.dimensions - {answers.dimension}))
+    about = f"; votes about {others}, verdicts about {answers.dimension}" if others else ""
+    health.add(f"Does it choose as people do where they decide? (a tie is wrong{about})", groups.pop("overall"))
     if len(groups) > 1:
         for track, figure in groups.items():
-            one.add("... by track or task", figure, group=track)
+            health.add("... by track or task", figure, group=track)
     lazy = figures.tie_laziness(human, judge)
-    one.add("How often does it tie where people decide?", lazy.false_ties)
+    health.add("How often does it tie where people decide?", lazy.false_ties)
 
 
-def _met(said: JudgeAnswers, people: PeopleVotes) -> tuple[list[Outcome | None], list[Outcome | None], list[str]]:
+def _met(answers: JudgeAnswers, people: PeopleVotes) -> tuple[list[Outcome | None], list[Outcome | None], list[str]]:
     """Every vote beside every verdict on its pair, as in `align`, and the track (or task) of the pair."""
-    rows = [(vote, verdict, track) for key, vote, track in people.votes for verdict in said.verdicts(key)]
+    rows = [(vote, verdict, track) for key, vote, track in people.votes for verdict in answers.verdicts(key)]
     return [vote for vote, *_ in rows], [verdict for _, verdict, _ in rows], [track for *_, track in rows]
 
 
-def _versions(one: JudgeHealth, forms: Sequence[JudgeAnswers], people: PeopleVotes) -> None:
+def _versions(health: HealthFindings, forms: Sequence[JudgeAnswers], people: PeopleVotes) -> None:
     """Where there are several versions: how often each chooses as people do, on the votes that it has verdicts on."""
-    for said in forms if len(forms) > 1 else ():
-        human, judge, _ = _met(said, people)
+    for answers in forms if len(forms) > 1 else ():
+        human, judge, _ = _met(answers, people)
         if judge:
-            found = figures.accuracy_by_group(human, judge, ["overall"] * len(judge))["overall"]
-            one.add("Does each version choose as people do where they decide?", found, group=f"version {said.version}")
+            accuracy = figures.accuracy_by_group(human, judge, ["overall"] * len(judge))["overall"]
+            health.add(
+                "Does each version choose as people do where they decide?", accuracy, group=f"version {answers.version}"
+            )
 
 
-def _gaps(one: JudgeHealth, said: JudgeAnswers, people: PeopleVotes) -> None:
+def _gaps(health: HealthFindings, answers: JudgeAnswers, people: PeopleVotes) -> None:
     rows = []
-    repeats = sorted({repeat for _, repeat in said.points})
+    repeats = sorted({repeat for _, repeat in answers.points})
     for key, outcome, _ in people.votes:
         for repeat in repeats:
-            left, right = said.points.get((key[0], repeat)), said.points.get((key[1], repeat))
+            left, right = answers.points.get((key[0], repeat)), answers.points.get((key[1], repeat))
             if left is not None and right is not None and outcome in figures.DECISIVE:
                 rows.append((outcome is Outcome.LEFT, left, right))
     if not rows:
-        one.needs("scores_of_pairs")
+        health.needs("scores_of_pairs")
         return
     units = [number for number in range(len(rows)) for _ in range(2)]
     human = [value for left, _, _ in rows for value in (float(left), float(not left))]
-    scores = [value for _, one_score, other in rows for value in (one_score, other)]
+    scores = [value for _, left, right in rows for value in (left, right)]
     edges = _edges(scores)
-    found = figures.score_gap_agreement(units, human, scores, edges)
-    for band, figure in zip(found.bands, found.figures, strict=True):
+    agreement = figures.score_gap_agreement(units, human, scores, edges)
+    for band, figure in zip(agreement.bands, agreement.figures, strict=True):
         if band.n:
             low = f"{band.low:.3g}"
             name = f"{low} to {band.high:.3g}" if band.high is not None else f"{low} and more"
-            one.add("Is a larger score gap a surer verdict?", figure, group=name)
+            health.add("Is a larger score gap a surer verdict?", figure, group=name)
 
 
 def _edges(scores: Sequence[float]) -> tuple[float, ...]:
@@ -167,54 +172,62 @@ def _edges(scores: Sequence[float]) -> tuple[float, ...]:
     return GAPS if max(scores) > 100 else tuple(edge / 1000 * (span or 1.0) for edge in GAPS)
 
 
-def _means(one: JudgeHealth, said: JudgeAnswers, editors: dict[str, str]) -> None:
-    if not said.dimensions:
+def _means(health: HealthFindings, answers: JudgeAnswers, editors: dict[str, str]) -> None:
+    if not answers.dimensions:
         return
     rows: dict[str, list[dict[str, float]]] = defaultdict(list)
-    for output, scores in said.dimensions.items():
+    for output, scores in answers.dimensions.items():
         rows[editors[output]].append(scores)
-    for editor, found in figures.dimension_means(rows).items():
-        for name, mean in found.items():
+    for editor, means in figures.dimension_means(rows).items():
+        for name, mean in means.items():
             half = 1.96 * mean.error if mean.error else None  # equal scores show no error, and not that there is none
             low, high = (mean.mean - half, mean.mean + half) if half is not None else (None, None)
-            told = "normal, 95 %" if half is not None else ""
+            method = "normal, 95 %" if half is not None else ""
             why = "one score" if mean.n == 1 else "no variation: all scores are equal"
             figure = Figure(
-                name, mean.mean, mean.n, "mean", low=low, high=high, interval=told, interval_reason="" if told else why
+                name,
+                mean.mean,
+                mean.n,
+                "mean",
+                low=low,
+                high=high,
+                interval=method,
+                interval_reason="" if method else why,
             )
-            one.add("Mean of each dimension", figure, group=editor)
+            health.add("Mean of each dimension", figure, group=editor)
 
 
-def _drift(one: JudgeHealth, forms: Sequence[JudgeAnswers]) -> None:
+def _drift(health: HealthFindings, forms: Sequence[JudgeAnswers]) -> None:
     if len(forms) < 2:
-        one.needs("two_forms")
+        health.needs("two_forms")
         return
-    told = False
+    comparable = False
     for old, new in pairwise(forms):
         both = old.keys() & new.keys()
         if both:
             pairs = sorted(both)
             changed = figures.verdict_drift([old.battle(k) for k in pairs], [new.battle(k) for k in pairs])
-            one.add("Did its verdicts change with its form?", changed, group=new.changed_from(old))
-            told = True
+            health.add("Did its verdicts change with its form?", changed, group=new.changed_from(old))
+            comparable = True
         common = {key for key, _ in old.points} & {key for key, _ in new.points}
         if len(common) > 1:
-            found = figures.score_drift(_scores(old, common), _scores(new, common))
-            moved = (found.shift, found.rank_correlation, found.changed)
-            one.add("Did its scores move with its form?", *moved, group=new.changed_from(old))
-            told = True
-    if not told:
-        one.needs("common_outputs")
+            drift = figures.score_drift(_scores(old, common), _scores(new, common))
+            moved = (drift.shift, drift.rank_correlation, drift.changed)
+            health.add("Did its scores move with its form?", *moved, group=new.changed_from(old))
+            comparable = True
+    if not comparable:
+        health.needs("common_outputs")
 
 
-def _scores(said: JudgeAnswers, outputs: Iterable[str]) -> dict[str, float | None]:
-    return {output: said.score(output) for output in outputs}
+def _scores(answers: JudgeAnswers, outputs: Iterable[str]) -> dict[str, float | None]:
+    return {output: answers.score(output) for output in outputs}
 
 
 FOLLOWS = "Do its scores follow people's ratings?"
+NO_INTERVAL = Interval(None, None, "", "")
 
 
-def _against_ratings(workspace: Workspace, found: Sequence[JudgeHealth], judges: Sequence[str]) -> None:
+def _against_ratings(workspace: Workspace, reports: Sequence[HealthFindings], judges: Sequence[str]) -> None:
     from imarena.agreement import AlignOptions, align
     from imarena.core import UserError
     from imarena.workflows.studies.columns import ratings_from_store, scores_from_store
@@ -222,28 +235,27 @@ def _against_ratings(workspace: Workspace, found: Sequence[JudgeHealth], judges:
     ratings = ratings_from_store(workspace)
     scores = scores_from_store(workspace, judges, sorted(set(ratings.labels["criterion"])))
     if not len(ratings) or not len(scores):
-        for one in found:
-            one.needs("ratings_and_scores")
+        for health in reports:
+            health.needs("ratings_and_scores")
         return
     try:
         aligned = align(scores, ratings, AlignOptions())
     except UserError:
-        for one in found:
-            one.needs("scores_of_ratings")
+        for health in reports:
+            health.needs("scores_of_ratings")
         return
-    named = {one.judge: one for one in found}
+    named = {health.judge: health for health in reports}
     how = f"{aligned.settings['interval']}, {aligned.settings['rounds']} rounds, seed {aligned.settings['seed']}"
     for group in aligned.groups:
-        own = group["judge"].removesuffix(f": {group['criterion']}")  # its mark of the same name, not its headline
+        own = group.judge.removesuffix(f": {group.criterion}")  # its mark of the same name, not its headline
         if own not in named:
             continue
-        marks = own != group["judge"]
-        question = "Do its marks follow people's on the same criterion?" if marks else FOLLOWS
-        for name in ("spearman", "kendall_accuracy"):
-            reason = str(group["reason"] or "") if group[name] is None else ""
-            ends = (group["interval"] or {}).get(name) or {}
+        question = "Do its marks follow people's on the same criterion?" if own != group.judge else FOLLOWS
+        for name, value in (("spearman", group.spearman), ("kendall_accuracy", group.kendall_accuracy)):
+            reason = (group.reason or "") if value is None else ""
+            ends = group.interval.get(name, NO_INTERVAL)
             figure = Figure(
-                name, group[name], group["n"], "against the mean rating", reason, ends.get("low"), ends.get("high"),
-                how if ends.get("low") is not None else "", ends.get("reason") or "",
+                name, value, group.n, "against the mean rating", reason, ends.low, ends.high,
+                how if ends.low is not None else "", ends.reason,
             )  # fmt: skip
-            named[own].add(question, figure, group=group["criterion"] or "")
+            named[own].add(question, figure, group=group.criterion or "")

@@ -2,19 +2,18 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sqlalchemy import select
 
 from imarena.core import canonical_json
 from imarena.core.records import Order, Outcome
 from imarena.judges import outcomes_from_scores
-from imarena.storage import Form, reading
-from imarena.storage.schema import judgments
+from imarena.storage import Form
+from imarena.workflows.studies.columns import judgment_bodies
 from imarena.workflows.views import (
     EQUAL,
     ORDERS,
@@ -27,7 +26,6 @@ from imarena.workflows.views import (
     View,
     combine_columns,
     compared_dimensions,
-    fetch_columns,
     first_scores,
     people_battles,
     versions_of,
@@ -37,7 +35,6 @@ PairKey = tuple[str, str]
 """Left and right output, the smaller id first."""
 OUTCOMES: tuple[Outcome | None, ...] = (None, *map(Outcome, PREFERENCES[1:EQUAL]), Outcome.TIE)
 """By code; a tie of unstated kind is a tie."""
-PAGE = 500
 
 
 @dataclass
@@ -84,8 +81,8 @@ class JudgeAnswers:
         """
         if self.fought:
             return self.fought.get(key, [])
-        found = (self._by_scores(key, repeat) for repeat in self._repeats)
-        return [outcome for outcome in found if outcome is not None]
+        outcomes = (self._by_scores(key, repeat) for repeat in self._repeats)
+        return [outcome for outcome in outcomes if outcome is not None]
 
     @cached_property
     def _repeats(self) -> list[int]:
@@ -99,13 +96,17 @@ class JudgeAnswers:
         """What differs between an older form and this one: 'temperature 0.0 to 0.7', 'prompt 1 to 2'."""
         (*was, before), (*now, after) = json.loads(old.form), json.loads(self.form)
         parts = zip(("version", "prompt", "prompt version"), was, now, strict=True)
-        told = [f"{name} {one or '?'} to {two or '?'}" for name, one, two in parts if one != two]
+        changes = [
+            f"{name} {old_value or '?'} to {new_value or '?'}"
+            for name, old_value, new_value in parts
+            if old_value != new_value
+        ]
         for name in sorted(before.keys() | after.keys()):
-            one, two = before.get(name), after.get(name)
-            if one != two:
-                short = all(isinstance(value, str | int | float | None) for value in (one, two))
-                told.append(f"{name} {str(one)[:12]} to {str(two)[:12]}" if short else name)
-        return ", ".join(told)
+            old_value, new_value = before.get(name), after.get(name)
+            if old_value != new_value:
+                short = all(isinstance(value, str | int | float | None) for value in (old_value, new_value))
+                changes.append(f"{name} {str(old_value)[:12]} to {str(new_value)[:12]}" if short else name)
+        return ", ".join(changes)
 
     def keys(self) -> set[PairKey]:
         """The pairs that it was shown in battles."""
@@ -122,23 +123,23 @@ def read_judges(view: View, judges: Sequence[ChosenJudge]) -> dict[str, list[Jud
 
     A judge that was chosen by its version has that version alone.
     """
-    found: dict[str, list[JudgeAnswers]] = {}
+    answers: dict[str, list[JudgeAnswers]] = {}
     for judge in judges:
         for dimension in sorted(judge.dimensions):
             name = judge.name if dimension == WHOLE else f"{judge.name}, {dimension}"
             versions = versions_of(view, judge, dimension)
-            found[name] = [_said(view, name, dimension, version) for version in versions]
-    return found
+            answers[name] = [_answers(view, name, dimension, version) for version in versions]
+    return answers
 
 
-def _said(view: View, name: str, dimension: str, version: JudgeVersion) -> JudgeAnswers:
-    given = view.judgments(version.forms)
-    said = JudgeAnswers(name, _form_text(version.newest), dimension, version.name, version.newest.higher_is_better)
-    statuses = np.bincount(given.status, minlength=len(STATUSES)).tolist()
-    said.statuses.update({status: n for status, n in zip(STATUSES, statuses, strict=True) if n})
-    _note_pairs(view, said, given)
-    _note_scores(view, said, given)
-    return said
+def _answers(view: View, name: str, dimension: str, version: JudgeVersion) -> JudgeAnswers:
+    columns = view.judgments(version.forms)
+    answers = JudgeAnswers(name, _form_text(version.newest), dimension, version.name, version.newest.higher_is_better)
+    statuses = np.bincount(columns.status, minlength=len(STATUSES)).tolist()
+    answers.statuses.update({status: n for status, n in zip(STATUSES, statuses, strict=True) if n})
+    _note_pairs(view, answers, columns)
+    _note_scores(view, answers, columns)
+    return answers
 
 
 def _form_text(form: Form) -> str:
@@ -146,12 +147,12 @@ def _form_text(form: Form) -> str:
     return canonical_json([*identity, json.loads(form.params)])
 
 
-def _ids(view: View, places: Any) -> list[str]:
-    return [view.entries.id_of(place) for place in places.tolist()]
+def _ids(view: View, outputs: Any) -> list[str]:
+    return [view.entries.id_of(index) for index in outputs.tolist()]
 
 
-def _note_pairs(view: View, said: JudgeAnswers, given: JudgmentColumns) -> None:
-    paired = given.where(given.right >= 0)
+def _note_pairs(view: View, answers: JudgeAnswers, judged: JudgmentColumns) -> None:
+    paired = judged.where(judged.right >= 0)
     columns = (_ids(view, paired.left), _ids(view, paired.right), paired.order, paired.repeat, paired.preference)
     ok = paired.ok
     for row, (left, right, order, repeat, preference) in enumerate(zip(*columns, strict=True)):
@@ -159,61 +160,46 @@ def _note_pairs(view: View, said: JudgeAnswers, given: JudgmentColumns) -> None:
         shown = ORDERS[order] or Order.UNKNOWN.value
         if flipped and shown in (Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value):
             shown = Order.RIGHT_FIRST.value if shown == Order.LEFT_FIRST.value else Order.LEFT_FIRST.value
-        held = said.pairs[key, int(repeat)]
+        held = answers.pairs[key, int(repeat)]
         if held.get(shown) is None:
             held[shown] = _turned(OUTCOMES[preference] if ok[row] else None, flipped)
     fought = combine_columns(paired, np.zeros(len(paired), np.int32), view.entries)
     sides = (_ids(view, fought.left), _ids(view, fought.right), fought.repeat, fought.outcome, fought.decided)
     for left, right, repeat, outcome, decided in zip(*sides, strict=True):
         key, flipped = _key(left, right)
-        place, told = (key, int(repeat)), _turned(OUTCOMES[outcome] if decided else None, flipped)
-        if told is not None:
-            said.fought[key].append(told)
-        if said.battles.get(place) is None:
-            said.battles[place] = told
+        battle, verdict = (key, int(repeat)), _turned(OUTCOMES[outcome] if decided else None, flipped)
+        if verdict is not None:
+            answers.fought[key].append(verdict)
+        if answers.battles.get(battle) is None:
+            answers.battles[battle] = verdict
     for output, seen in _seen_words(view, paired.where(ok)):
-        said.flagged[output] = seen
+        answers.flagged[output] = seen
 
 
-def _note_scores(view: View, said: JudgeAnswers, given: JudgmentColumns) -> None:
-    single = first_scores(given)
+def _note_scores(view: View, answers: JudgeAnswers, judged: JudgmentColumns) -> None:
+    single = first_scores(judged)
     single = single.where(np.isfinite(single.score))
     outputs = _ids(view, single.left)
     unit = view.entries.unit[single.left]
     columns = (outputs, single.repeat.tolist(), single.score.tolist(), unit.tolist())
-    for output, repeat, score, place in zip(*columns, strict=True):
-        said.points.setdefault((output, repeat), score)  # the first one counts, as on boards
-        said.units[output] = place
+    for output, repeat, score, unit_number in zip(*columns, strict=True):
+        answers.points.setdefault((output, repeat), score)  # the first one counts, as on boards
+        answers.units[output] = unit_number
     of = dict(zip(single.seq.tolist(), outputs, strict=True))
-    for seq, body in _bodies(view, single):
-        said.dimensions[of[seq]] = body.get("scores", {})
+    for seq, body in judgment_bodies(view, single):
+        answers.dimensions[of[seq]] = body.get("scores", {})
         if "injection" in body.get("reasons", {}):
-            said.flagged[of[seq]] = bool(body["reasons"]["injection"])
+            answers.flagged[of[seq]] = bool(body["reasons"]["injection"])
 
 
 def _seen_words(view: View, paired: JudgmentColumns) -> Iterator[tuple[str, bool]]:
     """Outputs of battles in which the judge looked for words that address a judge."""
-    places = {seq: row for row, seq in enumerate(paired.seq.tolist())}
-    for seq, body in _bodies(view, paired, holding='"injection"'):
+    row_of = {seq: row for row, seq in enumerate(paired.seq.tolist())}
+    for seq, body in judgment_bodies(view, paired, holding='"injection"'):
         for side, column in (("left", paired.left), ("right", paired.right)):
             seen = body.get("reasons", {}).get(side)
             if isinstance(seen, dict) and "injection" in seen:
-                yield view.entries.id_of(int(column[places[seq]])), bool(seen["injection"])
-
-
-def _bodies(view: View, given: JudgmentColumns, holding: str = "") -> Iterable[tuple[int, dict[str, Any]]]:
-    """The records behind these judgments; `holding`: only those with this text in them."""
-    wanted = np.sort(given.seq)
-    for start in range(0, wanted.size, PAGE):
-        query = select(judgments.c.seq, judgments.c.body).where(
-            judgments.c.seq.in_(wanted[start : start + PAGE].tolist())
-        )
-        if holding:
-            query = query.where(judgments.c.body.contains(holding, autoescape=True))
-        with reading(view.workspace.store.engine) as connection:
-            columns = fetch_columns(connection, query.order_by(judgments.c.seq))
-        for seq, body in zip(*columns, strict=True):
-            yield seq, json.loads(body)
+                yield view.entries.id_of(int(column[row_of[seq]])), bool(seen["injection"])
 
 
 def _key(left: str, right: str) -> tuple[PairKey, bool]:
@@ -234,9 +220,9 @@ class PeopleVotes:
     """What they are about."""
 
 
-def people_for(said: JudgeAnswers, judged: Collection[str], people: Mapping[str, PeopleVotes]) -> PeopleVotes:
+def people_for(answers: JudgeAnswers, judged: Collection[str], people: Mapping[str, PeopleVotes]) -> PeopleVotes:
     """The votes that verdicts are compared with, by the rule that `align` follows. `judged`: the judge's dimensions."""
-    dimensions = compared_dimensions(said.dimension, judged, people)
+    dimensions = compared_dimensions(answers.dimension, judged, people)
     votes = [vote for name in sorted(dimensions) for vote in people[name].votes]
     return PeopleVotes(votes, dimensions)
 
@@ -245,14 +231,14 @@ def read_people(view: View) -> dict[str, PeopleVotes]:
     """The votes on pairs that count, by what people were asked about."""
     entries = view.entries
     tracks, tasks = (entries.labels[name].list() for name in ("track", "task"))
-    found = people_battles(view)
+    battles = people_battles(view)
     votes: dict[str, PeopleVotes] = {}
     columns = (
-        _ids(view, found.left),
-        _ids(view, found.right),
-        found.winner,
-        found.dimension.list(),
-        entries.item[found.left],
+        _ids(view, battles.left),
+        _ids(view, battles.right),
+        battles.winner,
+        battles.dimension.list(),
+        entries.item[battles.left],
     )
     for left, right, winner, about, item in zip(*columns, strict=True):
         key, flipped = _key(left, right)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from imarena.judges import JudgeHealth
+from imarena.judges import HealthFindings, JudgeHealth
 from imarena.judges import health as figures
 from imarena.workflows.studies.health_data import JudgeAnswers, PairKey
 
@@ -13,7 +13,7 @@ TOGETHER = "The judges together"
 
 def agreement_among_judges(forms: Mapping[str, Sequence[JudgeAnswers]]) -> JudgeHealth:
     """Agreement among the newest forms of the judges, for each dimension apart."""
-    health = JudgeHealth(TOGETHER)
+    health = HealthFindings(TOGETHER)
     groups: dict[str, list[JudgeAnswers]] = defaultdict(list)
     for _, answers in sorted(forms.items()):
         groups[answers[-1].dimension].append(answers[-1])
@@ -21,10 +21,10 @@ def agreement_among_judges(forms: Mapping[str, Sequence[JudgeAnswers]]) -> Judge
         _agreement(health, dimension, judges)
     if len(forms) > 1 and not health.lines:
         health.needs("two_judges")
-    return health
+    return health.health()
 
 
-def _agreement(health: JudgeHealth, dimension: str, judges: Sequence[JudgeAnswers]) -> None:
+def _agreement(health: HealthFindings, dimension: str, judges: Sequence[JudgeAnswers]) -> None:
     """On the pairs of battles, for scores by their sign; where none of them fought battles, on all pairs scored."""
     keys = set().union(*(answers.keys() for answers in judges)) or set().union(*map(pairs_of_points, judges))
     table = {answers.name: {key: answers.battle(key) for key in keys} for answers in judges}

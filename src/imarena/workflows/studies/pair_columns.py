@@ -7,13 +7,12 @@ here, although they stand on no board. Both orders are combined as for boards (`
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import or_, select
 
-from imarena.agreement import VerdictColumns
+from imarena.agreement import VerdictColumns, take_rows
 from imarena.core.records import Outcome, Status
 from imarena.judges import score_gap
 from imarena.storage import Form, Workspace, reading
@@ -41,7 +40,6 @@ from imarena.workflows.views import (
 REASONS = {"one order missing": "one order is missing", "no preference": "the judge gave no preference"}
 """Words for problems that are no status."""
 ONE_SCORE = "one of the two outputs has no score"
-PAIR_RULE = "pairs of outputs for one item: the higher mean rating wins, equal means (to nine decimals) are a tie"
 
 
 @dataclass(frozen=True)
@@ -63,21 +61,25 @@ class PairVerdict:
 # ---------------------------------------------------------------- people
 
 
-def votes_from_store(workspace: Workspace) -> VerdictColumns:
-    """Every vote on two outputs that counts, whoever made them."""
+def votes_from_store(workspace: Workspace, by: Sequence[str] = ()) -> VerdictColumns:
+    """Every vote on two outputs that counts, whoever made them. `by`: columns of the items to have beside `LABELS`."""
     view = View(workspace)
     battles = people_battles(view)
-    return _people(view, battles, [str(rater) for rater in battles.rater.list()], "the workspace's votes")
+    return _people(view, battles, [str(rater) for rater in battles.rater.list()], "the workspace's votes", by)
 
 
-def votes_from_ratings(workspace: Workspace, criterion: str = WHOLE) -> VerdictColumns:
-    """People's mean ratings as votes on pairs, for a judge that compares where people only rated (`PAIR_RULE`)."""
+def votes_from_ratings(workspace: Workspace, by: Sequence[str] = ()) -> VerdictColumns:
+    """People's mean ratings as votes on pairs, for a judge that compares where people only rated.
+
+    Of two outputs for one item the higher mean rating wins; equal means (to nine decimals) are a tie.
+    """
     view = View(workspace)
-    battles = rating_battles(view, NO_BATTLES, criterion)
-    return _people(view, battles, ["people's mean rating"] * len(battles), "pairs of the workspace's mean ratings")
+    battles = rating_battles(view, NO_BATTLES, WHOLE)
+    raters = ["people's mean rating"] * len(battles)
+    return _people(view, battles, raters, "pairs of the workspace's mean ratings", by)
 
 
-def _people(view: View, battles: BattleColumns, raters: list[str], source: str) -> VerdictColumns:
+def _people(view: View, battles: BattleColumns, raters: list[str], source: str, by: Sequence[str]) -> VerdictColumns:
     entries = view.entries
     items = [entries.item_id[item] for item in entries.item[battles.left].tolist()]
     return VerdictColumns(
@@ -86,14 +88,16 @@ def _people(view: View, battles: BattleColumns, raters: list[str], source: str) 
         [entries.id_of(position) for position in battles.right.tolist()],
         [PREFERENCES[code] for code in battles.winner.tolist()],
         raters,
-        {**_labels(view, items), "dimension": [str(name) for name in battles.dimension.list()]},
+        {**labels_of_items(view, items, by), "dimension": [str(name) for name in battles.dimension.list()]},
         source,
     )
 
 
-def _labels(view: View, items: Sequence[str]) -> dict[str, list[str]]:
+def labels_of_items(view: View, items: Sequence[str], by: Sequence[str] = ()) -> dict[str, list[str]]:
+    """Data set, task, family, topic, track and the columns `by` of each of these items; empty where it has none."""
     item_position = {name: number for number, name in enumerate(view.entries.item_id)}
-    known = {name: view.entries.labels[name].list() for name in LABELS}
+    columns = {name: view.item_label(name) for name in (*LABELS, *by)}
+    known = {name: column.list() for name, column in columns.items() if column is not None}
     return {name: [values[item_position[item]] or "" for item in items] for name, values in known.items()}
 
 
@@ -129,7 +133,7 @@ def verdicts_from_store(
         [line.right for line in lines],
         [line.winner for line in lines],
         names,
-        {**_labels(view, items), "dimension": [line.dimension for line in lines]},
+        {**labels_of_items(view, items, by), "dimension": [line.dimension for line in lines]},
         "the workspace's battles",
         [line.gap for line in lines],
         [line.reason for line in lines],
@@ -140,22 +144,7 @@ def verdicts_from_store(
 
 def exclude_judges(verdicts: VerdictColumns, judges: Sequence[str]) -> VerdictColumns:
     """Verdicts of the other judges."""
-    rows = [row for row, judge in enumerate(verdicts.rater) if judge not in judges]
-
-    def kept(values: Sequence[Any]) -> list[Any]:
-        return [values[row] for row in rows] if values else []
-
-    return replace(
-        verdicts,
-        item=kept(verdicts.item),
-        left=kept(verdicts.left),
-        right=kept(verdicts.right),
-        winner=kept(verdicts.winner),
-        rater=kept(verdicts.rater),
-        labels={name: kept(column) for name, column in verdicts.labels.items()},
-        gap=kept(verdicts.gap),
-        reason=kept(verdicts.reason),
-    )
+    return take_rows(verdicts, [row for row, judge in enumerate(verdicts.rater) if judge not in judges])
 
 
 def _name(line: PairVerdict, dimensions: frozenset[str]) -> str:
@@ -240,7 +229,7 @@ def _by_scores(
     if not points:
         return
     repeats = sorted({repeat for _, repeat in points})
-    at = view.entries.place_of
+    at = view.entries.index_of
     for item, left, right in voted:
         key = (judge, dimension, item, left, right)
         scores = [(points.get((at[left], repeat)), points.get((at[right], repeat))) for repeat in repeats]

@@ -12,6 +12,7 @@ from imarena.core.notices import Notice
 from imarena.core.records import Evidence, JsonDict, Order, Outcome, Status
 from imarena.judges import (
     BattlePair,
+    HealthFindings,
     JudgeHealth,
     ScorePair,
     Susceptibility,
@@ -65,10 +66,10 @@ def probe_evidence(
     }  # fmt: skip
     if probed.side is not None and probed.order is not None:
         params |= {"side": probed.side.value, "order": probed.order.value}
-    said: JsonDict = {"score": probed.score, "preference": probed.preference.value if probed.preference else None}
+    answer: JsonDict = {"score": probed.score, "preference": probed.preference.value if probed.preference else None}
     return Evidence(
         image_sha256=image_sha256, against_sha256=against, tool=probed.judge, kind=KIND, params=params,
-        value={**{name: one for name, one in said.items() if one is not None}, **value},
+        value={**{name: content for name, content in answer.items() if content is not None}, **value},
         status=probed.status, error=error,
     )  # fmt: skip
 
@@ -97,64 +98,68 @@ def read_probes(workspace: Workspace, judge: str | None = None) -> Iterator[Prob
 
 def stored_probes(workspace: Workspace) -> dict[str, list[ProbeAnswer]]:
     """Judge to all that it was asked in probes."""
-    found: dict[str, list[ProbeAnswer]] = defaultdict(list)
+    answers: dict[str, list[ProbeAnswer]] = defaultdict(list)
     for probed in read_probes(workspace):
-        found[probed.judge].append(probed)
-    return dict(found)
+        answers[probed.judge].append(probed)
+    return dict(answers)
 
 
 # ---------------------------------------------------------------- figures
 
 
-def add_probes(one: JudgeHealth, probes: Sequence[ProbeAnswer]) -> None:
+def add_probes(health: HealthFindings, probes: Sequence[ProbeAnswer]) -> None:
     """Figures of one form of a judge, from what there is, and how much is missing."""
     known = _last(probes)
     scores = [probe for probe in known if probe.side is None]
     battles = [probe for probe in known if probe.side is not None]
     if scores:
-        _tell(one, RAISED, score_susceptibility(score_pairs(scores)), "outputs", len({probe.unit for probe in scores}))
+        _add_figures(
+            health, RAISED, score_susceptibility(score_pairs(scores)), "outputs", len({probe.unit for probe in scores})
+        )
     if battles:
-        found = battle_susceptibility(battle_pairs(battles))
-        _tell(one, TURNED, found, "pairs", len({probe.unit for probe in battles}))
+        susceptibility = battle_susceptibility(battle_pairs(battles))
+        _add_figures(health, TURNED, susceptibility, "pairs", len({probe.unit for probe in battles}))
 
 
-def only_probed(judge: str, probes: Sequence[ProbeAnswer]) -> JudgeHealth:
+def only_probed(judge: str, probes: Sequence[ProbeAnswer]) -> HealthFindings:
     """A judge that was probed and has no judgments: its newest form."""
-    one = JudgeHealth(judge)
-    add_probes(one, [probe for probe in probes if probe.form == probes[-1].form])
-    return one
+    health = HealthFindings(judge)
+    add_probes(health, [probe for probe in probes if probe.form == probes[-1].form])
+    return health
 
 
 def judge_probes(workspace: Workspace, judge: Judge) -> JudgeHealth:
     """All that the stored answers of this form of the judge say."""
-    one = JudgeHealth(judge.name)
+    health = HealthFindings(judge.name)
     form = probe_form(judge)
     mine = [probe for probe in read_probes(workspace, judge.name) if probe.form == form]
     if mine:
-        add_probes(one, mine)
+        add_probes(health, mine)
     else:
-        one.notices.append(Notice(code="probe_empty"))
-    return one
+        health.notices.append(Notice(code="probe_empty"))
+    return health.health()
 
 
 def _last(probes: Sequence[ProbeAnswer]) -> list[ProbeAnswer]:
     """One answer a question: an ok one, else the last failure. Texts that are not in the list any more do not count."""
     texts = {PLAIN, *(injection.id for injection in injections())}
-    found: dict[str, ProbeAnswer] = {}
+    newest: dict[str, ProbeAnswer] = {}
     for probe in probes:
-        if probe.text in texts and (probe.work not in found or found[probe.work].status is not Status.OK):
-            found[probe.work] = probe
-    return list(found.values())
+        if probe.text in texts and (probe.work not in newest or newest[probe.work].status is not Status.OK):
+            newest[probe.work] = probe
+    return list(newest.values())
 
 
-def _tell(one: JudgeHealth, question: str, found: dict[str, Susceptibility], what: str, units: int) -> None:
-    for kind, figures in found.items():
+def _add_figures(
+    health: HealthFindings, question: str, by_kind: dict[str, Susceptibility], what: str, units: int
+) -> None:
+    for kind, figures in by_kind.items():
         beyond = [figures.beyond] if figures.beyond is not None else []
-        one.add(question, figures.fell, figures.shift, *beyond, group=kind)
-    failed = sum(figures.n_failed for kind, figures in found.items() if kind != "all")
+        health.add(question, figures.fell, figures.shift, *beyond, group=kind)
+    failed = sum(figures.n_failed for kind, figures in by_kind.items() if kind != "all")
     if failed:
         whole = units * len(injections())
-        one.notices.append(Notice(code="probe_failed", values={"failed": failed, "of": whole, "what": what}))
+        health.notices.append(Notice(code="probe_failed", values={"failed": failed, "of": whole, "what": what}))
 
 
 def score_pairs(probes: Sequence[ProbeAnswer]) -> list[ScorePair]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, islice
 
-from imarena.core import Exhibit, Judge, UserError, Verdict, content_id
+from imarena.clients import Budget
+from imarena.core import Exhibit, Judge, UnknownName, UserError, Verdict, content_id, sha256_hex
 from imarena.core.records import ImageRef, JsonDict, Judgment, Order, Outcome, Record, Status
-from imarena.judges import Estimate, InjectedText, injections, reorder_exhibit, to_recorded_sides, with_text
+from imarena.judges import JUDGES, Estimate, InjectedText, injections, reorder_exhibit, to_recorded_sides, with_text
 from imarena.storage import Workspace
 from imarena.workflows.questions import (
     Case,
@@ -18,24 +19,29 @@ from imarena.workflows.questions import (
     JudgeQuestion,
     JudgeReport,
     JudgeRun,
+    JudgeTally,
     PlannedWork,
     ShowableOutputs,
     Terms,
     Watch,
+    add_context,
     ask_judge,
     assign_sides,
     estimate,
     judge_terms,
     known_answers,
+    load_outputs,
     past_attempts,
     reply_of,
     unfit_reason,
+    with_context,
     with_earlier_answers,
     work_id,
 )
+from imarena.workflows.studies.judge_check import only_compares
 from imarena.workflows.studies.probe import PLAIN, ProbeAnswer, probe_evidence, probe_form, read_probes
-from imarena.workflows.views import exhibit_of
-from imarena.workflows.wiring import WiredJudge, exclusive_run
+from imarena.workflows.views import View, exhibit_of
+from imarena.workflows.wiring import EndpointArguments, WiredJudge, check_judge_shape, exclusive_run, wire_judge
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class ProbeQuestion:
         return CaseWork(self.case, content_id("work", "probe reply", self.work), self.attempt, held=self.held)
 
 
-@dataclass
+@dataclass(frozen=True)
 class ProbeJob:
     """One judge and everything that it is to be asked."""
 
@@ -69,6 +75,43 @@ class ProbeJob:
     estimate: Estimate
     done_before: int
     terms: Terms
+
+
+def plan_probes(
+    workspace: Workspace,
+    judges: Sequence[str],
+    arguments: EndpointArguments,
+    budget: Budget | None,
+    count: int,
+    *,
+    battles: bool,
+) -> list[ProbeJob]:
+    """One job per judge. A judge that only compares is shown pairs; `battles`: every judge is, and must compare."""
+    view = View(workspace)
+    for name in judges:
+        _check_can_be_asked(view, name)
+    wired = [wire_judge(workspace.settings, name, arguments, budget) for name in judges]
+    board = load_outputs(workspace)
+    if battles:
+        for judge in wired:
+            check_judge_shape(judge, "pairwise", "health --probe --battles")
+    return [
+        plan_probe(
+            workspace, judge, board, count, battles=battles or only_compares(judge, view),
+            concurrency=arguments.concurrency, executor=arguments.executor,
+        )
+        for judge in wired
+    ]  # fmt: skip
+
+
+def _check_can_be_asked(view: View, name: str) -> None:
+    """Stored judgments have a judge's name, but not where its code is."""
+    if name in view.forms.judges and name not in view.workspace.settings.judges and name not in JUDGES:
+        raise UnknownName(
+            f"The workspace has judgments by '{name}', but a probe has to ask it, which needs more than its name.",
+            hint="Name a judge of your own as `function:MODULE:NAME`, and one of `judge --list` by its kind, "
+            "with --model and its endpoint where it needs them.",
+        )
 
 
 def plan_probe(
@@ -83,15 +126,16 @@ def plan_probe(
 ) -> ProbeJob:
     """`count` outputs, or pairs, as they are and with every text. Only an ok answer counts as asked."""
     judge = wired.judge
+    terms = judge_terms(workspace.settings, wired, executor=executor, concurrency=concurrency)
     unfit: Counter[str] = Counter()
-    chosen = list(islice(_cases(board, judge, unfit, battles=battles), count))
+    chosen = list(islice(_cases(workspace, board, judge, unfit, battles=battles), count))
     if not chosen:
         why = next(iter(unfit), "a battle needs two outputs of one item" if battles else "there are no outputs")
         raise UserError(f"There is nothing to draw texts on: {why}.", hint="Run `imarena edit`, or import outputs.")
     past = past_attempts((p.work, p.attempt, p.status is Status.OK) for p in read_probes(workspace, judge.name))
     stored = known_answers(workspace, judge)
     asks, known, before = [], [], 0
-    for ask in (one for case in chosen for one in _questions(judge, case, board, battles=battles)):
+    for ask in (question for case in chosen for question in _questions(judge, case, board, battles=battles)):
         if ask.work in past.done:
             before += 1
         elif ask.text is None and ask.work in stored:
@@ -99,25 +143,26 @@ def plan_probe(
         else:
             asks.append(replace(ask, attempt=past.attempts.get(ask.work, 0)))
     work = with_earlier_answers(workspace, judge, [ask.put for ask in asks])
-    asks = [replace(ask, held=one.held) for ask, one in zip(asks, work, strict=True)]
+    asks = [replace(ask, held=case_work.held) for ask, case_work in zip(asks, work, strict=True)]
     planned = PlannedWork(work, done_before=before + len(known), unfit=unfit)
     took = estimate(workspace, wired, planned, board, concurrency=concurrency or wired.concurrency)
-    terms = judge_terms(workspace.settings, wired, executor=executor, concurrency=concurrency)
     return ProbeJob(wired, board, asks, known, took, before + len(known), terms)
 
 
-def _cases(board: ShowableOutputs, judge: Judge, unfit: Counter[str], *, battles: bool) -> Iterator[Case]:
+def _cases(
+    workspace: Workspace, board: ShowableOutputs, judge: Judge, unfit: Counter[str], *, battles: bool
+) -> Iterator[Case]:
     """Outputs or pairs in an order by hash, so that two judges are probed on the same ones."""
     if battles:
         pairs = (assign_sides(*pair) for shown_ in board.slots.values() for pair in combinations(shown_, 2))
         cases = [Case(board.items[left.item_id], left, right, Order.LEFT_FIRST) for left, right in pairs]
     else:
-        cases = [Case(board.items[one.item_id], one) for shown_ in board.slots.values() for one in shown_]
+        cases = [Case(board.items[output.item_id], output) for shown_ in board.slots.values() for output in shown_]
 
     def place(case: Case) -> str:
         return content_id("probe", case.left.output_id, *([case.right.output_id] if case.right else []))
 
-    for case in sorted(cases, key=place):
+    for case in sorted(with_context(workspace, judge, cases, board.parents), key=place):
         reason = unfit_reason(judge, case, board.parents)
         if reason:
             unfit[reason] += 1
@@ -142,14 +187,23 @@ def _questions(judge: Judge, case: Case, board: ShowableOutputs, *, battles: boo
 # ---------------------------------------------------------------- asking
 
 
+def run_probes(workspace: Workspace, jobs: Sequence[ProbeJob], *, watch: Watch | None = None) -> list[JudgeReport]:
+    """Run the jobs one after the other, until one of them is stopped."""
+    reports: list[JudgeReport] = []
+    for job in jobs:
+        reports.append(run_probe(workspace, job, watch=watch))
+        if reports[-1].stopped:
+            break
+    return reports
+
+
 def run_probe(workspace: Workspace, job: ProbeJob, *, watch: Watch | None = None) -> JudgeReport:
     """Ask what is missing, many at once. Stops cleanly at Ctrl-C or the cost limit; what came by then is kept."""
     judge = job.wired.judge
-    report = JudgeReport(judge.name, done_before=job.done_before)
 
     def show(ask: ProbeQuestion) -> JudgeQuestion:
         case = ask.case
-        exhibit = exhibit_of(workspace, case.item, case.left, case.right, job.board.parents)
+        exhibit = add_context(exhibit_of(workspace, case.item, case.left, case.right, job.board.parents), case)
         draw = partial(_drawn, text=ask.text.text if ask.text else "", side=ask.side, order=case.order)
         return JudgeQuestion(exhibit, ask.held.texts if ask.held else None, draw)
 
@@ -160,7 +214,7 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: Watch | None = None
     paid = exclusive_run(workspace, "probe", judge.name) if job.wired.endpoint is not None else nullcontext()
     with paid:
         _copy_known(workspace, job)
-        return ask_judge(workspace, run, report, job.terms, watch)
+        return ask_judge(workspace, run, JudgeTally(judge.name, job.done_before), job.terms, watch)
 
 
 def _copy_known(workspace: Workspace, job: ProbeJob) -> None:
@@ -170,15 +224,28 @@ def _copy_known(workspace: Workspace, job: ProbeJob) -> None:
             preference = old.preference
             if preference is not None and old.order is not ask.case.order:  # the same pictures, recorded the other way
                 preference = preference.mirrored()
-            said = Verdict(old.status, preference=preference, score=old.score)
-            workspace.store.add([_record(job.wired.judge, ask, said, {"judgment_id": identity})])
+            verdict = Verdict(old.status, preference=preference, score=old.score)
+            workspace.store.add([_record(job.wired.judge, ask, verdict, {"judgment_id": identity})])
 
 
 def _drawn(exhibit: Exhibit, *, text: str, side: Outcome | None, order: Order | None) -> Exhibit:
     """What the judge gets to see: the text on its side, then the sides in their order."""
     if text:
-        exhibit = with_text(exhibit, text, side or Outcome.LEFT)
+        exhibit = _with_evidence(with_text(exhibit, text, side or Outcome.LEFT), exhibit)
     return reorder_exhibit(exhibit, order) if order is not None else exhibit
+
+
+def _with_evidence(drawn: Exhibit, plain: Exhibit) -> Exhibit:
+    """Evidence about an output holds for the same output with a text on it, whose bytes are others."""
+    if not plain.evidence:
+        return drawn
+    sides = ((plain.left, drawn.left), (plain.right, drawn.right))
+    now = {sha256_hex(old): sha256_hex(new) for old, new in sides if old is not None and new is not None}
+    moved = (
+        each.model_copy(update={"image_sha256": now.get(each.image_sha256, each.image_sha256)})
+        for each in drawn.evidence
+    )
+    return replace(drawn, evidence=tuple(moved))
 
 
 def _records(judge: Judge, batch: Sequence[tuple[ProbeQuestion, Verdict]], run_id: str) -> Iterator[Record]:

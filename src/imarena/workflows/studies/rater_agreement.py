@@ -1,26 +1,28 @@
 """agree: what raters gave, in a file or in a workspace, and how far they agree on it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from imarena.agreement import Agreement, RatingColumns, filter_ratings, measure_agreement
+from imarena.agreement import Agreement, RatingColumns, filter_ratings, last_answers, measure_agreement, pair_ratings
 from imarena.core import UserError
 from imarena.storage import is_workspace, open_workspace
+from imarena.workflows.studies.agreement_files import bad_value_notices
 from imarena.workflows.studies.columns import ratings_from_store
-from imarena.workflows.studies.pair_agreement import votes_in_workspace
+from imarena.workflows.studies.pair_columns import votes_from_store
 
 
-def ratings_in_folder(root: Path, what: str) -> list[RatingColumns]:
-    """What raters of a workspace gave: ratings, then votes on pairs; never nothing."""
+def ratings_in_folder(root: Path, what: str, by: Sequence[str] = ()) -> list[RatingColumns]:
+    """What raters of a workspace gave: ratings, then votes on pairs; never nothing. `by`: columns of the items."""
     if what not in ("ratings", "votes", "all"):
         raise UserError(f"Unknown --what '{what}'.", hint="Known: ratings, votes, all.")
     if not is_workspace(root):
         raise UserError("Name a ratings table.", hint="imarena agree --from ratings.csv, or --workspace DIR")
     with open_workspace(root) as workspace:
-        found = [] if what == "votes" else [ratings_from_store(workspace)]
-        found += [] if what == "ratings" else [votes_in_workspace(workspace)]
-    return [columns for columns in found if len(columns)] or found[:1]
+        tables = [] if what == "votes" else [ratings_from_store(workspace, by)]
+        tables += [] if what == "ratings" else [last_answers(pair_ratings(votes_from_store(workspace, by)))]
+    return [columns for columns in tables if len(columns)] or tables[:1]
 
 
 def agree_on_each(
@@ -34,4 +36,7 @@ def agree_on_each(
         measure_agreement(columns, by=tuple(name for name in by if name in columns.labels), order=(), **options)
         for columns in read[1:]
     ]
-    return [first, *beside]
+    return [
+        replace(agreement, notices=(*agreement.notices, *bad_value_notices(columns)))
+        for agreement, columns in zip([first, *beside], read, strict=True)
+    ]

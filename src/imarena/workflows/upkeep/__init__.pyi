@@ -3,3 +3,8 @@ from .doctor import examine as examine
 from .status import WorkspaceStatus as WorkspaceStatus
 from .status import workspace_status as workspace_status
 from .upgrade import upgrade_workspace as upgrade_workspace
+from .weights import InstalledWeights as InstalledWeights
+from .weights import add_weights as add_weights
+from .weights import downloadable_entry as downloadable_entry
+from .weights import get_weights as get_weights
+from .weights import list_weights as list_weights

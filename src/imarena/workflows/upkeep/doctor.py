@@ -17,7 +17,7 @@ _EXTRAS = {
     "web": ("fastapi", "the web application"),
     "vision": ("torch", "local models"),
     "ray": ("ray", "many machines"),
-    "hub": ("huggingface_hub", "data sets from a hub"),
+    "hub": ("huggingface_hub", "data sets and weights from a hub"),
 }
 _MIN_FREE_BYTES = 1_000_000_000
 

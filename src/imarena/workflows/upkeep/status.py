@@ -24,7 +24,7 @@ from imarena.core.records import (
 from imarena.storage import Workspace, migrate
 from imarena.workflows.boards import read_output_coverage
 from imarena.workflows.questions import TEXT, flags_of
-from imarena.workflows.views import FAILED, UNNAMED_EDITOR, View, count_answered, slots_of, unanswered_places
+from imarena.workflows.views import FAILED, UNNAMED_EDITOR, View, count_answered, slots_of, unanswered_questions
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class WorkspaceStatus:
     """How often each editor was asked."""
     coverage: dict[str, float]
     """Of all items of the data sets that an editor was run on, the share with an output; boards show the same."""
+    not_run: dict[str, int]
+    """By editor: outputs that coverage misses and that nobody asked for, as in an imported folder without them."""
     outputs_without_pixels: dict[str, int]
     judgments: dict[str, dict[str, int]]
     """By judge and status: every question once, by its answer or by how its newest attempt ended."""
@@ -69,15 +71,16 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
     store = workspace.store
     slots = slots_of(workspace)
     outputs = slots.counts()
-    places = unanswered_places(workspace)
-    left = {place[0]: one.status for place, one in places.items()}
+    unanswered = unanswered_questions(workspace)
+    left = {question_id[0]: question.status for question_id, question in unanswered.items()}
     answers = Counter({(judge, Status.OK.value): number for judge, number in count_answered(workspace).items()})
-    judgments = _nest(answers + Counter((one.judge, one.status) for one in places.values()))
+    judgments = _nest(answers + Counter((question.judge, question.status) for question in unanswered.values()))
     without = store.count(Output, "editor", status=Status.OK.value, image_sha256=None)
     images = [row for row in store.images() if not row["withdrawn_at"]]
     runs = list(store.rows(Run, state="running"))
     view = View(workspace)
     votes = _votes(view)
+    coverage = read_output_coverage(view)
     return WorkspaceStatus(
         name=workspace.settings.name,
         root=str(workspace.root.resolve()),
@@ -87,7 +90,8 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
         tasks={str(key[0] or "(none)"): n for key, n in sorted(store.count(Item, "task").items(), key=str)},
         outputs=outputs,
         attempts=dict(sorted(slots.attempts.items())),
-        coverage=read_output_coverage(view).coverage(),
+        coverage=coverage.coverage(),
+        not_run=coverage.not_run(),
         outputs_without_pixels={str(key[0] or UNNAMED_EDITOR): n for key, n in sorted(without.items(), key=str)},
         judgments=judgments,
         votes=votes,
@@ -96,7 +100,7 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
         image_bytes=sum(row["size_bytes"] for row in images),
         missing=_failures("outputs", outputs) | _failures("judgments", judgments),
         interrupted=[f"{row['command']} ({row['created_at'][:19]})" for row in runs],
-        words=_words(workspace),
+        words=_text_counts(workspace),
         unfinished=_unfinished(workspace, left),
     )
 
@@ -144,13 +148,13 @@ def _unfinished(workspace: Workspace, left: dict[str, str]) -> list[str]:
     latest = {}
     for run in workspace.store.records(Run, command=["judge", "battle", "objects", "probe", "scan"]):
         latest[run.command, canonical_json(run.settings)] = run
-    found = []
+    lines = []
     for run in latest.values():
         if run.counts.get("missing") and run.state != "running":
             missing = run.counts["missing"] - _healed(workspace, run, left)
             who = run.settings.get("judge") or run.settings.get("reader", "")
-            found += [f"{run.command} by {who}: {missing:,} missing"] if missing > 0 else []
-    return found
+            lines += [f"{run.command} by {who}: {missing:,} missing"] if missing > 0 else []
+    return lines
 
 
 def _healed(workspace: Workspace, run: Run, left: dict[str, str]) -> int:
@@ -159,7 +163,7 @@ def _healed(workspace: Workspace, run: Run, left: dict[str, str]) -> int:
     return len(failed - left.keys())
 
 
-def _words(workspace: Workspace) -> dict[str, int]:
+def _text_counts(workspace: Workspace) -> dict[str, int]:
     """What `imarena scan` read and found; empty where it never ran."""
     read = workspace.store.count(Evidence, kind=TEXT, status=Status.OK.value).get((), 0)
     return {"read": read, "flagged": len(flags_of(workspace))} if read else {}

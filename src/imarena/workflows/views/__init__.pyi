@@ -6,6 +6,7 @@ from .battles import battles_between_named as battles_between_named
 from .battles import joined_battles as joined_battles
 from .battles import joined_names as joined_names
 from .battles import judge_battles as judge_battles
+from .battles import live_judgments as live_judgments
 from .battles import live_vote_rows as live_vote_rows
 from .battles import people_battles as people_battles
 from .cached import read_cached as read_cached
@@ -60,12 +61,12 @@ from .orders import combine_columns as combine_columns
 from .orders import has_swapped_order as has_swapped_order
 from .questions import FAILED as FAILED
 from .questions import PAGE as PAGE
-from .questions import Place as Place
+from .questions import QuestionKey as QuestionKey
 from .questions import Unanswered as Unanswered
 from .questions import count_answered as count_answered
 from .questions import stored_answers as stored_answers
 from .questions import unanswered as unanswered
-from .questions import unanswered_places as unanswered_places
+from .questions import unanswered_questions as unanswered_questions
 from .ratings import RULES as RULES
 from .ratings import rating_battles as rating_battles
 from .ratings import rating_pairs as rating_pairs
@@ -80,6 +81,7 @@ from .rows import uncounted_votes as uncounted_votes
 from .slots import NOT_TRIED as NOT_TRIED
 from .slots import UNNAMED_EDITOR as UNNAMED_EDITOR
 from .slots import slots_of as slots_of
+from .spending import read_spending as read_spending
 from .versions import AT as AT
 from .versions import ChosenJudge as ChosenJudge
 from .versions import JudgeVersion as JudgeVersion
@@ -93,6 +95,8 @@ from .view import read_watermarks as read_watermarks
 from .votes import REASONS as REASONS
 from .votes import Reason as Reason
 from .votes import VoteColumns as VoteColumns
+from .votes import rater_is_excluded as rater_is_excluded
 from .votes import read_votes as read_votes
+from .votes import vote_is_excluded as vote_is_excluded
 from .votes import votes_in_force as votes_in_force
 from .votes import without_excluded_raters as without_excluded_raters

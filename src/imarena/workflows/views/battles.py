@@ -2,14 +2,25 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imarena.storage import Form
-from imarena.workflows.views.codes import LEFT, MODES, NONE, RIGHT, TIE, ByteArray, CodeArray, Names
+from imarena.workflows.views.codes import (
+    LEFT,
+    MODES,
+    NONE,
+    RIGHT,
+    TIE,
+    ByteArray,
+    CodeArray,
+    ColumnTable,
+    Names,
+    group_starts,
+)
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray
 from imarena.workflows.views.judgments import FloatArray, JudgmentColumns
@@ -26,7 +37,7 @@ SAME_EDITOR = "both sides are the same editor"
 
 
 @dataclass(frozen=True)
-class BattleColumns:
+class BattleColumns(ColumnTable):
     """n battles. `left` and `right` are places of outputs, `winner` a preference code.
 
     `judge` and `rater` say whose verdict it is: one of them is set, or neither for pairs of mean ratings.
@@ -42,20 +53,10 @@ class BattleColumns:
     score_right: FloatArray
     created_us: IntArray
     excluded: Counter[str] = field(default_factory=Counter)
+    """What was left out before, by reason; `where` does not change it."""
 
     def __len__(self) -> int:
         return int(self.left.size)
-
-    def where(self, kept: NDArray[Any]) -> "BattleColumns":
-        """Only these rows; what was left out before stays counted."""
-        arrays: dict[str, Any] = {}
-        for one in fields(self):
-            values = getattr(self, one.name)
-            if isinstance(values, Names):
-                arrays[one.name] = Names(values.of[kept], values.names)
-            elif isinstance(values, np.ndarray):
-                arrays[one.name] = values[kept]
-        return replace(self, **arrays)
 
     @property
     def judged(self) -> NDArray[np.bool_]:
@@ -116,17 +117,17 @@ def joined_battles(parts: Sequence[BattleColumns]) -> BattleColumns:
         return NO_BATTLES
     names = ("left", "right", "winner", "score_left", "score_right", "created_us")
     arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    words: dict[str, Any] = {
+    coded: dict[str, Any] = {
         name: joined_names([getattr(part, name) for part in parts]) for name in ("judge", "rater", "dimension")
     }
     excluded = sum((part.excluded for part in parts), Counter[str]())
-    return BattleColumns(**arrays, **words, excluded=excluded)
+    return BattleColumns(**arrays, **coded, excluded=excluded)
 
 
 def joined_names(parts: Sequence[Names]) -> Names:
     known = sorted({name for part in parts for name in part.names})
-    place = {name: code for code, name in enumerate(known)}
-    codes = [np.array([*(place[name] for name in part.names), -1], np.int32)[part.of] for part in parts]
+    code_of = {name: code for code, name in enumerate(known)}
+    codes = [np.array([*(code_of[name] for name in part.names), -1], np.int32)[part.of] for part in parts]
     return Names(np.concatenate(codes), tuple(known))
 
 
@@ -147,43 +148,40 @@ def live_vote_rows(view: View, window: Window = EVERYTHING) -> NDArray[np.bool_]
 
 def live_judgments(view: View, forms: Sequence[Form], window: Window = EVERYTHING) -> JudgmentColumns:
     """The judgments of these forms that nothing superseded and that the window shows."""
-    found = view.judgments(forms)
-    return found.where(window.sees(found.created_us)) if window.since or window.until else found
+    columns = view.judgments(forms)
+    return columns.where(window.sees(columns.created_us)) if window.since or window.until else columns
 
 
 def judge_battles(
     view: View,
     forms: Sequence[Form],
     *,
-    margin: float = 0.0,
     once: bool = False,
     window: Window = EVERYTHING,
     kinds: Sequence[Kind] = ("compared", "scored"),
 ) -> BattleColumns:
     """Battles of these forms of judges: pairs that they compared, and pairs of their scores on one item.
 
-    `margin`: two scores this close are a tie. `once`: a pair that a judge compared counts by that, not by its scores
-    too. A judge that compared nothing with success counts by its scores.
+    `once`: a pair that a judge compared counts by that, not by its scores too. A judge that compared nothing with
+    success counts by its scores.
     """
     known = sorted({(form.judge, form.dimension) for form in forms})
     number = {who: code for code, who in enumerate(known)}
     compared, whose = _rows(view, [form for form in forms if form.pairwise], number, window)
     fought = combine_columns(compared, whose, view.entries)
     excluded = fought.incomplete()
-    rows = np.flatnonzero(fought.decided)
+    rows = np.flatnonzero(fought.decided) if "compared" in kinds else np.zeros(0, np.int64)
     points, owner = _rows(view, [form for form in forms if not form.pairwise], number, window)
     scored = _score_pairs(points, owner, view.entries)
     if once:
         scored = _without(scored, fought, excluded, int(view.entries.seq.size))
+    if "scored" not in kinds:
+        scored = scored.where(slice(0))
     gap = np.round(scored.score_left - scored.score_right, 9)
-    winner = np.where(np.abs(gap) <= margin, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8)
-    take_pairs, take_scores = "compared" in kinds, "scored" in kinds
-    rows = rows if take_pairs else rows[:0]
-    scored = scored if take_scores else scored.none()
-    winner = winner if take_scores else winner[:0]
+    winner = np.where(gap == 0, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8)
     whose_all = np.concatenate([fought.whose[rows], scored.whose]).astype(np.int64)
     none = np.full(rows.size, np.nan)
-    judges, dimensions = (sorted({who[place] for who in known}) for place in (0, 1))
+    judges, dimensions = (sorted({who[part] for who in known}) for part in (0, 1))
     return BattleColumns(
         left=np.concatenate([fought.left[rows], scored.left]),
         right=np.concatenate([fought.right[rows], scored.right]),
@@ -206,13 +204,13 @@ def _owned(whose: IntArray, codes: list[int], names: list[str]) -> Names:
 def _rows(
     view: View, forms: list[Form], number: dict[tuple[str, str], int], window: Window
 ) -> tuple[JudgmentColumns, CodeArray]:
-    found = live_judgments(view, forms, window)
-    whose = found.of_forms([number[form.judge, form.dimension] for form in found.forms])
-    return found, whose.astype(np.int32)
+    columns = live_judgments(view, forms, window)
+    whose = columns.of_forms([number[form.judge, form.dimension] for form in columns.forms])
+    return columns, whose.astype(np.int32)
 
 
 @dataclass(frozen=True)
-class ScorePairColumns:
+class ScorePairColumns(ColumnTable):
     """Every two scores of one judge on the same item, turn, mode and repeat."""
 
     whose: CodeArray
@@ -222,21 +220,13 @@ class ScorePairColumns:
     score_right: FloatArray
     created_us: IntArray
 
-    def where(self, kept: NDArray[Any]) -> "ScorePairColumns":
-        """Only these rows."""
-        return ScorePairColumns(*(getattr(self, one.name)[kept] for one in fields(self)))
-
-    def none(self) -> "ScorePairColumns":
-        """No rows."""
-        return self.where(np.zeros(self.left.size, bool))
-
 
 def pairs_of_units(entries: Entries, output: CodeArray) -> tuple[IntArray, IntArray]:
     """Every two of these outputs (places, each once) that share an item, a turn and a mode, as rows of `output`."""
     rows = np.lexsort((entries.order[output], _within(entries, output), _item_order(entries)[entries.item[output]]))
-    start = np.flatnonzero(_new(entries.unit[output[rows]]))
-    one, other = _pairs_within(start, rows.size)
-    return rows[one], rows[other]
+    start = np.flatnonzero(group_starts(entries.unit[output[rows]]))
+    first, second = _pairs_within(start, rows.size)
+    return rows[first], rows[second]
 
 
 def _within(entries: Entries, output: CodeArray) -> IntArray:
@@ -245,51 +235,43 @@ def _within(entries: Entries, output: CodeArray) -> IntArray:
     return entries.turn[output].astype(np.int64) * len(MODES) + by_name[entries.mode[output]]
 
 
-def _score_pairs(found: JudgmentColumns, whose: CodeArray, entries: Entries) -> ScorePairColumns:
+def _score_pairs(columns: JudgmentColumns, whose: CodeArray, entries: Entries) -> ScorePairColumns:
     """Sorted by judge, dimension, item, turn, mode and repeat, then by output id; the first score of each counts."""
-    rows = np.flatnonzero(found.ok & np.isfinite(found.score))
+    rows = np.flatnonzero(columns.ok & np.isfinite(columns.score))
     ranks = _item_order(entries)
     keys = (
-        found.seq[rows],
-        entries.order[found.left[rows]],
-        found.repeat[rows],
-        _within(entries, found.left[rows]),
-        ranks[entries.item[found.left[rows]]],
+        columns.seq[rows],
+        entries.order[columns.left[rows]],
+        columns.repeat[rows],
+        _within(entries, columns.left[rows]),
+        ranks[entries.item[columns.left[rows]]],
         whose[rows],
     )
     rows = rows[np.lexsort(keys)]
-    unit = entries.unit[found.left[rows]]
-    new = _new(whose[rows], unit, found.repeat[rows])
-    fresh = new | _new(found.left[rows])
+    unit = entries.unit[columns.left[rows]]
+    new = group_starts(whose[rows], unit, columns.repeat[rows])
+    fresh = new | group_starts(columns.left[rows])
     rows, new = rows[fresh], new[fresh]
     start = np.flatnonzero(new)
-    one, other = _pairs_within(start, rows.size)
-    left, right = rows[one], rows[other]
+    first, second = _pairs_within(start, rows.size)
+    left, right = rows[first], rows[second]
     return ScorePairColumns(
         whose=whose[left],
-        left=found.left[left],
-        right=found.left[right],
-        score_left=found.score[left],
-        score_right=found.score[right],
-        created_us=np.maximum(found.created_us[left], found.created_us[right]),
+        left=columns.left[left],
+        right=columns.left[right],
+        score_left=columns.score[left],
+        score_right=columns.score[right],
+        created_us=np.maximum(columns.created_us[left], columns.created_us[right]),
     )
 
 
 def _item_order(entries: Entries) -> IntArray:
     """(m,) place of each item among all of them sorted by id."""
-    place = np.empty(len(entries.item_id), np.int64)
-    place[np.argsort(np.array(entries.item_id or [""], "S")[: len(entries.item_id)], kind="stable")] = np.arange(
+    rank = np.empty(len(entries.item_id), np.int64)
+    rank[np.argsort(np.array(entries.item_id or [""], "S")[: len(entries.item_id)], kind="stable")] = np.arange(
         len(entries.item_id)
     )
-    return place
-
-
-def _new(*keys: NDArray[Any]) -> NDArray[np.bool_]:
-    new = np.zeros(keys[0].size, bool)
-    new[:1] = True
-    for key in keys:
-        new[1:] |= key[1:] != key[:-1]
-    return new
+    return rank
 
 
 def _pairs_within(start: IntArray, total: int) -> tuple[IntArray, IntArray]:
@@ -297,15 +279,15 @@ def _pairs_within(start: IntArray, total: int) -> tuple[IntArray, IntArray]:
     size = np.diff(np.append(start, total))
     parts: list[tuple[IntArray, IntArray, IntArray]] = []
     for n in np.unique(size[size > 1]).tolist():
-        one, other = np.triu_indices(n, 1)
+        first, second = np.triu_indices(n, 1)
         begin = start[size == n]
-        order = np.repeat(np.flatnonzero(size == n), one.size)
-        parts.append((order, (begin[:, None] + one).ravel(), (begin[:, None] + other).ravel()))
+        order = np.repeat(np.flatnonzero(size == n), first.size)
+        parts.append((order, (begin[:, None] + first).ravel(), (begin[:, None] + second).ravel()))
     if not parts:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    order, one, other = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order, first, second = (np.concatenate(column) for column in zip(*parts, strict=True))
     sorted_rows = np.argsort(order, kind="stable")
-    return one[sorted_rows], other[sorted_rows]
+    return first[sorted_rows], second[sorted_rows]
 
 
 def _without(scored: ScorePairColumns, fought: CombinedPairs, excluded: Counter[str], outputs: int) -> ScorePairColumns:

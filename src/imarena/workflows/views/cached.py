@@ -6,6 +6,7 @@ numbers. What came since is read from the database.
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -40,25 +41,36 @@ def uncommitted_window(view: "View") -> int:
     return OVERLAP if view.workspace.store.engine.dialect.name == "postgresql" else 0
 
 
-def origin(view: "View", upto: int, outputs: int) -> dict[str, Any]:
-    """What columns of the judgments up to a number, on the first so many outputs, are made from."""
+@dataclass(frozen=True, slots=True)
+class ColumnOrigin:
+    """What stored columns were made from: the first judgments and outputs of a workspace, and the code of the time."""
+
+    workspace: str | None
+    judgments: int
+    """The number of the last one."""
+    records: str
+    """A digest of the last judgment and of some before it; empty where the last one is not there any more."""
+    outputs: int
+    output_ids: str
+    layout: int = _LAYOUT
+    software: str = VERSION
+    schema: str = field(default_factory=newest_version)
+
+    def to_json(self) -> dict[str, Any]:
+        """The head of a file of columns."""
+        return asdict(self) | {"words": [*PREFERENCES, "|", *ORDERS, "|", *STATUSES]}
+
+
+def origin(view: "View", upto: int, outputs: int) -> ColumnOrigin:
+    """What columns of the judgments up to a number, on the first `outputs` outputs, are made from."""
     key = ("origin", upto, outputs)
     if key not in view.computed:
         entries = view.entries
         named = sha256(entries.seq[:outputs].tobytes() + entries.output_id[:outputs].astype("S64").tobytes())
-        words = (*PREFERENCES, "|", *ORDERS, "|", *STATUSES)
-        view.computed[key] = {
-            "layout": _LAYOUT,
-            "software": VERSION,
-            "schema": newest_version(),
-            "words": list(words),
-            "workspace": view.workspace.store.fact("workspace_id"),
-            "judgments": upto,
-            "records": _sampled(view, upto),
-            "outputs": outputs,
-            "output_ids": named.hexdigest(),
-        }
-    return dict(view.computed[key])
+        workspace_id = view.workspace.store.fact("workspace_id")
+        view.computed[key] = ColumnOrigin(workspace_id, upto, _sampled(view, upto), outputs, named.hexdigest())
+    known: ColumnOrigin = view.computed[key]
+    return known
 
 
 def _sampled(view: "View", upto: int) -> str:
@@ -79,8 +91,8 @@ def read_cached(view: "View", name: str) -> CachedColumns | None:
     about = view.cache.about(name)
     if about is None or not _holds(view, about):
         return None
-    found = view.cache.read(name)
-    return found if found is not None and _holds(view, found.about) else None
+    columns = view.cache.read(name)
+    return columns if columns is not None and _holds(view, columns.about) else None
 
 
 def _holds(view: "View", about: Mapping[str, Any]) -> bool:
@@ -90,14 +102,14 @@ def _holds(view: "View", about: Mapping[str, Any]) -> bool:
     if upto > view.marks.judgments or outputs > view.entries.seq.size:
         return False
     expected = origin(view, upto, outputs)
-    return bool(expected["records"]) and all(about.get(name) == value for name, value in expected.items())
+    return bool(expected.records) and all(about.get(name) == value for name, value in expected.to_json().items())
 
 
 def write_cached(view: "View", name: str, more: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Store columns that were made from all that the view holds."""
-    about = origin(view, view.marks.judgments, int(view.entries.seq.size))
-    if about["records"]:
-        view.cache.write(name, {**about, "recent": view.recent, **more}, arrays)
+    made_from = origin(view, view.marks.judgments, int(view.entries.seq.size))
+    if made_from.records:
+        view.cache.write(name, {**made_from.to_json(), "recent": view.recent, **more}, arrays)
 
 
 def worth_storing(now: int, before: int, most_new: int | None = None) -> bool:
@@ -118,14 +130,14 @@ def rows_cached(view: "View", name: str) -> int:
 
 def read_judgments_cached(view: "View", form: Form) -> tuple[JudgmentColumns, int, int] | None:
     """The judgments of a form that the cache holds, up to which number, and how many were taken just before it."""
-    found = read_cached(view, _name(form))
-    if found is None or found.about.get("form") != form.row():
+    cached = read_cached(view, _name(form))
+    if cached is None or cached.about.get("form") != form.row():
         return None
-    seq = found.arrays["seq"]
-    score = found.arrays["score"] if not form.pairwise else missing_scores(seq.size)
-    stored: dict[str, Any] = {name: found.arrays[name] for name in _STORED}
+    seq = cached.arrays["seq"]
+    score = cached.arrays["score"] if not form.pairwise else missing_scores(seq.size)
+    stored: dict[str, Any] = {name: cached.arrays[name] for name in _STORED}
     columns = JudgmentColumns(forms=(form,), form=constant_form(seq.size), score=score, **stored)
-    return columns, int(found.about["judgments"]), int(found.about["recent"])
+    return columns, int(cached.about["judgments"]), int(cached.about["recent"])
 
 
 def write_judgments_cached(view: "View", form: Form, columns: JudgmentColumns) -> None:

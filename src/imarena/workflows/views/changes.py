@@ -61,8 +61,8 @@ def rows_on(entries: Entries, left: CodeArray, right: CodeArray, pairs: IntArray
 def judgments_on(view: View, forms: Sequence[Form], pairs: IntArray) -> JudgmentColumns:
     """The live judgments of these forms on these pairs. Each form is looked through where it is: nothing is copied."""
     parts = [view.judgments([form]) for form in forms]
-    found = [part.where(rows_on(view.entries, part.left, part.right, pairs)) for part in parts]
-    return join_judgments(found) if found else NOTHING
+    matches = [part.where(rows_on(view.entries, part.left, part.right, pairs)) for part in parts]
+    return join_judgments(matches) if matches else NOTHING
 
 
 def seen_by(view: View) -> ReadPosition:
@@ -89,5 +89,5 @@ def changes_since(view: View, seen: ReadPosition) -> ChangedQuestions | None:
                 column.extend(values)
     left, right = (np.array(column, np.int64) for column in columns[:2])
     paired = (left > 0) & (right > 0)
-    places = view.entries.at(left[paired]), view.entries.at(right[paired])
-    return ChangedQuestions(np.unique(pair_keys(view.entries, *places)), tuple(dict.fromkeys(columns[2])))
+    indices = view.entries.at(left[paired]), view.entries.at(right[paired])
+    return ChangedQuestions(np.unique(pair_keys(view.entries, *indices)), tuple(dict.fromkeys(columns[2])))

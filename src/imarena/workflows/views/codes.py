@@ -1,8 +1,8 @@
 """Integer codes for text: how columns of a view represent outcomes, orders, statuses and names."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,9 @@ OK = STATUSES.index(Status.OK.value)
 MODES = tuple(mode.value for mode in Mode)
 
 
-def code_column(column: Any, words: Sequence[str]) -> ColumnElement[int]:
-    """A text column as the place of its value among `words`; what is not among them is 0."""
-    return case({word: place for place, word in enumerate(words) if place}, value=column, else_=0)
+def code_column(column: Any, values: Sequence[str]) -> ColumnElement[int]:
+    """A text column as the place of its value among `values`; what is not among them is 0."""
+    return case({word: code for code, word in enumerate(values) if code}, value=column, else_=0)
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,31 @@ def encode_names(values: Iterable[str | None]) -> Names:
     """Encode names; those that occur are kept in sorted order."""
     listed = list(values)
     known = sorted({value for value in listed if value is not None})
-    place: dict[str | None, int] = {name: code for code, name in enumerate(known)}
-    place[None] = -1
-    return Names(np.fromiter((place[value] for value in listed), np.int32, len(listed)), tuple(known))
+    code_of: dict[str | None, int] = {name: code for code, name in enumerate(known)}
+    code_of[None] = -1
+    return Names(np.fromiter((code_of[value] for value in listed), np.int32, len(listed)), tuple(known))
 
 
-def concatenate_arrays(parts: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
-    """Arrays one after the other; an empty array of this kind where there are none."""
-    return np.concatenate(parts).astype(kind, copy=False) if parts else np.zeros(0, kind)
+def group_starts(*keys: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) where a new group begins in rows that are sorted by these keys, each (n,)."""
+    new = np.zeros(keys[0].size, bool)
+    new[:1] = True
+    for key in keys:
+        new[1:] |= key[1:] != key[:-1]
+    return new
+
+
+@dataclass(frozen=True)
+class ColumnTable:
+    """Arrays of one length, one per column. Fields that are neither arrays nor names hold for all rows."""
+
+    def where(self, kept: NDArray[Any] | slice) -> Self:
+        """Only these rows."""
+        columns: dict[str, Any] = {}
+        for column in fields(self):
+            values = getattr(self, column.name)
+            if isinstance(values, Names):
+                columns[column.name] = Names(values.of[kept], values.names)
+            elif isinstance(values, np.ndarray):
+                columns[column.name] = values[kept]
+        return replace(self, **columns)

@@ -36,9 +36,9 @@ class Entries:
 
     @cached_property
     def _at(self) -> CodeArray:
-        place = np.full(int(self.seq[-1]) + 2 if self.seq.size else 1, -1, np.int32)
-        place[self.seq] = np.arange(self.seq.size)
-        return place
+        index = np.full(int(self.seq[-1]) + 2 if self.seq.size else 1, -1, np.int32)
+        index[self.seq] = np.arange(self.seq.size)
+        return index
 
     def at(self, seq: IntArray) -> CodeArray:
         """Places of outputs by their `seq`; -1 for 0 (no output)."""
@@ -47,9 +47,9 @@ class Entries:
     @cached_property
     def order(self) -> CodeArray:
         """(k,) place of each output among all of them sorted by id: an order that does not depend on arrival."""
-        place = np.empty(self.seq.size, np.int32)
-        place[np.argsort(self.output_id, kind="stable")] = np.arange(self.seq.size, dtype=np.int32)
-        return place
+        rank = np.empty(self.seq.size, np.int32)
+        rank[np.argsort(self.output_id, kind="stable")] = np.arange(self.seq.size, dtype=np.int32)
+        return rank
 
     @cached_property
     def ok(self) -> NDArray[np.bool_]:
@@ -63,13 +63,13 @@ class Entries:
         return (self.item.astype(np.int64) * turns + self.turn) * len(MODES) + self.mode
 
     @cached_property
-    def place_of(self) -> dict[str, int]:
+    def index_of(self) -> dict[str, int]:
         """Output id to its place."""
-        return {name.decode(): place for place, name in enumerate(self.output_id.tolist())}
+        return {name.decode(): index for index, name in enumerate(self.output_id.tolist())}
 
-    def id_of(self, place: int) -> str:
+    def id_of(self, index: int) -> str:
         """The id of one output."""
-        return bytes(self.output_id[place]).decode()
+        return bytes(self.output_id[index]).decode()
 
 
 def read_entries(connection: Connection) -> Entries:
@@ -92,13 +92,13 @@ def read_entries(connection: Connection) -> Entries:
         ).order_by(outputs.c.seq),
     )
     seq, output_id, of_item, editor, turn, mode, sample, status, pictured = columns
-    place = {name: number for number, name in enumerate(item_id)}
+    item_index = {name: number for number, name in enumerate(item_id)}
     return Entries(
         item_id=tuple(item_id),
         labels={name: encode_names(values) for name, values in zip(LABELS, about, strict=True)},
         seq=np.array(seq, np.int64),
         output_id=np.array(output_id or [b""], "S")[: len(output_id)],
-        item=np.fromiter((place[name] for name in of_item), np.int32, len(of_item)),
+        item=np.fromiter((item_index[name] for name in of_item), np.int32, len(of_item)),
         editor=encode_names(editor),
         turn=np.array(turn, np.int32),
         mode=np.array(mode, np.int8),

@@ -37,10 +37,10 @@ class JudgeForms:
         versions: Sequence[str] | None = None,
     ) -> list[Form]:
         """The forms that count. `versions`: those of these judge versions instead of the newest."""
-        found = self.chosen(judges, dimension, pairwise=pairwise)
+        forms = self.chosen(judges, dimension, pairwise=pairwise)
         if versions is not None:
-            return [form for form in found if form.judge_version in versions]
-        return [form for form in found if form.form_id not in self.earlier]
+            return [form for form in forms if form.judge_version in versions]
+        return [form for form in forms if form.form_id not in self.earlier]
 
     def chosen(
         self, judges: Sequence[str] | None = None, dimension: str | None = None, *, pairwise: bool | None = None

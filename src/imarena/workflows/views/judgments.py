@@ -1,29 +1,39 @@
 """Judgments that count, as columns: not superseded by a later reading, by a form of the judge that counts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, case, func, select
+from sqlalchemy import ColumnElement, Connection, case, select
 
 from imarena.storage import Form
 from imarena.storage.schema import judgments
-from imarena.workflows.views.codes import EQUAL, OK, ORDERS, PREFERENCES, STATUSES, ByteArray, CodeArray, code_column
+from imarena.workflows.views.codes import (
+    EQUAL,
+    OK,
+    ORDERS,
+    PREFERENCES,
+    STATUSES,
+    ByteArray,
+    CodeArray,
+    ColumnTable,
+    code_column,
+)
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, fetch_columns, fetch_integers
 
 _BITS = 3
 _MASK = (1 << _BITS) - 1
-_SIDE, _SAID = 31, 24
+_SIDE, _VERDICT = 31, 24
 """Bits of an output's number, and of what a judgment says with its repeat: three values per row are handed over, not
 seven. Numbers of judgments stay below 2 ** 39, and repeats below 2 ** 15."""
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class JudgmentColumns:
+class JudgmentColumns(ColumnTable):
     """n live judgments. `left` and `right` are places of outputs; `right` is -1 where one output was scored.
 
     `score` is NaN where there is none, and turned round where lower scores are better: higher is better here always.
@@ -43,10 +53,6 @@ class JudgmentColumns:
 
     def __len__(self) -> int:
         return int(self.seq.size)
-
-    def where(self, kept: NDArray[Any]) -> "JudgmentColumns":
-        """Only these rows."""
-        return replace(self, **{name: getattr(self, name)[kept] for name in _ARRAYS})
 
     @property
     def ok(self) -> NDArray[np.bool_]:
@@ -80,11 +86,11 @@ def read_judgments(connection: Connection, form: Form, entries: Entries, *, afte
     )
     if form.pairwise:
         sides = judgments.c.left_seq * (1 << _SIDE) + judgments.c.right_seq
-        said = judgments.c.seq * (1 << _SAID) + _packed()
-        rows = fetch_integers(connection, select(sides, said, judgments.c.created_us).where(*where))
+        numbered = judgments.c.seq * (1 << _VERDICT) + _packed()
+        rows = fetch_integers(connection, select(sides, numbered, judgments.c.created_us).where(*where))
         pair, both, created = rows.T if rows.size else np.zeros((3, 0), np.int64)
         left, right = pair >> _SIDE, pair & ((1 << _SIDE) - 1)
-        seq, packed = both >> _SAID, both & ((1 << _SAID) - 1)
+        seq, packed = both >> _VERDICT, both & ((1 << _VERDICT) - 1)
         score = missing_scores(seq.size)
     else:
         names = (judgments.c.seq, judgments.c.left_seq, _packed(), judgments.c.created_us, judgments.c.score)
@@ -116,16 +122,16 @@ def _packed() -> ColumnElement[int]:
     return code  # type: ignore[no-any-return]
 
 
-def first_scores(found: JudgmentColumns) -> JudgmentColumns:
+def first_scores(columns: JudgmentColumns) -> JudgmentColumns:
     """Of one judge and dimension, the ok judgments of single outputs that count: one per output and repeat.
 
     Where there are several, the first with a score counts, as on boards.
     """
-    rows = np.flatnonzero(found.ok & (found.right < 0))
-    rows = rows[np.lexsort((found.seq[rows], np.isnan(found.score[rows])))]
-    _, first = np.unique(found.left[rows].astype(np.int64) << 32 | found.repeat[rows], return_index=True)
+    rows = np.flatnonzero(columns.ok & (columns.right < 0))
+    rows = rows[np.lexsort((columns.seq[rows], np.isnan(columns.score[rows])))]
+    _, first = np.unique(columns.left[rows].astype(np.int64) << 32 | columns.repeat[rows], return_index=True)
     rows = rows[first]
-    return found.where(rows[np.argsort(found.seq[rows])])
+    return columns.where(rows[np.argsort(columns.seq[rows])])
 
 
 def superseded_since(connection: Connection, after: int) -> IntArray:
@@ -133,11 +139,6 @@ def superseded_since(connection: Connection, after: int) -> IntArray:
     later = judgments.alias("later")
     query = select(judgments.c.seq).join(later, later.c.supersedes == judgments.c.id).where(later.c.seq > after)
     return fetch_integers(connection, query).ravel()
-
-
-def last_judgment(connection: Connection) -> int:
-    """The highest `seq`; 0 where there is none."""
-    return int(connection.execute(select(func.coalesce(func.max(judgments.c.seq), 0))).scalar_one())
 
 
 def missing_scores(n: int) -> FloatArray:

@@ -15,8 +15,8 @@ from imarena.workflows.views.fetch import fetch_columns
 PAGE = 500
 FAILED = [state.value for state in Status if state is not Status.OK]
 
-Place = tuple[str, str, str | None, str | None]
-"""Work, left, right and order: copies of a picture share a work, and each has its place."""
+QuestionKey = tuple[str, str, str | None, str | None]
+"""Work, left, right and order: copies of a picture share a work, and each has its key."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class Unanswered:
 
 def unanswered(workspace: Workspace, **where: Any) -> dict[str, str]:
     """Questions without a live ok answer: their work to the status of the newest attempt."""
-    return {place[0]: one.status for place, one in unanswered_places(workspace, **where).items()}
+    return {key[0]: question.status for key, question in unanswered_questions(workspace, **where).items()}
 
 
-def unanswered_places(workspace: Workspace, **where: Any) -> dict[Place, Unanswered]:
-    """The same for every place that a judgment was asked for."""
+def unanswered_questions(workspace: Workspace, **where: Any) -> dict[QuestionKey, Unanswered]:
+    """The same for every key."""
     table = judgments
     names = ("seq", "work_id", "left_id", "right_id", "order", "judge", "dimension", "status")
     query = select(*(table.c[name] for name in names)).where(
@@ -45,7 +45,7 @@ def unanswered_places(workspace: Workspace, **where: Any) -> dict[Place, Unanswe
     with reading(workspace.store.engine) as connection:
         rows = sorted(zip(*fetch_columns(connection, query), strict=True))  # to sort there would read every judgment
         last = {row[1:5]: Unanswered(*row[5:]) for row in rows}
-        works, answered = sorted({place[0] for place in last}), set[str]()
+        works, answered = sorted({key[0] for key in last}), set[str]()
         for start in range(0, len(works), PAGE):
             ok = select(table.c.work_id).where(
                 table.c.work_id.in_(works[start : start + PAGE]),
@@ -53,7 +53,7 @@ def unanswered_places(workspace: Workspace, **where: Any) -> dict[Place, Unanswe
                 table.c.superseded == 0,
             )
             answered.update(connection.execute(ok).scalars())
-    return {place: one for place, one in last.items() if place[0] not in answered}
+    return {key: question for key, question in last.items() if key[0] not in answered}
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class StoredAnswer:
     """One stored judgment of a judge: which question it answers, and whether it counts as its answer."""
 
     judgment_id: str
-    place: Place
+    key: QuestionKey
     attempt: int
     answers: bool
     """Ok, and not superseded."""
@@ -84,12 +84,12 @@ def count_answered(workspace: Workspace) -> Counter[str]:
     """How many ok judgments each judge has; one that `reparse` read again counts by its new reading."""
     table = judgments  # counted by form: the covering index answers, and no row is read
     query = select(table.c.form_id, func.count()).where(table.c.status == Status.OK.value, table.c.superseded == 0)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     with reading(workspace.store.engine) as connection:
         judges = dict(connection.execute(select(judge_forms.c.id, judge_forms.c.judge)).tuples().all())
         for form, number in connection.execute(query.group_by(table.c.form_id)):
-            found[judges[form]] += number
-    return found
+            counts[judges[form]] += number
+    return counts
 
 
 def _where(where: dict[str, Any]) -> list[ColumnElement[bool]]:

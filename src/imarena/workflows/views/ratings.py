@@ -69,22 +69,22 @@ def _read_ratings(view: View, window: Window) -> PeopleRatings:
     cast = live_votes(view, window)
     kept = (cast.right < 0) & (cast.preference == 0)
     rows = np.flatnonzero(kept)
-    found: dict[tuple[int, int, str], tuple[float, Scale | None, int]] = {}
+    marks: dict[tuple[int, int, str], tuple[float, Scale | None, int]] = {}
     for row, body in zip(rows.tolist(), _bodies(view, cast.seq[rows]), strict=True):
-        given = json.loads(body)
-        scale = tuple(given["scale"]) if given.get("scale") else None
-        for criterion, value in given.get("ratings", {}).items():
+        vote = json.loads(body)
+        scale = tuple(vote["scale"]) if vote.get("scale") else None
+        for criterion, value in vote.get("ratings", {}).items():
             key = (int(cast.left[row]), int(cast.rater.of[row]), criterion)
-            found.pop(key, None)
-            found[key] = (float(value), scale, int(cast.created_us[row]))
-    scales = _scales(found)
-    value = [_on(scales[key[2]], mark, scale) for key, (mark, scale, _) in found.items()]
+            marks.pop(key, None)
+            marks[key] = (float(value), scale, int(cast.created_us[row]))
+    scales = _scales(marks)
+    value = [_on(scales[key[2]], mark, scale) for key, (mark, scale, _) in marks.items()]
     made = PeopleRatings(
-        output=np.array([key[0] for key in found], np.int32),
-        rater=Names(np.array([key[1] for key in found], np.int32), cast.rater.names),
-        criterion=encode_names(key[2] for key in found),
+        output=np.array([key[0] for key in marks], np.int32),
+        rater=Names(np.array([key[1] for key in marks], np.int32), cast.rater.names),
+        criterion=encode_names(key[2] for key in marks),
         value=np.array(value, np.float64),
-        created_us=np.array([moment for _, _, moment in found.values()], np.int64),
+        created_us=np.array([moment for _, _, moment in marks.values()], np.int64),
         scales=scales,
     )
     return with_overall(made, view.entries, view.workspace.settings.board.overall)
@@ -96,14 +96,14 @@ def _bodies(view: View, wanted: IntArray) -> list[str]:
     query = select(votes.c.seq, votes.c.body).where(votes.c.right_seq.is_(None)).order_by(votes.c.seq)
     with reading(view.workspace.store.engine) as connection:
         seq, body = fetch_columns(connection, query)
-    place = np.searchsorted(np.array(seq, np.int64), wanted)
-    return [body[at] for at in place.tolist()]
+    positions = np.searchsorted(np.array(seq, np.int64), wanted)
+    return [body[at] for at in positions.tolist()]
 
 
-def _scales(found: Mapping[tuple[int, int, str], tuple[float, Scale | None, int]]) -> dict[str, Scale | None]:
+def _scales(marks: Mapping[tuple[int, int, str], tuple[float, Scale | None, int]]) -> dict[str, Scale | None]:
     """For each criterion the scale that most of its marks are on."""
     used: dict[str, Counter[Scale | None]] = {}
-    for (_, _, criterion), (_, scale, _) in found.items():
+    for (_, _, criterion), (_, scale, _) in marks.items():
         used.setdefault(criterion, Counter())[scale] += 1
     return {
         criterion: max(counts, key=lambda scale: (scale is not None, counts[scale], str(scale)))
@@ -138,45 +138,49 @@ def overall_rule(criteria: Collection[str], setting: str = "") -> tuple[str, tup
     return "", ()
 
 
-def with_overall(found: PeopleRatings, entries: Entries, setting: str = "") -> PeopleRatings:
+def with_overall(ratings: PeopleRatings, entries: Entries, setting: str = "") -> PeopleRatings:
     """The ratings with an overall mark of every rater who marked all criteria of an output.
 
     Every data set has its own rule. The mark is on 0 to 1, or on the scale of the overall marks that raters of another
     data set gave.
     """
-    dataset = entries.labels["dataset"].of[entries.item[found.output]]
-    scale = found.scales.get(WHOLE) or (0.0, 1.0)
-    parts, rules = [found], set()
+    dataset = entries.labels["dataset"].of[entries.item[ratings.output]]
+    scale = ratings.scales.get(WHOLE) or (0.0, 1.0)
+    parts, rules = [ratings], set()
     for code in np.unique(dataset).tolist():
         rows = np.flatnonzero(dataset == code)
-        given = {found.criterion.names[one] for one in np.unique(found.criterion.of[rows]).tolist()}
-        rule, criteria = overall_rule(given, setting)
-        if rule and all(found.scales[name] is not None for name in criteria):
-            parts.append(_overall(found, rows, criteria, rule, scale))
+        marked = {ratings.criterion.names[number] for number in np.unique(ratings.criterion.of[rows]).tolist()}
+        rule, criteria = overall_rule(marked, setting)
+        if rule and all(ratings.scales[name] is not None for name in criteria):
+            parts.append(_overall(ratings, rows, criteria, rule, scale))
             rules.add(rule)
-    return _joined(parts, scale, ", ".join(sorted(rules))) if rules else found
+    return _joined(parts, scale, ", ".join(sorted(rules))) if rules else ratings
 
 
-def _overall(found: PeopleRatings, rows: IntArray, criteria: tuple[str, ...], rule: str, scale: Scale) -> PeopleRatings:
+def _overall(
+    ratings: PeopleRatings, rows: IntArray, criteria: tuple[str, ...], rule: str, scale: Scale
+) -> PeopleRatings:
     """One mark per output and rater, from these rows."""
-    people = max(len(found.rater.names), 1)
-    known, place = np.unique(found.output[rows].astype(np.int64) * people + found.rater.of[rows], return_inverse=True)
+    people = max(len(ratings.rater.names), 1)
+    known, inverse = np.unique(
+        ratings.output[rows].astype(np.int64) * people + ratings.rater.of[rows], return_inverse=True
+    )
     marks = np.full((known.size, len(criteria)), np.nan)
     moment = np.zeros(known.size, np.int64)
-    np.maximum.at(moment, place, found.created_us[rows])
+    np.maximum.at(moment, inverse, ratings.created_us[rows])
     for column, name in enumerate(criteria):
-        low, high = found.scales[name] or (0.0, 1.0)
-        of = found.criterion.of[rows] == found.criterion.names.index(name)
-        marks[place[of], column] = (found.value[rows][of] - low) / (high - low)
+        low, high = ratings.scales[name] or (0.0, 1.0)
+        of = ratings.criterion.of[rows] == ratings.criterion.names.index(name)
+        marks[inverse[of], column] = (ratings.value[rows][of] - low) / (high - low)
     whole = np.isfinite(marks).all(axis=1)
     marks = marks[whole]
     product = np.prod(marks, axis=1)
     root = np.sqrt(product) if len(criteria) == 2 else product ** (1 / len(criteria))
     value = marks.mean(axis=1) if rule == "mean" else root
     return replace(
-        found,
+        ratings,
         output=(known[whole] // people).astype(np.int32),
-        rater=Names((known[whole] % people).astype(np.int32), found.rater.names),
+        rater=Names((known[whole] % people).astype(np.int32), ratings.rater.names),
         criterion=encode_names([WHOLE] * value.size),
         value=scale[0] + value * (scale[1] - scale[0]),
         created_us=moment[whole],
@@ -197,14 +201,14 @@ def _joined(parts: Sequence[PeopleRatings], scale: Scale, rule: str) -> PeopleRa
     )
 
 
-def mean_ratings(found: PeopleRatings, criterion: str) -> tuple[CodeArray, NDArray[np.float64], IntArray]:
+def mean_ratings(ratings: PeopleRatings, criterion: str) -> tuple[CodeArray, NDArray[np.float64], IntArray]:
     """Outputs with a mark on this criterion, the mean over raters, and the moment of the last mark."""
-    rows = found.of(criterion)
-    output, place = np.unique(found.output[rows], return_inverse=True)
-    total = np.bincount(place, found.value[rows], output.size)
+    rows = ratings.of(criterion)
+    output, inverse = np.unique(ratings.output[rows], return_inverse=True)
+    total = np.bincount(inverse, ratings.value[rows], output.size)
     moment = np.zeros(output.size, np.int64)
-    np.maximum.at(moment, place, found.created_us[rows])
-    mean = np.round(total / np.maximum(np.bincount(place, minlength=output.size), 1), 9)
+    np.maximum.at(moment, inverse, ratings.created_us[rows])
+    mean = np.round(total / np.maximum(np.bincount(inverse, minlength=output.size), 1), 9)
     return output.astype(np.int32), mean, moment
 
 
@@ -231,15 +235,15 @@ class RatingPairs:
 def rating_pairs(view: View, criterion: str = WHOLE, window: Window = EVERYTHING) -> RatingPairs:
     """Every two outputs for one item that people rated one by one, for what needs votes on pairs."""
     output, mean, moment = mean_ratings(read_ratings(view, window), criterion)
-    one, other = pairs_of_units(view.entries, output)
-    gap = np.round(mean[one] - mean[other], 9)
+    first, second = pairs_of_units(view.entries, output)
+    gap = np.round(mean[first] - mean[second], 9)
     return RatingPairs(
-        left=output[one],
-        right=output[other],
-        mean_left=mean[one],
-        mean_right=mean[other],
+        left=output[first],
+        right=output[second],
+        mean_left=mean[first],
+        mean_right=mean[second],
         winner=np.where(gap == 0, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8),
-        created_us=np.maximum(moment[one], moment[other]),
+        created_us=np.maximum(moment[first], moment[second]),
     )
 
 

@@ -40,9 +40,9 @@ def uncounted_votes(view: View) -> dict[str, str]:
         return {}
     with reading(view.workspace.store.engine) as connection:
         seq, identity = fetch_columns(connection, select(votes.c.seq, votes.c.id).order_by(votes.c.seq))
-    place = np.searchsorted(np.array(seq, np.int64), cast.seq[rows])
+    positions = np.searchsorted(np.array(seq, np.int64), cast.seq[rows])
     return {
-        identity[at]: REASONS[cast.reason[row]].value for at, row in zip(place.tolist(), rows.tolist(), strict=True)
+        identity[at]: REASONS[cast.reason[row]].value for at, row in zip(positions.tolist(), rows.tolist(), strict=True)
     }
 
 

@@ -31,28 +31,28 @@ class Slots:
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Slots by editor and standing, ok first; what stands in a row adds up to what the editor was asked for."""
-        found = {editor: {Status.OK.value: number} if number else {} for editor, number in sorted(self.ok.items())}
+        table = {editor: {Status.OK.value: number} if number else {} for editor, number in sorted(self.ok.items())}
         for (_, _, editor, _, _), state in sorted(self.failed.items()):
-            row = found.setdefault(editor, {})
+            row = table.setdefault(editor, {})
             row[state] = row.get(state, 0) + 1
-        return dict(sorted(found.items()))
+        return dict(sorted(table.items()))
 
 
 def slots_of(workspace: Workspace) -> Slots:
     """Read them. Fast: ok outputs are counted in the database, only failures are read."""
-    found = Slots()
+    slots = Slots()
     for (editor, state), number in workspace.store.count(Output, "editor", "status").items():
-        found.attempts[editor or UNNAMED_EDITOR] += number
+        slots.attempts[editor or UNNAMED_EDITOR] += number
         if state == Status.OK.value:
-            found.ok[editor or UNNAMED_EDITOR] += number
+            slots.ok[editor or UNNAMED_EDITOR] += number
     with reading(workspace.store.engine) as connection:
         for row in connection.execute(_unfilled()).mappings():
             # Without an editor's name nothing says that two attempts are at the same: each work is a slot.
-            place = row["item_id"] if row["editor"] else row["work_id"]
-            slot = (place, row["turn"], row["editor"] or UNNAMED_EDITOR, row["mode"], row["sample"])
-            found.failed[slot] = row["status"]
-    found.failed.update(dict.fromkeys(_cut_off(workspace, found.failed), NOT_TRIED))
-    return found
+            identity = row["item_id"] if row["editor"] else row["work_id"]
+            slot = (identity, row["turn"], row["editor"] or UNNAMED_EDITOR, row["mode"], row["sample"])
+            slots.failed[slot] = row["status"]
+    slots.failed.update(dict.fromkeys(_cut_off(workspace, slots.failed), NOT_TRIED))
+    return slots
 
 
 def _unfilled() -> Select[tuple[object, ...]]:

@@ -73,7 +73,7 @@ def _of_version(view: View, judge: str, version: str) -> list[ChosenJudge]:
     if not fitting:
         hint = suggestion(version, names.values(), f"It has: {', '.join(names.values())}.")
         raise UnknownName(f"Judge '{judge}' has no version '{version}'.", hint=hint)
-    called = dict.fromkeys(names[one] for one in fitting)
+    called = dict.fromkeys(names[key] for key in fitting)
     return [
         ChosenJudge(f"{judge}{AT}{name}", judge, tuple(form for form in forms if names[version_of(form)] == name))
         for name in called
@@ -86,7 +86,7 @@ def judges_called(view: View, names: list[str]) -> list[str]:
     chosen: list[str] = []
     for name in names:
         meant = {name, _recorded_as(view, name)}
-        fitting = [one for one in known if one in meant or one.partition("/")[0] in meant]
+        fitting = [judge for judge in known if judge in meant or judge.partition("/")[0] in meant]
         if not fitting:
             hint = suggestion(name, known, f"The workspace has: {', '.join(known) or 'none'}.")
             raise UnknownName(f"There is no judgment by '{name}'.", hint=hint)

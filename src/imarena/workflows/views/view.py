@@ -6,11 +6,11 @@ exports all read a view.
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,11 @@ from imarena.workflows.views.cached import (
     worth_storing,
     write_judgments_cached,
 )
-from imarena.workflows.views.entries import Entries, read_entries
+from imarena.workflows.views.codes import Names
+from imarena.workflows.views.entries import LABELS, Entries, read_entries
 from imarena.workflows.views.fetch import IntArray
 from imarena.workflows.views.forms import EARLIER, JudgeForms, count_live, read_forms
+from imarena.workflows.views.item_columns import ItemColumns, read_item_columns
 from imarena.workflows.views.judgments import (
     NOTHING,
     JudgmentColumns,
@@ -36,6 +38,8 @@ from imarena.workflows.views.judgments import (
     superseded_since,
 )
 from imarena.workflows.views.votes import VoteColumns, open_campaigns, read_votes
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -123,11 +127,17 @@ class View:
     @cached_property
     def entries(self) -> Entries:
         """Items and outputs."""
-        with self._reading:
-            if "entries" not in self.__dict__:
-                with reading(self.workspace.store.engine) as connection:
-                    self.__dict__["entries"] = read_entries(connection)
-        return self.__dict__["entries"]  # type: ignore[no-any-return]
+        return self._read_once("entries", read_entries)
+
+    @cached_property
+    def item_columns(self) -> ItemColumns:
+        """What items can be grouped by beside `LABELS`: columns of the table that they were imported from."""
+        item_ids = self.entries.item_id
+        return self._read_once("item_columns", lambda connection: read_item_columns(connection, item_ids))
+
+    def item_label(self, name: str) -> Names | None:
+        """(m,) the value of each item in one of `LABELS` or in a column that was imported with it; None without one."""
+        return self.entries.labels[name] if name in LABELS else self.item_columns.get(name)
 
     @cached_property
     def forms(self) -> JudgeForms:
@@ -138,11 +148,7 @@ class View:
     @cached_property
     def votes(self) -> VoteColumns:
         """All votes, each with the reason why it does not count."""
-        with self._reading:
-            if "votes" not in self.__dict__:
-                with reading(self.workspace.store.engine) as connection:
-                    self.__dict__["votes"] = read_votes(connection, self.entries.at)
-        return self.__dict__["votes"]  # type: ignore[no-any-return]
+        return self._read_once("votes", lambda connection: read_votes(connection, self.entries.at))
 
     @cached_property
     def asking(self) -> frozenset[str]:
@@ -157,30 +163,37 @@ class View:
 
     def _of(self, form: Form) -> JudgmentColumns:
         with self._reading:
-            found = self._by_form.get(form.form_id)
-            if found is None:
+            columns = self._by_form.get(form.form_id)
+            if columns is None:
                 cached = read_judgments_cached(self, form)
                 with reading(self.workspace.store.engine) as connection:
                     if cached is None:
-                        found = read_judgments(connection, form, self.entries, after=0, upto=self.marks.judgments)
+                        columns = read_judgments(connection, form, self.entries, after=0, upto=self.marks.judgments)
                     else:
-                        found = self._continued(connection, *cached)
-                if worth_storing(len(found), len(cached[0]) if cached else 0):
-                    write_judgments_cached(self, form, found)
-                self._by_form[form.form_id] = found
-        return found
+                        columns = self._continued(connection, *cached)
+                if worth_storing(len(columns), len(cached[0]) if cached else 0):
+                    write_judgments_cached(self, form, columns)
+                self._by_form[form.form_id] = columns
+        return columns
 
     @cached_property
     def verdicts(self) -> Counter[int]:
         """How many live ok judgments each form has that counts."""
+        return self._read_once("verdicts", self._count_verdicts)
+
+    def _count_verdicts(self, connection: Connection) -> Counter[int]:
+        forms = [form.form_id for form in self.forms.counting()]
+        read = {form_id: int(self._by_form[form_id].ok.sum()) for form_id in forms if form_id in self._by_form}
+        return Counter({**read, **count_live(connection, [form for form in forms if form not in read], ok=True)})
+
+    def _read_once(self, name: str, read: Callable[[Connection], T]) -> T:
+        """The value of a cached property: who comes while another thread reads it waits, and reads nothing."""
         with self._reading:
-            if "verdicts" not in self.__dict__:
-                forms = [form.form_id for form in self.forms.counting()]
-                read = {one: int(self._by_form[one].ok.sum()) for one in forms if one in self._by_form}
+            if name not in self.__dict__:
                 with reading(self.workspace.store.engine) as connection:
-                    rest = count_live(connection, [one for one in forms if one not in read], ok=True)
-                self.__dict__["verdicts"] = Counter({**read, **rest})
-        return self.__dict__["verdicts"]  # type: ignore[no-any-return]
+                    self.__dict__[name] = read(connection)
+            value: T = self.__dict__[name]
+        return value
 
     def earlier(self, forms: Sequence[Form]) -> Counter[str]:
         """How many judgments of these forms do not count because the judge has changed since."""

@@ -1,17 +1,25 @@
 """Votes as columns, each with the reason why it does not count, if there is one."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Select, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
 
 from imarena.core import TESTS_OF_RATERS
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
-from imarena.workflows.views.codes import PREFERENCES, ByteArray, CodeArray, Names, code_column, encode_names
+from imarena.workflows.views.codes import (
+    PREFERENCES,
+    ByteArray,
+    CodeArray,
+    ColumnTable,
+    Names,
+    code_column,
+    encode_names,
+)
 from imarena.workflows.views.fetch import IntArray, fetch_columns
 
 
@@ -34,7 +42,7 @@ PURPOSES: Mapping[str, Reason] = {purpose: Reason(why) for purpose, why in TESTS
 
 
 @dataclass(frozen=True)
-class VoteColumns:
+class VoteColumns(ColumnTable):
     """n records of votes, those that do not count included. `left` and `right` are places of outputs (-1: none).
 
     `reason` (n,) points into `REASONS`; 0 counts. `probability` of having been routed is NaN where it is not known.
@@ -54,14 +62,6 @@ class VoteColumns:
 
     def __len__(self) -> int:
         return int(self.seq.size)
-
-    def where(self, kept: NDArray[Any]) -> "VoteColumns":
-        """Only these rows."""
-        arrays: dict[str, Any] = {}
-        for field in fields(self):
-            values = getattr(self, field.name)
-            arrays[field.name] = Names(values.of[kept], values.names) if isinstance(values, Names) else values[kept]
-        return replace(self, **arrays)
 
     @property
     def counts(self) -> NDArray[np.bool_]:
@@ -104,7 +104,7 @@ def read_votes(connection: Connection, at: Callable[[IntArray], CodeArray]) -> V
         .order_by(votes.c.seq),
     )
     seq, rater, left, right, preference, dimension, purpose, campaign, probability, created = columns[:10]
-    found = VoteColumns(
+    all_votes = VoteColumns(
         seq=np.array(seq, np.int64),
         rater=encode_names(rater),
         left=at(np.array(left, np.int64)),
@@ -117,19 +117,21 @@ def read_votes(connection: Connection, at: Callable[[IntArray], CodeArray]) -> V
         created_us=np.array(created, np.int64),
         reason=np.zeros(len(seq), np.int8),
     )
-    return replace(found, reason=_reasons(found, columns[10], columns[11], columns[12], _exclusions(connection)))
+    return replace(
+        all_votes, reason=_reasons(all_votes, columns[10], columns[11], columns[12], _exclusions(connection))
+    )
 
 
 def _reasons(
-    found: VoteColumns, retracted: list[int], superseded: list[int], created_at: list[str], excluded: dict[str, str]
+    all_votes: VoteColumns, retracted: list[int], superseded: list[int], created_at: list[str], excluded: dict[str, str]
 ) -> ByteArray:
-    reason = np.zeros(len(found), np.int8)
+    reason = np.zeros(len(all_votes), np.int8)
     if excluded:
-        since = np.array([excluded.get(name, "~") for name in found.rater.names] or ["~"])
-        reason[np.array(created_at) >= since[found.rater.of]] = REASONS.index(Reason.RATER_EXCLUDED)
+        since = np.array([excluded.get(name, "~") for name in all_votes.rater.names] or ["~"])
+        reason[np.array(created_at) >= since[all_votes.rater.of]] = REASONS.index(Reason.RATER_EXCLUDED)
     for purpose, why in PURPOSES.items():
-        if purpose in found.purpose.names:
-            reason[found.purpose.of == found.purpose.names.index(purpose)] = REASONS.index(why)
+        if purpose in all_votes.purpose.names:
+            reason[all_votes.purpose.of == all_votes.purpose.names.index(purpose)] = REASONS.index(why)
     reason[np.array(superseded, bool)] = REASONS.index(Reason.SUPERSEDED)
     reason[np.array(retracted, bool)] = REASONS.index(Reason.RETRACTED)
     return reason
@@ -149,12 +151,21 @@ def votes_in_force(query: Select[Any]) -> Select[Any]:
 
 def without_excluded_raters(query: Select[Any]) -> Select[Any]:
     """A query on votes without those of raters who are excluded."""
-    excluding = exists().where(
+    return query.where(~vote_is_excluded())
+
+
+def vote_is_excluded() -> ColumnElement[bool]:
+    """A condition in a query on votes: the rater's votes do not count."""
+    return exists().where(
         exclusions.c.rater_id == votes.c.rater_id,
         exclusions.c.lifted_at.is_(None),
         func.coalesce(exclusions.c.since, "") <= votes.c.created_at,
     )
-    return query.where(~excluding)
+
+
+def rater_is_excluded(rater_id: ColumnElement[str]) -> ColumnElement[bool]:
+    """A condition: the votes that this rater gives now do not count."""
+    return exists().where(exclusions.c.rater_id == rater_id, exclusions.c.lifted_at.is_(None))
 
 
 def open_campaigns(connection: Connection) -> frozenset[str]:

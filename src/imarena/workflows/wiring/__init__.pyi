@@ -6,8 +6,11 @@ from .judges import JudgeChat as JudgeChat
 from .judges import WiredJudge as WiredJudge
 from .judges import check_judge_shape as check_judge_shape
 from .judges import parse_option_values as parse_option_values
+from .judges import wire_chat as wire_chat
 from .judges import wire_judge as wire_judge
 from .judges import wire_lister as wire_lister
 from .runs import OngoingRun as OngoingRun
 from .runs import exclusive_run as exclusive_run
 from .runs import record_run as record_run
+from .work_journal import PAID as PAID
+from .work_journal import WorkJournal as WorkJournal

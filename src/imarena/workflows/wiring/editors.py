@@ -98,7 +98,7 @@ class EditorWiring:
             return self._of_agent(kind, shown, table, str(table.pop("editor", "")), of_file=True)
         self._need_trust(name, kind)
         options = {**table, **self.wish.options}
-        return self._made(kind, shown, {**_told(kind, options), **options})
+        return self._made(kind, shown, {**_card_options(kind, options), **options})
 
     def _need_trust(self, name: str, kind: str) -> None:
         if kind in KINDS and KINDS[kind].needs == "trust" and not self.wish.trust:
@@ -133,15 +133,15 @@ class EditorWiring:
             options = {**table, **options}
             # Another model than the card's must not stand on a board under the card's name.
             own = card.name if options["model"] == table["model"] else str(options["model"])
-            return self._made(kind, shown or own, {**_told(kind, options), **options})
+            return self._made(kind, shown or own, {**_card_options(kind, options), **options})
         if text in EDITORS and text not in KINDS:
             return self._made(text, shown or text, options)
         raise UnknownName(f"There is no editor called '{text}'.", hint=_near(text, list(self._settings.editors)))
 
     def _made(self, kind: str, name: str, options: Mapping[str, JsonValue]) -> Editor:
         plain = {key: value for key, value in options.items() if key not in _AGENT_OPTIONS}
-        given = self.wish.options
-        self.taken |= {key for key, value in plain.items() if key in given and given[key] == value}
+        wished = self.wish.options
+        self.taken |= {key for key, value in plain.items() if key in wished and wished[key] == value}
         return EDITORS.get(kind)(name, plain, self.ports)
 
     def _of_agent(
@@ -149,18 +149,18 @@ class EditorWiring:
     ) -> Editor:
         if not inner:
             raise UserError(f"'{name}' does not say which editor to wrap.", hint=f"Write {kind}:EDITOR.")
-        said = {**table, **{key: value for key, value in self.wish.options.items() if key in _AGENT_OPTIONS}}
+        agent_options = {**table, **{key: value for key, value in self.wish.options.items() if key in _AGENT_OPTIONS}}
         best = _BEST.fullmatch(kind)
-        self.taken |= set(said) & (_BEST_OPTIONS if best else _AGENT_OPTIONS)
+        self.taken |= set(agent_options) & (_BEST_OPTIONS if best else _AGENT_OPTIONS)
         editor = self.wire(inner, of_file=of_file)
-        wired = self._judge(str(said.pop("judge", "builtin")))
+        wired = self._judge(str(agent_options.pop("judge", "builtin")))
         if best:
             if extra := sorted(set(table) - _BEST_OPTIONS):
                 raise UserError(f"[editors.{name}] does not take: {', '.join(extra)}.", hint="Known: editor, judge.")
             return BestOf(name, editor, wired.judge, max(1, int(best[1])), wired.door)
-        mind, mind_door = self._mind(str(said.pop("mind", "builtin")), str(said.pop("endpoint", "")))
+        mind, mind_door = self._mind(str(agent_options.pop("mind", "builtin")), str(agent_options.pop("endpoint", "")))
         try:
-            settings = AgentSettings.model_validate({"stages": _STAGED[kind], **said})
+            settings = AgentSettings.model_validate({"stages": _STAGED[kind], **agent_options})
         except ValidationError as error:
             problem = error.errors()[0]
             where = ".".join(str(part) for part in problem["loc"])
@@ -183,12 +183,12 @@ class EditorWiring:
             raise UnknownName(f"There is no endpoint called '{chosen}' for the agent's mind.", hint=f"Known: {known}.")
         from imarena.clients import read_endpoint
 
-        found = read_endpoint({"name": chosen, **self._settings.endpoints[chosen]}, f"[endpoints.{chosen}]")
-        door = JudgeChat(found, self.ports.budget)
-        return ChatPlanner(door, found.model), door
+        target = read_endpoint({"name": chosen, **self._settings.endpoints[chosen]}, f"[endpoints.{chosen}]")
+        door = JudgeChat(target, self.ports.budget)
+        return ChatPlanner(door, target.model), door
 
 
-def _told(kind: str, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def _card_options(kind: str, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """What the model's card says of price and withdrawal, as options; a price that the user states goes first."""
     card = card_of_endpoint(kind, str(options.get("model", "")))
     if card is None or card.adapter is None or KINDS[kind].needs != "endpoint":
@@ -196,15 +196,15 @@ def _told(kind: str, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     home = card.adapter.get("base_url")
     if options.get("base_url", home) != home:  # another server asks for something else, or nothing
         return {}
-    told: dict[str, JsonValue] = {}
+    stated: dict[str, JsonValue] = {}
     if card.price is not None and not PRICE_FIELDS & set(options):
-        told = card.price.options(options, card.native_size)
+        stated = card.price.options(options, card.native_size)
     if card.withdrawn is not None:
-        told["notice"] = (
+        stated["notice"] = (
             f"Its provider names {card.withdrawn} as the day on which {card.title} is switched off. Where requests "
             "fail, name its successor with --option model=NAME, or take finished outputs with folder:PATH."
         )
-    return told
+    return stated
 
 
 def wire_editors(
@@ -240,25 +240,25 @@ def editor_names(settings: Settings) -> dict[str, str]:
 
 def _about(card: ModelCard) -> str:
     """A model in a line: what it is, what it costs or where it runs, whether it still lives."""
-    told = [card.title, card.kind]
+    parts = [card.title, card.kind]
     if card.price is not None:
-        told.append(f"{card.price.per_image({}, card.native_size):g} USD a picture at most ({card.price.as_of})")
+        parts.append(f"{card.price.per_image({}, card.native_size):g} USD a picture at most ({card.price.as_of})")
     else:
-        told.append(card.no_price or "")
+        parts.append(card.no_price or "")
     if card.withdrawn is not None:
-        told.append(f"switched off {card.withdrawn}")
-    return "; ".join(told)
+        parts.append(f"switched off {card.withdrawn}")
+    return "; ".join(parts)
 
 
 def _list(text: str) -> JsonValue:
     try:
-        found: JsonValue = json.loads(text)
+        argv: JsonValue = json.loads(text)
     except ValueError as error:
         raise UserError(
             f"A command is a JSON list of arguments, not: {text[:80]}",
             hint='For example: command:["magick", "{source}", "-negate", "{output}"]',
         ) from error
-    return found
+    return argv
 
 
 def _shown(kind: str, rest: str) -> str:
@@ -277,7 +277,7 @@ def _near(name: str, tables: list[str]) -> str:
         *tables,
         *(f"studio-{habit}" for habit in RECIPES),
         "classical",
-        *(f"classical-{one}" for one in OPERATIONS),
+        *(f"classical-{operation}" for operation in OPERATIONS),
         *model_cards(),
         *_STAGED,
     ]

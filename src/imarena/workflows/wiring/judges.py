@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,8 @@ from imarena.judges import (
     adapt_judge_maker,
     chat_with_client,
     endpoint_options,
-    model_folder,
-    weights_sha256,
 )
+from imarena.vision import is_qwen_vl, load_qwen_chat, model_folder, needs_own_processor, weights_sha256
 
 LOCAL = "local_model"
 """An endpoint table with this key names a model that runs here, through the `vision` extra."""
@@ -122,6 +121,9 @@ def _load_local(table: Mapping[str, JsonValue]) -> Client:
     from imarena.clients import load_vlm
 
     options: dict[str, Any] = {name: str(table[name]) for name in ("device", "dtype", "revision") if name in table}
+    folder = Path(str(table[LOCAL])).expanduser()
+    if needs_own_processor() and is_qwen_vl(folder):
+        options["processor"] = load_qwen_chat(folder)
     return load_vlm(str(table[LOCAL]), **options)
 
 
@@ -152,10 +154,10 @@ class WiredJudge:
 
 
 def wire_judge(
-    settings: Settings, name: str, words: EndpointArguments | None = None, budget: Budget | None = None
+    settings: Settings, name: str, arguments: EndpointArguments | None = None, budget: Budget | None = None
 ) -> WiredJudge:
     """The judge called `name`: a table ``[judges.NAME]`` of the settings, a name of the catalog, or `function:M:F`."""
-    said = words or EndpointArguments()
+    arguments = arguments or EndpointArguments()
     table = dict(settings.judges.get(name, {}))
     own = name.startswith(FUNCTION)  # only as said by the user: a workspace's file may come from others
     if not own and name not in settings.judges and name not in JUDGES:
@@ -166,13 +168,17 @@ def wire_judge(
     at = str(table.pop("endpoint", ""))
     make = _own_judge(name.removeprefix(FUNCTION)) if own else JUDGES.get(kind)
     card = CARDS.get(kind, JudgeCard("", "both", "nothing", None, ""))
-    options: JsonDict = {**table, **said.options}
+    options: JsonDict = {**table, **arguments.options}
+    preset = card.presets.get(str(options.get("preset", "")), "")
+    if preset and not arguments.model:
+        arguments = replace(arguments, model=preset)
     door = None
-    if card.needs == "chat" or (kind not in CARDS and (at or said.endpoint or said.base_url)):
-        door = _door(settings, at, said, kind, budget)
+    named = at or arguments.endpoint or arguments.base_url
+    if card.needs == "chat" or (named and (card.needs == "optional_chat" or kind not in CARDS)):
+        door = _door(settings, at, arguments, kind, budget)
         options |= endpoint_options(door.endpoint)
-    elif card.needs == "vision" and said.model:
-        options["model"] = said.model
+    elif card.needs == "vision" and arguments.model:
+        options["model"] = arguments.model
     judge = make(options, door)
     return WiredJudge(judge, kind, card.shape, judge.traits.dimension or card.dimension, door)
 
@@ -180,46 +186,54 @@ def wire_judge(
 def _own_judge(path: str) -> MakeJudge:
     from imarena.editors import load_function
 
-    found: Any = load_function(path)
-    make: MakeJudge = found
+    make: Any = load_function(path)
     return adapt_judge_maker(path.rpartition(":")[2], make)
 
 
-def wire_lister(settings: Settings, words: EndpointArguments | None = None, budget: Budget | None = None) -> WiredJudge:
-    """Who lists the objects that a result should show: the model that `words` point at, or nobody but the words."""
+def wire_lister(
+    settings: Settings, arguments: EndpointArguments | None = None, budget: Budget | None = None
+) -> WiredJudge:
+    """Who lists the objects that a result should show: the model that the arguments name, else the built-in reader."""
     from imarena.judges import OfflineLister, make_lister
 
-    said = words or EndpointArguments()
-    if not (said.endpoint or said.base_url):
-        if said.model or said.options:
+    arguments = arguments or EndpointArguments()
+    if not (arguments.endpoint or arguments.base_url):
+        if arguments.model or arguments.options:
             raise UserError(
                 "A model or an option needs an endpoint.",
                 hint="Add --endpoint NAME of imarena.toml, or --base-url URL; without them the built-in reader lists.",
             )
         return WiredJudge(OfflineLister(), "builtin", "pointwise")
-    door = _door(settings, "", said, "expected objects", budget)
+    door = _door(settings, "", arguments, "expected objects", budget)
     return WiredJudge(
-        make_lister({**said.options, **endpoint_options(door.endpoint)}, door), "objects", "pointwise", door=door
+        make_lister({**arguments.options, **endpoint_options(door.endpoint)}, door), "objects", "pointwise", door=door
     )
 
 
-def _door(settings: Settings, at: str, said: EndpointArguments, kind: str, budget: Budget | None) -> JudgeChat:
-    if said.base_url:
-        if not said.model:
+def wire_chat(
+    settings: Settings, arguments: EndpointArguments, purpose: str, budget: Budget | None = None
+) -> JudgeChat:
+    """The model that the arguments name, for another job than judging."""
+    return _door(settings, "", arguments, purpose, budget)
+
+
+def _door(settings: Settings, at: str, arguments: EndpointArguments, kind: str, budget: Budget | None) -> JudgeChat:
+    if arguments.base_url:
+        if not arguments.model:
             raise UserError("An address needs a model.", hint="Add --model NAME, as the server lists it.")
-        table: dict[str, JsonValue] = {"base_url": list(said.base_url)}
+        table: dict[str, JsonValue] = {"base_url": list(arguments.base_url)}
         where = "the command line's endpoint"
     else:
-        if said.model and not said.endpoint and (Path(said.model) / "config.json").is_file():
-            folder = model_folder(said.model, kind)
+        if arguments.model and not arguments.endpoint and (Path(arguments.model) / "config.json").is_file():
+            folder = model_folder(arguments.model, f"The judge '{kind}'")
             named = f"{folder.name}@{weights_sha256(folder)[:12]}"  # two folders of one name are two models
-            return _local_door({LOCAL: said.model}, {"model": named}, "the command line's model")
-        if said.model and not said.endpoint and not at and said.model.startswith((".", "/", "~")):
+            return _local_door({LOCAL: arguments.model}, {"model": named}, "the command line's model")
+        if arguments.model and not arguments.endpoint and not at and arguments.model.startswith((".", "/", "~")):
             raise UserError(
-                f"There is no model in the folder {said.model}: it has no config.json.",
+                f"There is no model in the folder {arguments.model}: it has no config.json.",
                 hint="Give --model FOLDER of a checkpoint, or --base-url URL --model NAME.",
             )
-        name = said.endpoint or at or (next(iter(settings.endpoints)) if len(settings.endpoints) == 1 else "")
+        name = arguments.endpoint or at or (next(iter(settings.endpoints)) if len(settings.endpoints) == 1 else "")
         if not name:
             raise UserError(
                 f"The judge '{kind}' asks a model and was given none.",
@@ -230,12 +244,12 @@ def _door(settings: Settings, at: str, said: EndpointArguments, kind: str, budge
             raise UnknownName(f"There is no endpoint called '{name}'.", hint=suggestion(name, settings.endpoints, none))
         table = {"name": name, **settings.endpoints[name]}
         where = f"[endpoints.{name}]"
-    if said.model:
-        table["model"] = said.model
-    if said.api_key_env:
-        table["api_key_env"] = list(said.api_key_env)
-    if said.concurrency:
-        table["max_concurrency"] = said.concurrency
+    if arguments.model:
+        table["model"] = arguments.model
+    if arguments.api_key_env:
+        table["api_key_env"] = list(arguments.api_key_env)
+    if arguments.concurrency:
+        table["max_concurrency"] = arguments.concurrency
     local = {key: table.pop(key) for key in (LOCAL, "device", "dtype", "revision") if key in table}
     return _local_door(local, table, where) if LOCAL in local else JudgeChat(read_endpoint(table, where), budget)
 

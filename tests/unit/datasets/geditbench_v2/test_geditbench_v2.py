@@ -206,6 +206,6 @@ def test_nothing_raises(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds nothing of GEditBench v2"):
         import_all(read, tmp_path)
     table(tmp_path / "t.parquet", [{"key": "x"}])
-    with pytest.raises(UserError, match="the column instruction, source_image is missing"):
+    with pytest.raises(UserError, match="the columns instruction and source_image are missing"):
         import_all(read, tmp_path / "t.parquet")
-    assert "is missing" in str(import_all(read, tmp_path).skips[0])
+    assert "are missing" in str(import_all(read, tmp_path).skips[0])

@@ -266,7 +266,7 @@ def test_whole_file_problems_raise_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "basic").mkdir()
     table = tmp_path / "basic/data-0.parquet"
     pq.write_table(pa.table({"index": [1], "prompt": ["x"]}), table)
-    with pytest.raises(UserError, match=r"data-0.parquet: the column instruction, input_images is missing"):
+    with pytest.raises(UserError, match=r"data-0.parquet: the columns instruction and input_images are missing"):
         import_all(read, table)
     table.write_bytes(b"")
     with pytest.raises(UserError, match=r"data-0.parquet: the file is empty"):

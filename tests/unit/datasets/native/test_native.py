@@ -32,7 +32,7 @@ every_format = pytest.mark.parametrize("name", sorted(FORMATS))
 def memory(*records: Record) -> MemoryIntake:
     intake = MemoryIntake()
     intake.blobs = dict(PICTURES.blobs)
-    intake.taken = list(records)  # type: ignore[arg-type]
+    intake.taken = list(records)
     return intake
 
 

@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw
 from imarena.core.errors import UserError
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Status
+from imarena.editors.catalog import Ports
 from imarena.editors.classical.detected import detection_map
 from imarena.editors.classical.editor import OPERATIONS, make
 from imarena.editors.classical.things import shade
@@ -38,7 +39,7 @@ def png(image: Image.Image) -> bytes:
 
 
 def edit(words: str, image: Image.Image, *, editor: str = "classical", masks: tuple[bytes, ...] = ()) -> EditResult:
-    return asyncio.run(make(editor, {}).edit(EditRequest(words, (png(image),), masks=masks)))
+    return asyncio.run(make(editor, {}, Ports()).edit(EditRequest(words, (png(image),), masks=masks)))
 
 
 def array(result: EditResult) -> Array:
@@ -86,7 +87,7 @@ def test_haze_goes_by_the_studio_truth(key: str) -> None:
     entry = entry_of(key)
     assert entry.scene is not None
     source = render_picture(entry.scene)
-    result = asyncio.run(make("classical", {}).edit(EditRequest(entry.steps[0].instruction, (source,))))
+    result = asyncio.run(make("classical", {}, Ports()).edit(EditRequest(entry.steps[0].instruction, (source,))))
     assert result.image is not None
     assert true_quality(key, result.image).score > true_quality(key, source).score + 0.1
 
@@ -173,16 +174,16 @@ def test_what_cannot_be_done_is_refused_and_named() -> None:
     part = edit("Turn the photo into black and white and make the cat smile.", photo(side=64))
     assert part.status is Status.OK
     assert part.steps[0]["left"]
-    nothing = asyncio.run(make("classical", {}).edit(EditRequest("Brighten it.")))
+    nothing = asyncio.run(make("classical", {}, Ports()).edit(EditRequest("Brighten it.")))
     assert nothing.status is Status.REFUSED
-    broken = asyncio.run(make("classical", {}).edit(EditRequest("Brighten it.", (b"x",))))
+    broken = asyncio.run(make("classical", {}, Ports()).edit(EditRequest("Brighten it.", (b"x",))))
     assert broken.status is Status.INVALID_IMAGE
     with pytest.raises(UserError, match="Known"):
-        make("classical-magic", {})
+        make("classical-magic", {}, Ports())
     with pytest.raises(UserError, match="does not take"):
-        make("classical", {"strength": 2})
-    assert make("mine", {}).operations == make("classical", {}).operations
-    assert make("mine", {"operation": "tone"}).operations == ("tone",)
+        make("classical", {"strength": 2}, Ports())
+    assert make("mine", {}, Ports()).operations == make("classical", {}, Ports()).operations
+    assert make("mine", {"operation": "tone"}, Ports()).operations == ("tone",)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,7 @@ def test_the_sky_goes_on_between_towers() -> None:
 def test_a_photograph_stays_a_jpeg() -> None:
     from imarena.studio.photos import photo_bytes
 
-    done = asyncio.run(make("classical", {}).edit(EditRequest("Give it a sepia tone.", (photo_bytes("fig"),))))
+    done = asyncio.run(make("classical", {}, Ports()).edit(EditRequest("Give it a sepia tone.", (photo_bytes("fig"),))))
     assert done.image is not None
     assert media_type_of(done.image) == "image/jpeg"
 
@@ -335,7 +336,7 @@ def test_a_thing_that_the_detector_knows_is_not_taken_for_what_stands_out_more()
     entry = entry_of("edival-11")  # a grey bird below a large orange tree
     assert entry.scene is not None
     source = render_picture(entry.scene)
-    result = asyncio.run(make("classical", {}).edit(EditRequest("Remove the grey bird.", (source,))))
+    result = asyncio.run(make("classical", {}, Ports()).edit(EditRequest("Remove the grey bird.", (source,))))
     assert result.image is not None
     assert true_quality("edival-11", result.image).score > true_quality("edival-11", source).score + 0.2
 

@@ -18,6 +18,7 @@ from imarena.judges import JUDGES
 from imarena.judges.builtin.judge import BuiltinJudge, BuiltinSettings, make
 from imarena.judges.cv_score import DIMENSIONS, combine_dimensions
 from imarena.judges.orders import mirror_scores
+from imarena.studio.photos import photo_pixels
 from tests.unit.vision.pictures import mixed, scene, with_disc, with_text
 
 BLUE = "Make the red disc blue."
@@ -47,7 +48,7 @@ def score(instruction: str, output: Image.Image, judge: Judge = QUIET) -> float:
 
 def test_it_is_a_judge_that_the_catalogue_knows() -> None:
     judge: Judge = JUDGES.get("builtin")({}, None)
-    assert (judge.name, judge.version) == ("builtin", "3")
+    assert (judge.name, judge.version) == ("builtin", "5")
     assert judge.params["margin"] == 10.0
 
 
@@ -270,3 +271,26 @@ def test_a_thing_of_another_colour_that_was_not_touched_is_a_failed_edit() -> No
     ImageDraw.Draw(wrong).rectangle((250, 60, 320, 130), fill=(30, 60, 210))
     assert look(BLUE, wrong).scores["editing_success"] < 300
     assert look(BLUE, wrong).success is False
+
+
+def test_a_part_that_is_not_done_is_no_success_whatever_the_mean() -> None:
+    """A cup that is painted with the table, and not removed."""
+    source = photo_pixels("coffee")
+    painted = source.copy()
+    painted[:, :, :2] //= 3
+    shown, output = (png(Image.fromarray(pixels)) for pixels in (source, painted))
+
+    def verdict(words: str) -> Verdict:
+        return asyncio.run(QUIET.judge(Exhibit(words, output, sources=(shown,))))
+
+    def findings(given: Verdict, name: str) -> list[object]:
+        entries = given.reasons[name]
+        assert isinstance(entries, list)
+        return [entry["finding"] for entry in entries if isinstance(entry, dict)]
+
+    both = verdict("Remove the cup and make the table blue. Keep the spoon. Keep everything else.")
+    assert findings(both, "checks")[0] == "not done"
+    assert findings(both, "kept")[0] == "not checked"
+    assert findings(both, "kept")[1] in ("done", "not done")
+    assert both.success is False
+    assert findings(look("Make the disc dance.", with_disc((30, 60, 220))), "checks") == ["not checked"]

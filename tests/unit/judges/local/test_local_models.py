@@ -17,34 +17,17 @@ from imarena.core.errors import UserError  # noqa: E402
 from imarena.core.protocols import Exhibit  # noqa: E402
 from imarena.core.records import Status  # noqa: E402
 from imarena.images import decode  # noqa: E402
-from imarena.judges.local.embeddings import clip_embedder, make_clip_i, make_clipscore, make_dino  # noqa: E402
-from imarena.judges.local.reward_head import make_editreward, make_hpsv3, read_heads  # noqa: E402
+from imarena.judges.local.embeddings import make_clip_i, make_clipscore, make_dino  # noqa: E402
+from imarena.judges.local.reward_head import make_editreward, make_hpsv3  # noqa: E402
+from imarena.vision import clip_embedder, read_heads  # noqa: E402
+from tests.tiny_encoders import WORDS, image_processor, make_clip, tokenizer, vision_config  # noqa: E402
+from tests.tiny_encoders import make_dino as make_dino_model  # noqa: E402
 from tests.unit.judges.chats import GREEN, RED, exhibit, picture  # noqa: E402
 
 pytestmark = [
     pytest.mark.torch,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::FutureWarning"),
-]
-
-WORDS = [
-    "<pad>",
-    "<s>",
-    "</s>",
-    "<unk>",
-    "<image>",
-    "<reward>",
-    "make",
-    "it",
-    "green",
-    "red",
-    "a",
-    "dog",
-    "the",
-    "picture",
-    "is",
-    "good",
-    "how",
 ]
 
 
@@ -54,62 +37,20 @@ def _quiet() -> None:
     torch.manual_seed(7)
 
 
-def tokenizer() -> Any:
-    tokenizers = import_module("tokenizers")
-    words = tokenizers.Tokenizer(
-        tokenizers.models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<unk>")
-    )
-    words.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    words.post_processor = tokenizers.processors.TemplateProcessing(
-        single="<s> $A </s>", special_tokens=[("<s>", 1), ("</s>", 2)]
-    )
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=words, pad_token="<pad>", bos_token="<s>", eos_token="</s>", unk_token="<unk>", model_max_length=64,
-        additional_special_tokens=["<image>", "<reward>"],
-    )  # fmt: skip
-
-
-def vision_config() -> dict[str, int]:
-    return {
-        "hidden_size": 16,
-        "intermediate_size": 16,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "image_size": 32,
-        "patch_size": 8,
-    }
-
-
-def image_processor(kind: str) -> Any:
-    made = getattr(transformers, kind)
-    return made(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
-
-
 @pytest.fixture(scope="module")
 def clip_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models") / "tiny-clip"
-    text = {"vocab_size": len(WORDS), "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
-            "max_position_embeddings": 16, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}  # fmt: skip
-    config = transformers.CLIPConfig(text_config=text, vision_config=vision_config(), projection_dim=8)
-    transformers.CLIPModel(config).save_pretrained(folder)
-    image_processor("CLIPImageProcessor").save_pretrained(folder)
-    tokenizer().save_pretrained(folder)
-    return folder
+    return make_clip(tmp_path_factory.mktemp("models") / "tiny-clip")
 
 
 @pytest.fixture(scope="module")
 def dino_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models") / "tiny-dino"
-    options = {key: value for key, value in vision_config().items() if key != "intermediate_size"}
-    transformers.Dinov2Model(transformers.Dinov2Config(**options)).save_pretrained(folder)
-    image_processor("BitImageProcessor").save_pretrained(folder)
-    return folder
+    return make_dino_model(tmp_path_factory.mktemp("models") / "tiny-dino")
 
 
 def test_clip_scores_are_cosines_of_the_models_features(clip_folder: Path) -> None:
     judge = make_clipscore({"model": str(clip_folder), "scale": 2.5}, None)
     verdict = asyncio.run(judge.judge(exhibit(instruction="make it green")))
-    embed = clip_embedder(clip_folder, "cpu")
+    embed = clip_embedder(clip_folder, "cpu", "The judge 'clipscore'")
     cosine = float(embed(decode(GREEN)) @ embed("make it green"))
     assert verdict.scores["cosine"] == pytest.approx(cosine, abs=1e-6)
     assert verdict.score == pytest.approx(2.5 * max(cosine, 0), abs=1e-6)

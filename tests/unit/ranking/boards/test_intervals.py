@@ -11,6 +11,7 @@ from imarena.core.records import Ranking
 from imarena.ranking import Battles, CodedColumn, Options, rank_battles
 from imarena.ranking.boards.board import assemble
 from imarena.ranking.boards.calibrated import calibrated_board
+from imarena.ranking.boards.intervals import FIXED
 from imarena.ranking.from_tables import rank
 from imarena.ranking.options import METHODS, MixtureOptions
 
@@ -53,8 +54,18 @@ def check(board: Ranking, slack: float) -> None:
             assert standing.note == ""
         assert (standing.rank_low is None) == (standing.rank_high is None)
     table: Any = board.details.get("pairs", {})
-    for lows, highs in zip(table.get("difference_low", ()), table.get("difference_high", ()), strict=True):
-        assert all((low is None and high is None) or low < high for low, high in zip(lows, highs, strict=True))
+    notes = {standing.model: standing.note for standing in board.models}
+    names = table.get("models", ())
+    for name, lows, highs in zip(
+        names if "difference_low" in table else (), table.get("difference_low", ()), table.get("difference_high", ()),
+        strict=True,
+    ):  # fmt: skip
+        for other, low, high in zip(names, lows, highs, strict=True):
+            if low is None or high is None:  # one end alone: of a sweep, whose winner or loser has no bound
+                assert (low is None and high is None) or notes[name] or notes[other]
+            else:
+                assert low < high
+                assert {notes[name], notes[other]} <= {"", FIXED}
     figures: Any = [*board.details.get("ties", ()), *board.details.get("reliability", ())]  # type: ignore[misc]
     figures += board.details.get("coefficients", ())
     assert all((one["low"] is None) == (one["high"] is None) for one in figures)

@@ -1,5 +1,8 @@
 """A rating that moves battle by battle lies within its bootstrap interval."""
 
+import itertools
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,8 +11,10 @@ from hypothesis import strategies as st
 from imarena.core.records import Ranking
 from imarena.ranking import Options, rank_battles
 from imarena.ranking.battles import Battles, CodedColumn
+from imarena.ranking.boards.online import online_board
 from imarena.ranking.elo import elo_ratings
 from imarena.ranking.options import EloOptions
+from imarena.ranking.pairs import percentile_ends
 
 Row = tuple[int, int, int]
 
@@ -118,3 +123,39 @@ def test_intervals_hold_the_expected_rating_as_often_as_they_say(k: float) -> No
             assert model.high is not None
             held.append(model.low <= expected[int(model.model[1:])] <= model.high)
     assert 0.925 < np.mean(held) < 0.975
+
+
+def test_differences_of_pairs_are_centred_as_ratings_are() -> None:
+    """The median of a difference is not the difference of two medians."""
+    rng = np.random.default_rng(3)
+    sides = [rng.choice(5, 2, replace=False) for _ in range(40)]
+    played = table([(int(one), int(other), 0 if one < other else 2) for one, other in sides])
+    options = Options(method="elo", rounds=400, seed=5)
+    found = rank_battles(played, options)
+    pairs: Any = found.details["pairs"]
+    ratings = {standing.model: standing.rating for standing in found.models}
+    result = online_board(played, options)
+    assert result.draws is not None
+    place = {model: at for at, model in enumerate(played.models)}
+    off_before = 0.0
+    for row, one in enumerate(pairs["models"]):
+        for column, other in enumerate(pairs["models"]):
+            if one == other:
+                assert pairs["difference_low"][row][column] is None
+                assert pairs["probability_above"][row][column] == 0.5
+                continue
+            difference = ratings[one] - ratings[other]
+            lead = result.draws[:, place[one]] - result.draws[:, place[other]]
+            off = float(np.median(lead)) - difference
+            off_before = max(off_before, abs(off))
+            low, high = percentile_ends(lead - off, 0.95)
+            assert pairs["difference_low"][row][column] == pytest.approx(low)
+            assert pairs["difference_high"][row][column] == pytest.approx(high)
+            assert low <= difference <= high
+            assert pairs["probability_above"][row][column] == pytest.approx((lead - off > 0).mean(), abs=0.003)
+    assert off_before > 1  # rating points: centring each model alone leaves the differences off their middle
+    neighbours: Any = found.details["neighbours"]
+    for one, other in itertools.pairwise(found.models):
+        beside = next(n for n in neighbours if n["above"] == one.model)
+        at = pairs["models"].index(one.model), pairs["models"].index(other.model)
+        assert beside["probability_above"] == pairs["probability_above"][at[0]][at[1]]

@@ -10,7 +10,6 @@ from imarena.ranking import ActiveEloOptions, fit_calibrated, fit_corrected, mid
 from imarena.routing import FINE_EDGES, LEAST_PAIRS, Curve, fit_curve, reliability
 from imarena.workflows.active_elo.simulation.campaigns import Campaigns, FloatArray, IntArray, Votes, vote_batch
 
-AGGREGATIONS = ("votes", "judge", "mixture", "mixture-constant", "mixture-own", "online", "online-no-rho", "corrected")
 WIDE = 600.0
 """The score gap that stands for all above the last of `FINE_EDGES`, on the paper's scale of 0 to 1000."""
 ACTIVE = ActiveEloOptions()
@@ -49,7 +48,7 @@ def simulated_boards(fleet: Campaigns, votes: Votes, aggregation: str, rounds: i
         "corrected": lambda: _corrected(fleet, votes, rounds),
     }
     if aggregation not in makers:
-        raise UserError(f"No aggregation '{aggregation}'.", hint=f"Known: {', '.join(AGGREGATIONS)}.")
+        raise UserError(f"No aggregation '{aggregation}'.", hint=f"Known: {', '.join(makers)}.")
     return makers[aggregation]()
 
 
@@ -76,8 +75,7 @@ def curves(fleet: Campaigns) -> list[Curve]:
     """One calibration a campaign, on all decided pairs of its own items: more than a lab would have, in favour of the
     methods that need it.
     """
-    left, right = fleet.world.sides
-    gap = np.round(fleet.world.scores[:, left] - fleet.world.scores[:, right], 9)
+    gap = np.round(fleet.world.gap, 9)
     usable = np.isfinite(gap) & (gap != 0) & (fleet.world.truth != 0)
     same = (np.sign(np.nan_to_num(gap)) == fleet.world.truth).astype(np.float64)
     return [fit_curve(np.abs(gap[row][usable[row]]), same[row][usable[row]], rounds=0) for row in fleet.train]
@@ -108,11 +106,11 @@ def _fit(fleet: Campaigns, wins: FloatArray, losses: FloatArray, q: FloatArray) 
 
 
 def _votes(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
-    one = np.ones(1)
+    certain = np.ones(1)
 
     def strengths(times: FloatArray | None) -> FloatArray:
         wins, losses = _counts(fleet, votes, times)
-        return _fit(fleet, wins[:, :, None], losses[:, :, None], one)
+        return _fit(fleet, wins[:, :, None], losses[:, :, None], certain)
 
     draws = [strengths(times) for times in _times(fleet, votes, rounds)]
     return SimulatedBoards(strengths(None), np.stack(draws, axis=1))
@@ -120,9 +118,9 @@ def _votes(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
 
 def _corrected(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
     papers = vote_batch(fleet, votes)
-    found = fit_corrected(papers)
-    draws = [refit_strengths(papers, found, times) for times in _times(fleet, votes, rounds)]
-    return SimulatedBoards(found.theta, np.stack(draws, axis=1))
+    fit = fit_corrected(papers)
+    draws = [refit_strengths(papers, fit, times) for times in _times(fleet, votes, rounds)]
+    return SimulatedBoards(fit.theta, np.stack(draws, axis=1))
 
 
 def _mixture(
@@ -171,20 +169,20 @@ def _own_rates(fleet: Campaigns, votes: Votes, index: int, at: FloatArray) -> Fl
 
 def _judge_counts(fleet: Campaigns, votes: Votes) -> tuple[FloatArray, FloatArray]:
     """(B, P, G) the judge's wins and losses of the left model on pairs without a vote, by band of the gap."""
-    left, right = fleet.world.sides
-    gap = np.round(fleet.world.scores[:, left] - fleet.world.scores[:, right], 9)
+    gap = np.round(fleet.world.gap, 9)
     edges = fleet.world.range.edges(FINE_EDGES)
     band = np.searchsorted(edges, np.abs(np.nan_to_num(gap)), side="right")
     groups = len(edges) + 1
     points = np.where(gap == 0, 0.5, gap > 0)
-    wins = np.zeros((fleet.size, left.size, groups))
+    pairs = gap.shape[1]
+    wins = np.zeros((fleet.size, pairs, groups))
     losses = np.zeros_like(wins)
-    pair = np.broadcast_to(np.arange(left.size), gap.shape)
+    pair = np.broadcast_to(np.arange(pairs), gap.shape)
     for index in range(fleet.size):
         mask = np.isfinite(gap) & fleet.train[index][:, None]
         mask[votes.item[index], votes.pair[index]] = False
         key = pair[mask] * groups + band[mask]
-        size = left.size * groups
+        size = pairs * groups
         wins[index] = np.bincount(key, points[mask], size).reshape(-1, groups)
         losses[index] = np.bincount(key, 1 - points[mask], size).reshape(-1, groups)
     return wins, losses
@@ -196,22 +194,22 @@ def _online(fleet: Campaigns, votes: Votes, rounds: int, *, weighed: bool = True
 
     world, m = fleet.world, len(fleet.world.models)
     theta, draws = np.empty((fleet.size, m)), np.empty((fleet.size, rounds, m))
-    found = curves(fleet)
+    calibrated = curves(fleet)
     for index in range(fleet.size):
         rng = np.random.default_rng([fleet.seed, index, 97])
         item, pair, points, human = _stream(fleet, votes, index, rng)
         left, right = world.sides[0][pair], world.sides[1][pair]
-        one, other = world.scores[item, left], world.scores[item, right]
-        mean = world.range.on_paper_scale(0.5 * (one + other))
+        left_score, right_score = world.scores[item, left], world.scores[item, right]
+        mean = world.range.on_paper_scale(0.5 * (left_score + right_score))
         scale = np.maximum(np.nan_to_num(mean, nan=MIDDLE), ACTIVE.scale_floor)
-        rate = reliability(found[index].at(np.nan_to_num(np.abs(one - other))), paper_compat=True)
+        rate = reliability(calibrated[index].at(np.nan_to_num(np.abs(left_score - right_score))), paper_compat=True)
         q = np.where(human, ACTIVE.q_human, rate) if weighed else np.ones(item.size)
         step = np.where(human, ACTIVE.k_human, ACTIVE.alpha * ACTIVE.k_human)
         times = rng.multinomial(item.size, np.full(item.size, 1 / item.size), size=rounds).astype(np.int64)
         ratings = np.full((rounds + 1, m), 1000.0)
-        given = (left.astype(np.int32), right.astype(np.int32), points, scale, q, step)
-        kernels.active_elo(ratings[:1], *given, np.ones((1, item.size), np.int64))
-        kernels.active_elo(ratings[1:], *given, times)
+        battles = (left.astype(np.int32), right.astype(np.int32), points, scale, q, step)
+        kernels.active_elo(ratings[:1], *battles, np.ones((1, item.size), np.int64))
+        kernels.active_elo(ratings[1:], *battles, times)
         theta[index], draws[index] = ratings[0], ratings[1:]
     return SimulatedBoards(theta, draws)
 
@@ -223,7 +221,7 @@ def _stream(
     which side is first is a coin: by name it would favour names early in the alphabet.
     """
     world = fleet.world
-    gap = world.scores[:, world.sides[0]] - world.scores[:, world.sides[1]]
+    gap = world.gap
     mask = np.isfinite(gap) & fleet.train[index][:, None]
     mask[votes.item[index], votes.pair[index]] = False
     judged_item, judged_pair = np.nonzero(mask)

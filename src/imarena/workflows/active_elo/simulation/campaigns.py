@@ -171,14 +171,14 @@ def vote_batch(fleet: Campaigns, votes: Votes) -> VoteBatch:
     left, right = fleet.world.sides
     rows = np.arange(fleet.size)[:, None]
     means = np.stack([standard.means for standard in fleet.standards])
-    one, other = left[votes.pair], right[votes.pair]
+    first, second = left[votes.pair], right[votes.pair]
     filled = fleet.standards[0].filled  # the scale is the world's, not the split's
-    own = filled[votes.item, one] - filled[votes.item, other]
-    return VoteBatch(one, other, votes.points, own - (means[rows, one] - means[rows, other]), means)
+    own = filled[votes.item, first] - filled[votes.item, second]
+    return VoteBatch(first, second, votes.points, own - (means[rows, first] - means[rows, second]), means)
 
 
 def _beliefs(fleet: Campaigns, pools: list[Pool], votes: Votes) -> list[Belief]:
-    found = fit_corrected(vote_batch(fleet, votes))
+    fit = fit_corrected(vote_batch(fleet, votes))
     beliefs = []
     for index, pool in enumerate(pools):
         decisive = chance_of_decision(
@@ -190,10 +190,10 @@ def _beliefs(fleet: Campaigns, pools: list[Pool], votes: Votes) -> list[Belief]:
         )
         beliefs.append(
             Belief(
-                found.theta[index],
-                found.covariance[index],
-                float(found.slopes[index, 0]),
-                float(found.dispersion[index]),
+                fit.theta[index],
+                fit.covariance[index],
+                float(fit.slopes[index, 0]),
+                float(fit.dispersion[index]),
                 decisive,
             )
         )

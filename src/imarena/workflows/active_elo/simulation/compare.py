@@ -1,17 +1,18 @@
 """Simulate: compare ways of spending the same human budget, on recorded or simulated judges and raters."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from imarena.core import UserError
 from imarena.ranking import fit_calibrated
-from imarena.routing import DEFERRAL, SHIFT, TABLE_EDGES, Gates, agreement_table
+from imarena.routing import DEFERRAL, SHIFT, TABLE_EDGES, GapRow, Gates, agreement_table
 from imarena.workflows.active_elo.simulation.boards import Figures, SimulatedBoards, board_figures, simulated_boards
 from imarena.workflows.active_elo.simulation.campaigns import (
     Campaigns,
+    FloatArray,
     Votes,
     default_gates,
     make_campaigns,
@@ -46,7 +47,7 @@ SENSITIVITY: dict[str, tuple[str, str]] = {
     "two-gate, tight": ("two-gate-tight", "mixture"),
 }
 """CV-Arena table 9: both thresholds loosened and tightened by 50 points of a judge of 0 to 1000."""
-
+ALL_POLICIES = {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}
 
 SEPARATOR = ";"
 """Between policies, some of whose names hold commas; a comma serves where none does."""
@@ -61,7 +62,7 @@ def named_policies(text: str) -> tuple[str, ...]:
     if text == "all":
         return (*POLICIES, *EXTRA_POLICIES)
     whole = [part.strip() for part in text.split(SEPARATOR) if part.strip()]
-    if len(whole) == 1 and whole[0] not in {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}:
+    if len(whole) == 1 and whole[0] not in ALL_POLICIES:
         whole = [part.strip() for part in text.split(",") if part.strip()]
     return tuple(whole)
 
@@ -80,90 +81,130 @@ class SimulationPlan:
     seed: int = 0
 
 
-def simulate(world: World, plan: SimulationPlan, told: Callable[[str], None] | None = None) -> dict[str, Any]:
-    """One document: agreement by gap, the gates, and a line for each policy and budget."""
-    known = {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationSettings:
+    """What was compared, and how its figures are to be read."""
+
+    budgets: tuple[int, ...]
+    seeds: int
+    rounds: int
+    seed: int
+    held_out: float
+    tau: float | None
+    delta: float | None
+    deferral: float
+    interval: str = "95 %, normal, over seeds"
+    ties: str = "half a vote to each side; they cost budget"
+    q: str = "max(0, 2a - 1) in the mixture, a in the online update"
+    score_range: tuple[float, float]
+    shift: float
+
+
+@dataclass(frozen=True, slots=True)
+class MeanInterval:
+    """A mean over seeds with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyResult:
+    """One policy at one budget."""
+
+    policy: str
+    selection: str
+    aggregation: str
+    budget: int
+    accuracy: MeanInterval
+    spearman: MeanInterval
+    rank_std: MeanInterval
+    decisive: float | None
+    """Share of the votes that were no ties; None where no vote is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """Agreement of the judge with people by score gap, and every policy at every budget."""
+
+    models: tuple[str, ...]
+    n_items: int
+    settings: SimulationSettings
+    agreement_by_gap: tuple[GapRow, ...]
+    true_order_accuracy: float
+    policies: tuple[PolicyResult, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return asdict(self)
+
+
+def simulate(world: World, plan: SimulationPlan, report_done: Callable[[str], None] | None = None) -> Simulation:
+    """Every policy of the plan at every budget; `report_done` gets the name of each policy once it is done."""
     for name in plan.policies:
-        if name not in known:
-            raise UserError(f"No policy '{name}'.", hint=f"Known: {'; '.join(known)}.")
+        if name not in ALL_POLICIES:
+            raise UserError(f"No policy '{name}'.", hint=f"Known: {'; '.join(ALL_POLICIES)}.")
     if not plan.budgets or min(plan.budgets) < 1:
         raise UserError("A budget of zero asks nobody.", hint="Such as --budgets 50,100,200,400.")
     fleet = make_campaigns(world, plan.seeds, held_out=plan.held_out, seed=plan.seed)
     gates = plan.gates or default_gates(world, deferral=plan.deferral)
     asked: dict[str, Votes] = {}
-    lines = []
+    results = []
     for name in plan.policies:
-        selection, aggregation = known[name]
+        selection, aggregation = ALL_POLICIES[name]
         if selection not in asked:
             asked[selection] = run_campaigns(fleet, selection, plan.budgets, gates)
-        lines += [
-            _line(fleet, asked[selection].first(budget), (name, selection, aggregation), plan.rounds)
+        results += [
+            _result(fleet, asked[selection].first(budget), (name, selection, aggregation), plan.rounds)
             for budget in plan.budgets
         ]
-        if told is not None:
-            told(name)
-    return {
-        "models": list(world.models),
-        "n_items": len(world.scores),
-        "settings": _settings(world, plan, gates),
-        "agreement_by_gap": gap_lines(world),
-        "true_order_accuracy": _ceiling(fleet),
-        "policies": lines,
-    }
+        if report_done is not None:
+            report_done(name)
+    settings = _settings(world, plan, gates)
+    return Simulation(world.models, len(world.scores), settings, gap_rows(world), _ceiling(fleet), tuple(results))
 
 
-def _line(fleet: Campaigns, votes: Votes, policy: tuple[str, str, str], rounds: int) -> dict[str, Any]:
-    name, selection, aggregation = policy
-    found: Figures = board_figures(fleet, simulated_boards(fleet, votes, aggregation, rounds))
-    line: dict[str, Any] = {
-        "policy": name,
-        "selection": selection,
-        "aggregation": aggregation,
-        "budget": votes.item.shape[1],
-    }
-    for key, values in (("accuracy", found.accuracy), ("spearman", found.spearman), ("rank_std", found.rank_std)):
-        mean, error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
-        line[key] = {"mean": mean, "low": mean - 1.96 * error, "high": mean + 1.96 * error}
-    line["decisive"] = float((votes.points != 0.5).mean()) if aggregation != "judge" else None
-    return line
+def _result(fleet: Campaigns, votes: Votes, policy: tuple[str, str, str], rounds: int) -> PolicyResult:
+    figures: Figures = board_figures(fleet, simulated_boards(fleet, votes, policy[2], rounds))
+    return PolicyResult(
+        *policy,
+        budget=votes.item.shape[1],
+        accuracy=_mean(figures.accuracy),
+        spearman=_mean(figures.spearman),
+        rank_std=_mean(figures.rank_std),
+        decisive=float((votes.points != 0.5).mean()) if policy[2] != "judge" else None,
+    )
 
 
-def _settings(world: World, plan: SimulationPlan, gates: Gates) -> dict[str, Any]:
-    left, right = world.sides
-    lower = np.minimum(world.scores[:, left], world.scores[:, right])
-    through = gates.passes(lower, np.abs(world.scores[:, left] - world.scores[:, right]))
-    return {
-        "budgets": list(plan.budgets), "seeds": plan.seeds, "rounds": plan.rounds, "seed": plan.seed,
-        "held_out": plan.held_out, "tau": gates.tau, "delta": gates.delta, "deferral": float(through.mean()),
-        "interval": "95 %, normal, over seeds", "ties": "half a vote to each side; they cost budget",
-        "q": "max(0, 2a - 1) in the mixture, a in the online update",
-        "score_range": [world.range.low, world.range.high], "shift": world.range.points(SHIFT),
-    }  # fmt: skip
+def _mean(values: FloatArray) -> MeanInterval:
+    mean, error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
+    return MeanInterval(mean, mean - 1.96 * error, mean + 1.96 * error)
+
+
+def _settings(world: World, plan: SimulationPlan, gates: Gates) -> SimulationSettings:
+    return SimulationSettings(
+        budgets=plan.budgets, seeds=plan.seeds, rounds=plan.rounds, seed=plan.seed, held_out=plan.held_out,
+        tau=gates.tau, delta=gates.delta, deferral=float(gates.passes(world.lower, np.abs(world.gap)).mean()),
+        score_range=(world.range.low, world.range.high), shift=world.range.points(SHIFT),
+    )  # fmt: skip
 
 
 GAP_EDGES = (*TABLE_EDGES, 400.0)
 """Those of table 5 and one more, on the paper's scale of 0 to 1000."""
 
 
-def gap_lines(world: World, edges: Sequence[float] | None = None) -> list[dict[str, Any]]:
-    """Agreement of the judge with people together, by score gap, over pairs that people decide; gap 0 takes no side.
+def gap_rows(world: World) -> tuple[GapRow, ...]:
+    """Agreement of the judge with people together, by score gap, over pairs that people decide.
 
-    `edges` are gaps between the judge's own scores; None: `GAP_EDGES` on its range.
+    The bands are `GAP_EDGES` on the judge's range. The last row holds pairs with a gap of 0: they take no side.
     """
-    left, right = world.sides
-    gap = np.round(world.scores[:, left] - world.scores[:, right], 9)
+    gap = np.round(world.gap, 9)
     decided = np.isfinite(gap) & (world.truth != 0)
     sided = decided & (gap != 0)
     same = (np.sign(gap[sided]) == world.truth[sided]).astype(np.float64)
-    rows = agreement_table(np.abs(gap[sided]), same, edges or world.range.edges(GAP_EDGES))
-    lines = [
-        {"low": row.low, "high": row.high, "n": row.n, "agreement": row.agreement, "fraction": row.fraction}
-        for row in rows
-    ]
-    return [
-        *lines,
-        {"low": 0.0, "high": 0.0, "n": int((decided & (gap == 0)).sum()), "agreement": None, "fraction": None},
-    ]
+    rows = agreement_table(np.abs(gap[sided]), same, world.range.edges(GAP_EDGES))
+    return (*rows, GapRow(0.0, 0.0, int((decided & (gap == 0)).sum()), None, None))
 
 
 def _ceiling(fleet: Campaigns) -> float:
@@ -171,13 +212,7 @@ def _ceiling(fleet: Campaigns) -> float:
     world = fleet.world
     left, right = world.sides
     wins, losses = (world.truth == 1).sum(axis=0), (world.truth == -1).sum(axis=0)
-    theta = fit_calibrated(
-        left,
-        right,
-        wins[None, :, None].astype(float),
-        losses[None, :, None].astype(float),
-        np.ones(1),
-        len(world.models),
-    )
+    wins, losses = (points[None, :, None].astype(float) for points in (wins, losses))
+    theta = fit_calibrated(left, right, wins, losses, np.ones(1), len(world.models))
     full = np.repeat(theta, fleet.size, axis=0)
     return float(board_figures(fleet, SimulatedBoards(full, full[:, None, :])).accuracy.mean())

@@ -42,6 +42,18 @@ class World:
         left, right = np.triu_indices(len(self.models), 1)
         return left.astype(np.int64), right.astype(np.int64)
 
+    @property
+    def gap(self) -> FloatArray:
+        """(N, P) left score less right score."""
+        left, right = self.sides
+        return self.scores[:, left] - self.scores[:, right]
+
+    @property
+    def lower(self) -> FloatArray:
+        """(N, P) the lower score of the two."""
+        left, right = self.sides
+        return np.minimum(self.scores[:, left], self.scores[:, right])
+
     def ask(self, item: NDArray[np.int64], pair: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
         """(k,) points of one rater a battle, chosen at random among those who saw it."""
         seen = self.votes[:, item, pair]

@@ -20,6 +20,8 @@ from imarena.workflows.views import NONE, REASONS, Reason, View, VoteColumns, ra
 POINTS = np.array([np.nan, 1.0, 0.0, 0.5, 0.5, 0.5])
 """Points of the left side by preference code: a tie of any kind is half a point."""
 GOLD = "gold"
+NO_JUDGE = "none"
+"""The name by which a user chooses votes without any judge."""
 MEAN_RATING = "people's mean rating"
 """Who gave a vote that stands for two mean ratings."""
 
@@ -81,6 +83,8 @@ class Arena:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What a user should know about the scores."""
+        if not self.judge:
+            return (Notice(code="people_alone"), *self.not_ranked)
         notices = []
         if self.earlier:
             notices.append(Notice(code="earlier_scores", values={"judge": self.judge, "scores": self.earlier}))
@@ -122,6 +126,16 @@ class Arena:
         return bytes(self.output[item, model]).decode()
 
 
+def with_label(arena: Arena, view: View, name: str) -> Arena:
+    """The arena with a column that was imported with the items, to group by; unchanged where no item has it."""
+    values = view.item_label(name)
+    if values is None:
+        return arena
+    known = dict(zip(view.entries.item_id, values.list(), strict=True))
+    column = np.array([known.get(item) or "" for item, _ in arena.unit], dtype=np.str_)
+    return replace(arena, labels={**arena.labels, name: column})
+
+
 def read_arena(
     workspace: Workspace,
     judge: str | None,
@@ -130,14 +144,18 @@ def read_arena(
     dimension: str = "overall",
     scored_on: str | None = None,
     ratings: bool = False,
+    people_alone: bool = False,
 ) -> Arena:
     """Read it. `judge` None: the only judge with scores, or a clear message.
+
+    `people_alone`: where no judge gave scores, or the judge is `none`, all scores are equal and votes decide alone.
 
     Votes are those on `dimension`, and scores too unless `scored_on` names another. `ratings`: where nobody compared
     two outputs, every two mean ratings on one item stand for a vote.
     """
     about = scored_on or dimension
-    chosen = judge or _only_judge(workspace, about)
+    alone = people_alone and (judge == NO_JUDGE or (judge is None and not _judges(workspace, about)))
+    chosen = "" if alone else judge or _only_judge(workspace, about)
     columns = read_columns(workspace, chosen, mode, about)
     with reading(workspace.store.engine) as connection:
         assigned = fetch_rows(
@@ -177,25 +195,30 @@ def _rated(workspace: Workspace, pool: Pool, columns: Columns, criterion: str) -
     return VoteTable(item[kept], pair[kept], points, (MEAN_RATING,) * kept.size, ("vote",) * kept.size, none)
 
 
-def _only_judge(workspace: Workspace, dimension: str) -> str:
+def _judges(workspace: Workspace, dimension: str) -> list[str]:
+    """Who gave scores."""
     from imarena.core.records import Judgment
 
     counts = workspace.store.count(Judgment, "judge", dimension=dimension, status="ok", right_id=None)
-    names = sorted(name for (name,) in counts)
+    return sorted(str(name) for (name,) in counts)
+
+
+def _only_judge(workspace: Workspace, dimension: str) -> str:
+    names = _judges(workspace, dimension)
     if len(names) != 1:
         raise UserError(
             f"{len(names)} judges gave scores here." if names else "No judge gave scores here.",
             hint=f"Choose one with --judge: {', '.join(names)}." if names else "Run: imarena judge.",
         )
-    return str(names[0])
+    return names[0]
 
 
 def _assemble(workspace: Workspace, judge: str, columns: Columns, assigned: list[Any], cast: VoteColumns) -> Arena:
     shape = columns.scores.shape
     output = np.zeros(shape, columns.ids.dtype)
-    output.ravel()[columns.places] = columns.ids
+    output.ravel()[columns.cells] = columns.ids
     picture = np.full(shape, -1, np.int32)
-    picture.ravel()[columns.places] = columns.picture
+    picture.ravel()[columns.cells] = columns.picture
     units = tuple(zip(columns.item, columns.turn, strict=True))
     pairs = shape[1] * (shape[1] - 1) // 2
     asked = np.zeros((shape[0], pairs), np.int16)
@@ -252,7 +275,7 @@ def _battle(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
     """(k,) item, pair (-1: none of this pool's) and whether the left side is the pair's right model.
 
-    `one` and `other` are flat places in the (N, m) tables, -1 for none.
+    `first` and `second` are flat indices into the (N, m) tables, -1 for none.
     """
     m = pool.n_models
     pair_of = np.full((m, m), -1, np.int64)

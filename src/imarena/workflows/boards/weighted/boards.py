@@ -46,7 +46,7 @@ def rerank(
     made: list[tuple[str, Ranking]] = []
     for name in settings:
         try:
-            found = arena_boards(
+            rankings = arena_boards(
                 workspace, arena, name, chosen, by="family" if by_family else None, weigh=weigh_routing
             )
         except UserError as error:
@@ -54,7 +54,7 @@ def rerank(
                 raise
             left_out.append(f"There is no board '{name}'. {' '.join(str(error).split())}")
             continue
-        made += [(name, board) for board in found]
+        made += [(name, board) for board in rankings]
     if reward is not None:
         made += [
             (f"reward: {reward}", board)
@@ -89,7 +89,7 @@ WHOSE = {"judge": "judge", "human": "people", GOLD_SETTING: "people"}
 def _covered(board: Ranking, arena: Arena) -> Ranking:
     """The board with the share of the items for which each model has an output."""
     shares = dict(zip(arena.pool.models, arena.pool.present.mean(axis=0).tolist(), strict=True))
-    models = tuple(one.model_copy(update={"coverage": shares.get(one.model)}) for one in board.models)
+    models = tuple(standing.model_copy(update={"coverage": shares.get(standing.model)}) for standing in board.models)
     return board.model_copy(update={"models": models})
 
 
@@ -119,7 +119,6 @@ def setting_board(
     name: str,
     options: Options,
     weigh_routing: bool = False,
-    paper_compat: bool = False,
     group: str = ALL,
 ) -> Ranking:
     """A board by one of the settings; `group` names the family whose calibration is used, where it has its own."""
@@ -137,8 +136,6 @@ def setting_board(
         return _named(assemble(kept, result, replace(options, method="corrected"), None), name, arena)
     judged = judged_pairs(arena, votes)
     both = _joined(unvoted_judge_battles(arena, votes), people) if judged.any() else people
-    if paper_compat:
-        options = replace(options, active=replace(options.active, paper_compat=True))
     made, more, notices = weighted_online_board(workspace, arena, both, name, options, group)
     return _named(made, name, arena, more, notices)
 
@@ -194,10 +191,10 @@ def _usable(arena: Arena) -> VoteTable:
 def _gold_votes(arena: Arena) -> VoteTable:
     votes = arena.votes
     kept = np.array([purpose == "vote" for purpose in votes.purpose], bool)
-    found = votes.where(kept & arena.gold[votes.item]) if len(votes) else votes
-    if not len(found):
+    gold_votes = votes.where(kept & arena.gold[votes.item]) if len(votes) else votes
+    if not len(gold_votes):
         raise UserError("There are no votes on the gold set.", hint="Ask for some: imarena route assign --policy gold.")
-    return found
+    return gold_votes
 
 
 def vote_battles(arena: Arena, votes: VoteTable, weigh_routing: bool = False) -> Battles:
@@ -247,28 +244,24 @@ def _battles(
     )
 
 
-def _joined(one: Battles, other: Battles) -> Battles:
+def _joined(first: Battles, second: Battles) -> Battles:
     def both(name: str) -> Any:
-        return np.concatenate([getattr(one, name), getattr(other, name)])
+        return np.concatenate([getattr(first, name), getattr(second, name)])
 
-    item = None if one.item is None or other.item is None else CodedColumn(both_codes(one, other), one.item.names)
+    item = None
+    if first.item is not None and second.item is not None:
+        item = CodedColumn(np.concatenate([first.item.of, second.item.of]).astype(np.int32), first.item.names)
     weight = None
-    if other.weight is not None:
-        weight = np.concatenate([np.ones(len(one)), other.weight])
+    if second.weight is not None:
+        weight = np.concatenate([np.ones(len(first)), second.weight])
     columns = {name: both(name) for name in ("left", "right", "outcome", "judged", "score_left", "score_right")}
-    return Battles(models=one.models, item=item, weight=weight, **columns)
-
-
-def both_codes(one: Battles, other: Battles) -> NDArray[np.int32]:
-    """Item codes of both, one after the other."""
-    parts = [part.item.of for part in (one, other) if part.item is not None]
-    return np.concatenate(parts).astype(np.int32)
+    return Battles(models=first.models, item=item, weight=weight, **columns)
 
 
 def _scale(arena: Arena) -> Scale:
     """The judge's means and scale over all outputs, not only over those that were voted on."""
-    found = standardise(arena.pool.scores)
-    return Scale(found.means * found.scale, found.scale)
+    standardised = standardise(arena.pool.scores)
+    return Scale(standardised.means * standardised.scale, standardised.scale)
 
 
 def _parts(arena: Arena, by: str | None) -> tuple[list[tuple[dict[str, str], Arena]], tuple[Notice, ...]]:
@@ -291,7 +284,7 @@ def _parts(arena: Arena, by: str | None) -> tuple[list[tuple[dict[str, str], Are
 
 def subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
     """The arena of some items."""
-    place = np.cumsum(kept) - 1
+    new_row = np.cumsum(kept) - 1
     rows = np.flatnonzero(kept)
     pool = arena.pool
     votes = arena.votes.where(kept[arena.votes.item]) if len(arena.votes) else arena.votes
@@ -308,7 +301,7 @@ def subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
         unit=tuple(arena.unit[row] for row in rows),
         output=arena.output[rows],
         labels={name: values[rows] for name, values in arena.labels.items()},
-        votes=replace(votes, item=place[votes.item].astype(np.int64)),
+        votes=replace(votes, item=new_row[votes.item].astype(np.int64)),
         gold=arena.gold[rows],
     )
 
@@ -336,7 +329,7 @@ def _on_gold(arena: Arena, board: Ranking) -> Ranking:
     levels = np.array([rating.get(name, np.nan) for name in arena.pool.models])
     pair = votes.pair[kept]
     lead = np.sign(np.round(levels[arena.pool.left[pair]] - levels[arena.pool.right[pair]], 6))
-    said = np.sign(votes.points[kept] - 0.5)
-    right = np.where(lead == 0, 0.5, lead == said)[np.isfinite(lead)]
+    preferred = np.sign(votes.points[kept] - 0.5)
+    right = np.where(lead == 0, 0.5, lead == preferred)[np.isfinite(lead)]
     gold: Any = {"accuracy": float(right.mean()) if right.size else None, "votes": int(right.size)}
     return board.model_copy(update={"details": {**board.details, "gold": gold}})

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +11,17 @@ import numpy as np
 from imarena.core import UserError
 from imarena.core.notices import Notice
 from imarena.core.records import Calibration, JsonDict
-from imarena.routing import FINE_EDGES, RIDGE, TABLE_EDGES, Curve, Method, agreement_table, fit_curve, reliability
+from imarena.routing import (
+    FINE_EDGES,
+    RIDGE,
+    TABLE_EDGES,
+    Curve,
+    GapRow,
+    Method,
+    agreement_table,
+    fit_curve,
+    reliability,
+)
 from imarena.stats import ScoreRange
 from imarena.storage import Workspace
 
@@ -91,12 +101,12 @@ def store_newest(workspace: Workspace, record: Calibration) -> Calibration:
 
 def calibration_for(workspace: Workspace, judge: str, group: str = ALL) -> Calibration:
     """The newest one for a group, or for all where the group had too few pairs."""
-    found = newest_calibrations(workspace, judge)
-    if ALL not in found:
+    calibrations = newest_calibrations(workspace, judge)
+    if ALL not in calibrations:
         raise UserError(
             f"Judge '{judge}' has no calibration.", hint=f"Make one first: imarena route calibrate --judge {judge}"
         )
-    return found.get(group, found[ALL])
+    return calibrations.get(group, calibrations[ALL])
 
 
 def curve_of(record: Calibration, *, paper_compat: bool = False) -> Curve:
@@ -146,25 +156,47 @@ def stale_calibration_notices(record: Calibration, versions: Mapping[str, int]) 
     return (Notice(code="calibration_stale", values=values),)
 
 
-def calibrations_of(workspace: Workspace, judge: str, scores: ScoreRange) -> dict[str, Any] | None:
-    """The newest curves by group with agreement by gap (table 5 and finer), for a report; None where there is none.
+@dataclass(frozen=True, slots=True)
+class GapTables:
+    """Agreement by score gap: table 5, or by the user's own edges, and a finer table."""
+
+    table: tuple[GapRow, ...]
+    fine_table: tuple[GapRow, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json`` and reports."""
+        return {"table": [asdict(row) for row in self.table], "fine_table": [asdict(row) for row in self.fine_table]}
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedCalibration:
+    """A stored calibration with agreement by score gap."""
+
+    record: Calibration
+    tables: GapTables
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json`` and reports."""
+        return {**describe_calibration(self.record), **self.record.curve, **self.tables.to_json()}
+
+
+def calibrations_of(workspace: Workspace, judge: str, scores: ScoreRange) -> tuple[ReportedCalibration, ...]:
+    """The newest calibration of each group, for a report.
 
     `scores`: the range of the judge's scores, by which gaps are put into bands.
     """
-    found = newest_calibrations(workspace, judge)
-    return {
-        group: {**describe_calibration(record), **record.curve, **_tables(record, scores)}
-        for group, record in found.items()
-    } or None
+    reported = []
+    for record in newest_calibrations(workspace, judge).values():
+        ends: Any = record.data.get("score_range")
+        edges: Any = record.data.get("gap_edges")
+        tables = gap_tables(*pairs_of(record), ScoreRange(*ends) if ends else scores, edges or ())
+        reported.append(ReportedCalibration(record, tables))
+    return tuple(reported)
 
 
-def _tables(record: Calibration, scores: ScoreRange) -> dict[str, Any]:
-    ends: Any = record.data.get("score_range")
-    edges: Any = record.data.get("gap_edges")
-    return gap_tables(*pairs_of(record), ScoreRange(*ends) if ends else scores, edges or ())
-
-
-def gap_tables(gap: Any, agrees: Any, scores: ScoreRange, edges: Sequence[float] = ()) -> dict[str, Any]:
+def gap_tables(gap: Any, agrees: Any, scores: ScoreRange, edges: Sequence[float] = ()) -> GapTables:
     """Agreement by score gap as in table 5, or by the given `edges`, and finer."""
-    tables = {"table": tuple(edges) or scores.edges(TABLE_EDGES), "fine_table": scores.edges(FINE_EDGES)}
-    return {name: [vars(row) for row in agreement_table(gap, agrees, ends)] for name, ends in tables.items()}
+    return GapTables(
+        agreement_table(gap, agrees, tuple(edges) or scores.edges(TABLE_EDGES)),
+        agreement_table(gap, agrees, scores.edges(FINE_EDGES)),
+    )

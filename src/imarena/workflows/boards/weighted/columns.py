@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, case, func, select
+from sqlalchemy import Connection, case, func, select
 
 from imarena.core import UserError
 from imarena.storage import Form, Workspace, reading
@@ -28,7 +28,7 @@ FORM = 5
 @dataclass(frozen=True)
 class Columns:
     """N units (an item and a turn) and m models. `ids` (k,) sorted ids of the outputs that are shown, at the flat
-    places `places` (k,) of the (N, m) tables; `scores` (N, m), NaN where there is none; each of `labels` (N,).
+    indices `cells` (k,) of the (N, m) tables; `scores` (N, m), NaN where there is none; each of `labels` (N,).
     """
 
     models: tuple[str, ...]
@@ -38,7 +38,7 @@ class Columns:
     seqs: NDArray[np.int64]
     picture: NDArray[np.int32]
     """(k,) which picture each of them is; -1 where it is absent or was withdrawn."""
-    places: NDArray[np.int64]
+    cells: NDArray[np.int64]
     scores: NDArray[np.float64]
     labels: Mapping[str, NDArray[np.str_]]
     versions: Mapping[str, int]
@@ -49,22 +49,22 @@ class Columns:
     """The judge also compared pairs directly."""
 
     def where(self, wanted: list[str | None]) -> NDArray[np.int64]:
-        """(k,) flat place of every output id, -1 for one that is not shown here (or None)."""
+        """(k,) flat index of every output id, -1 for one that is not shown here (or None)."""
         if not wanted:
             return np.zeros(0, np.int64)
         names = np.array([name or "" for name in wanted]).astype("U").astype(f"S{self.ids.dtype.itemsize + 1}")
         at = np.minimum(np.searchsorted(self.ids, names), self.ids.size - 1)
-        return np.asarray(np.where(self.ids[at] == names, self.places[at], -1), np.int64)
+        return np.asarray(np.where(self.ids[at] == names, self.cells[at], -1), np.int64)
 
     def at(self, seq: NDArray[np.int64]) -> NDArray[np.int32]:
-        """(k,) flat place of every output by its number, -1 for one that is not shown here (or 0)."""
-        table = self._place_of_seq
+        """(k,) flat index of every output by its number, -1 for one that is not shown here (or 0)."""
+        table = self._cell_of_seq
         return table[np.where(seq < table.size, seq, 0)]
 
     @cached_property  # scores and both sides of votes ask
-    def _place_of_seq(self) -> NDArray[np.int32]:
+    def _cell_of_seq(self) -> NDArray[np.int32]:
         table = np.full(int(self.seqs.max(initial=0)) + 1, -1, np.int32)
-        table[self.seqs] = self.places
+        table[self.seqs] = self.cells
         return table
 
 
@@ -89,17 +89,14 @@ def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) ->
 
 def _state(workspace: Workspace, judge: str, dimension: str) -> str:
     """How many rows there are, and the last of each table: records are only ever added."""
-    told = []
+    states = []
     with reading(workspace.store.engine) as connection:
-        for table, conditions in ((items, ()), (outputs, ()), (judgments, _by(judge, dimension))):
+        by_judge = (judgments.c.judge == judge, judgments.c.dimension == dimension)
+        for table, conditions in ((items, ()), (outputs, ()), (judgments, by_judge)):
             number, last = connection.execute(select(func.count(), func.max(table.c.seq)).where(*conditions)).one()
             identity = connection.execute(select(table.c.id).where(table.c.seq == last)).scalar()
-            told.append(f"{number}/{identity}")
-    return ":".join(told)
-
-
-def _by(judge: str, dimension: str) -> tuple[ColumnElement[bool], ...]:
-    return judgments.c.judge == judge, judgments.c.dimension == dimension
+            states.append(f"{number}/{identity}")
+    return ":".join(states)
 
 
 def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Columns:
@@ -122,14 +119,14 @@ def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Column
             row[0]: row[1:] for row in fetch_rows(connection, select(items.c.id, *(items.c[name] for name in LABELS)))
         }
         forms = read_forms(connection)
-        found = forms.counting([judge], dimension, pairwise=False)
-        scored = [(form, _scores_of(connection, form)) for form in found]
-        old = [form.form_id for form in forms.chosen([judge], dimension, pairwise=False) if form not in found]
+        counting = forms.counting([judge], dimension, pairwise=False)
+        scored = [(form, _scores_of(connection, form)) for form in counting]
+        old = [form.form_id for form in forms.chosen([judge], dimension, pairwise=False) if form not in counting]
         earlier = count_live(connection, old).total()
         compares = bool(forms.counting([judge], dimension, pairwise=True))
     if not made:
         raise UserError(f"There are no outputs in mode '{mode}' here.", hint="Import or make some: imarena edit.")
-    if not any(found[0].size for _, found in scored):
+    if judge and not any(scores[0].size for _, scores in scored):
         raise UserError(f"Judge '{judge}' gave no scores here.", hint="Run: imarena judge, or name another --judge.")
     return replace(_encoded(made, about, scored, earlier), compares=compares)
 
@@ -182,8 +179,12 @@ def _encoded(
 
 def _with_scores(columns: Columns, scored: list[tuple[Form, Scores]]) -> Columns:
     """The columns with the (N, m) mean over repeats of a judge's scores; of one repeat the first score counts."""
+    if not scored:  # people alone: all scores are equal
+        return columns
     size = columns.scores.size
-    output, repeat, seq, score = (np.concatenate(parts) for parts in zip(*(found for _, found in scored), strict=True))
+    output, repeat, seq, score = (
+        np.concatenate(parts) for parts in zip(*(scores for _, scores in scored), strict=True)
+    )
     position = columns.at(output).astype(np.int64)
     rows = np.lexsort((seq, repeat, position))
     rows = rows[position[rows] >= 0]
@@ -194,8 +195,8 @@ def _with_scores(columns: Columns, scored: list[tuple[Form, Scores]]) -> Columns
     total = np.bincount(position[rows], score[rows], size)
     means = np.where(count > 0, total / np.maximum(count, 1), np.nan).reshape(columns.scores.shape)
     versions: Counter[str] = Counter()
-    for form, found in scored:
-        versions[form.judge_version] += int((columns.at(found[0]) >= 0).sum())
+    for form, scores in scored:
+        versions[form.judge_version] += int((columns.at(scores[0]) >= 0).sum())
     return replace(columns, scores=means, versions=dict(versions))
 
 
@@ -204,7 +205,7 @@ def _packed(columns: Columns) -> bytes:
     texts = {"models": columns.models, "item": columns.item, "versions": tuple(columns.versions)}
     np.savez(
         file, allow_pickle=False, turn=np.array(columns.turn, np.int64), ids=columns.ids, seqs=columns.seqs,
-        picture=columns.picture, places=columns.places, earlier=np.array(columns.earlier),
+        picture=columns.picture, places=columns.cells, earlier=np.array(columns.earlier),
         compares=np.array(columns.compares),
         scores=columns.scores, **{name: np.array(values, dtype=np.str_) for name, values in texts.items()},
         scored=np.array(list(columns.versions.values()), np.int64), **columns.labels,

@@ -28,8 +28,8 @@ Weighed = tuple[Ranking, JsonDict, tuple[Notice, ...]]
 
 def with_range(options: Options, arena: Arena) -> Options:
     """The options with the range of the judge's scores; boards of some of the items take it from the whole arena."""
-    found = range_of(arena.judge, arena.pool.scores, options.active.score_range).range
-    return replace(options, active=replace(options.active, score_range=found))
+    score_range = range_of(arena.judge, arena.pool.scores, options.active.score_range).range
+    return replace(options, active=replace(options.active, score_range=score_range))
 
 
 def weighted_online_board(

@@ -1,0 +1,126 @@
+"""Parts of an instruction by the judge's finding for each: success needs every part checked and done."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import JsonValue
+
+from imarena.agent.orders import unmarked, with_quotes
+from imarena.core import Verdict
+from imarena.core.records import JsonDict, Status
+from imarena.language import read_instruction
+
+DONE_FROM = 0.5
+"""Share from which a part counts as done where a judge gives a share and no finding."""
+
+
+class PartFinding(StrEnum):
+    """What a judge found out about one part of an instruction."""
+
+    DONE = "done"
+    NOT_DONE = "not done"
+    NOT_CHECKED = "not checked"
+
+
+class Completeness(StrEnum):
+    """What is known about a whole instruction."""
+
+    SUCCESS = "success"
+    UNCHECKED = "done as far as it could be checked"
+    FAILED = "not done"
+
+
+@dataclass(frozen=True)
+class Completion:
+    """The parts of an instruction by finding. `approved` is the judge's verdict on the image as a whole."""
+
+    approved: bool | None = None
+    """None: the judge gave no verdict, or none was asked."""
+    done: tuple[str, ...] = ()
+    not_done: tuple[str, ...] = ()
+    not_checked: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Completeness | None:
+        """None where no verdict is known."""
+        if self.approved is None:
+            return None
+        if not self.approved or self.not_done:
+            return Completeness.FAILED
+        return Completeness.UNCHECKED if self.not_checked else Completeness.SUCCESS
+
+    @property
+    def final(self) -> bool:
+        """Whether nothing is left to do, as far as the judge can see."""
+        return self.outcome in (Completeness.SUCCESS, Completeness.UNCHECKED)
+
+    def to_json(self) -> JsonDict:
+        """`success` is null where a part was not checked and nothing is known to be missing."""
+        success = {Completeness.SUCCESS: True, Completeness.FAILED: False}.get(self.outcome) if self.outcome else None
+        return {
+            "success": success, "result": self.outcome.value if self.outcome else None, "done": list(self.done),
+            "missing": list(self.not_done), "not_checked": list(self.not_checked),
+        }  # fmt: skip
+
+
+def completion_of(verdict: Verdict, instruction: str, success_score: float | None = None) -> Completion:
+    """The judge's finding for each part of the instruction.
+
+    `success_score`: the score that stands for the judge's verdict on the whole. A judge that gives no findings for the
+    parts speaks for an instruction of one part; of several, it leaves each unchecked.
+    """
+    if verdict.status is not Status.OK:
+        return Completion()
+    approved = verdict.success
+    if success_score is not None:
+        approved = verdict.score is not None and verdict.score >= success_score
+    parts = tuple(edit.clause for edit in read_instruction(instruction).edits)
+    findings = list(_findings(verdict.reasons))
+    if approved is None and findings:
+        approved = True  # its findings decide
+    if not findings and (len(parts) <= 1 or not approved):
+        findings = [(part, PartFinding.DONE) for part in parts if approved]  # else: what is wrong is not known
+        return _sorted(approved, findings, instruction)
+    return _sorted(approved, [*findings, *_unnamed(parts, findings)], instruction)
+
+
+def _sorted(approved: bool | None, findings: Sequence[tuple[str, PartFinding]], instruction: str) -> Completion:
+    def having(finding: PartFinding) -> tuple[str, ...]:
+        return tuple(with_quotes(part, instruction) for part, own in findings if own is finding)
+
+    return Completion(approved, having(PartFinding.DONE), having(PartFinding.NOT_DONE), having(PartFinding.NOT_CHECKED))
+
+
+def _unnamed(parts: Sequence[str], findings: Sequence[tuple[str, PartFinding]]) -> Iterator[tuple[str, PartFinding]]:
+    """Parts without a finding. A judge that cuts the instruction in its own way, into as many parts, left none out."""
+    if len(findings) >= len(parts):
+        return
+    named = {unmarked(part) for part, _ in findings}
+    yield from ((part, PartFinding.NOT_CHECKED) for part in parts if unmarked(part) not in named)
+
+
+def _findings(reasons: Mapping[str, JsonValue]) -> Iterator[tuple[str, PartFinding]]:
+    """Of judges that list what was `asked` beside one of `checks` for each, and what must stay under `kept`."""
+    asked, checks, kept = reasons.get("asked"), reasons.get("checks"), reasons.get("kept")
+    if isinstance(asked, list) and isinstance(checks, list) and len(asked) == len(checks):
+        for part, check in zip(asked, checks, strict=True):
+            if isinstance(part, dict) and isinstance(check, dict):
+                yield from _finding(part.get("clause"), check)
+    for part in kept if isinstance(kept, list) else ():
+        if isinstance(part, dict):
+            yield from _finding(part.get("clause"), part)
+
+
+def _finding(clause: JsonValue, check: Mapping[str, JsonValue]) -> Iterator[tuple[str, PartFinding]]:
+    if not isinstance(clause, str) or not clause:
+        return
+    finding, done = check.get("finding"), check.get("done")
+    if finding in list(PartFinding):
+        yield clause, PartFinding(str(finding))
+    elif isinstance(done, bool):
+        yield clause, PartFinding.DONE if done else PartFinding.NOT_DONE
+    elif isinstance(done, int | float):
+        yield clause, PartFinding.DONE if done >= DONE_FROM else PartFinding.NOT_DONE
+    else:
+        yield clause, PartFinding.NOT_CHECKED

@@ -1,0 +1,125 @@
+"""The result of `align` on scores and ratings: one frozen row per judge, criterion and group, and what they rest on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from imarena.agreement.folds import LeaveOneOut
+from imarena.agreement.pair_order import PairOrder
+from imarena.agreement.paired_tests import CorrelationComparison
+from imarena.core.notices import Notice, notice_fields
+from imarena.stats import Figure, Interval, Recipe
+
+
+@dataclass(frozen=True)
+class GroupAlignment:
+    """The figures of one judge, criterion and group. A figure that is undefined is None, with the reason."""
+
+    judge: str
+    criterion: str | None
+    group: dict[str, str]
+    spearman: float | None
+    pearson: float | None
+    kendall: float | None
+    kendall_accuracy: float | None
+    bias: float | None
+    bias_scale: str | None
+    bias_reason: str | None
+    n: int
+    n_missing: int
+    interval: Mapping[str, Interval]
+    """Of `spearman` and `pearson`; empty where none was computed."""
+    status: str
+    """``ok``, or ``undefined`` where a correlation is."""
+    reason: str | None
+    leave_one_out: LeaveOneOut | None = None
+    """None where no output is scored, or where it was not asked for."""
+    with_folds: bool = False
+    """Leave-one-out folds were asked for."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        intervals = {
+            name: {"low": ends.low, "high": ends.high, "reason": ends.reason or None}
+            for name, ends in self.interval.items()
+        }
+        document = vars(self) | {"interval": intervals or None}
+        del document["with_folds"], document["leave_one_out"]
+        if self.with_folds:
+            document["leave_one_out"] = self.leave_one_out.to_json() if self.leave_one_out else None
+        return document
+
+
+@dataclass(frozen=True)
+class AverageAlignment:
+    """The averages over the groups of one judge and criterion."""
+
+    judge: str
+    criterion: str | None
+    recipe: Recipe
+    recipe_words: str
+    spearman: float | None
+    pearson: float | None
+    kendall: float | None
+    kendall_accuracy: float | None
+    bias: float | None
+    """None where any group has none."""
+    n: int
+    n_groups: int
+    n_groups_undefined: int
+    reason: str | None
+    leave_one_out: Figure | None = None
+    """Spearman's rho over leave-one-out folds; None where that was not asked for."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        document = dict(vars(self))
+        del document["leave_one_out"]
+        if self.leave_one_out is not None:
+            document["leave_one_out"] = {"spearman": self.leave_one_out.value}
+        return document
+
+
+@dataclass(frozen=True)
+class ScoreCoverage:
+    """How many of the rated outputs a judge scored."""
+
+    judge: str
+    criterion: str | None
+    n_rated: int
+    n_scored: int
+    n_unscored: int
+    n_ungrouped: int
+    """Outputs without a score that belong to no group shown."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Figures per judge, criterion and group, their averages, and what they rest on."""
+
+    settings: dict[str, Any]
+    n_scores: int
+    n_ratings: int
+    excluded: dict[str, int]
+    groups: tuple[GroupAlignment, ...]
+    averages: tuple[AverageAlignment, ...]
+    coverage: tuple[ScoreCoverage, ...]
+    pairs: tuple[PairOrder, ...]
+    comparisons: tuple[CorrelationComparison, ...]
+    notices: tuple[Notice, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "kind": "scores", "settings": self.settings, "n_scores": self.n_scores, "n_ratings": self.n_ratings,
+            "excluded": self.excluded,
+            "groups": [group.to_json() for group in self.groups],
+            "averages": [line.to_json() for line in self.averages],
+            "coverage": [line.to_json() for line in self.coverage],
+            "pairs": [line.to_json() for line in self.pairs],
+            "comparisons": [line.to_json() for line in self.comparisons], **notice_fields(self.notices),
+        }  # fmt: skip

@@ -1,0 +1,201 @@
+"""How far a judge and people are apart on every output and every pair that both answered.
+
+Ratings: scores and mean ratings of one judge and criterion are put on ranks from 0 to 1 (ties share theirs), because
+their scales differ; the disagreement is the difference of the two ranks. Votes: where people and the judge choose
+opposite sides, the disagreement grows with people's margin and with the judge's certainty.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from imarena.agreement.columns import RatingColumns, ScoreColumns, VerdictColumns
+from imarena.agreement.judges import KEYS
+from imarena.agreement.majority import most_frequent
+from imarena.agreement.matches import Match, match_scores, people_by_key
+from imarena.stats import MIRROR
+
+SIDES = ("left", "right")
+RATING_RULE = "rank of the judge's score less rank of people's mean rating, both from 0 to 1"
+VOTE_RULE = (
+    "opposite sides: (votes for people's side - votes for the judge's side) / (votes + 1), times the judge's certainty "
+    "(rank of its score gap, or its confidence, from 0 to 1; 1 where it states neither)"
+)
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """One output (`kind` rating) or one pair (vote) that a judge and people answered."""
+
+    kind: Literal["rating", "vote"]
+    judge: str
+    about: str
+    """The criterion of the ratings, or the dimension of the votes."""
+    unit: str
+    """What was rated, or the item of the pair."""
+    outputs: tuple[str, ...]
+    """The model of a rating, or the two sides of a vote in sorted order."""
+    size: float
+    """0 to 1; 0 where they agree, or where one of them does not decide."""
+    judge_value: float | str
+    """The score, or the side: `left`, `right`, `tie`, `both_bad`, `equal`."""
+    people_value: float | str
+    """The mean rating, or the side that most people chose; a tie where none has most votes."""
+    difference: float | None = None
+    """Ratings: above 0 where the judge is too generous."""
+    certainty: float | None = None
+    answers: tuple[tuple[str, float], ...] = ()
+    """Ratings of each rater, or the number of votes for each outcome."""
+
+
+# ---------------------------------------------------------------- ratings
+
+
+def rating_disagreements(
+    scores: ScoreColumns, ratings: RatingColumns, lower_is_better: frozenset[str] = frozenset()
+) -> list[Disagreement]:
+    """Every scored and rated output once per judge and criterion that the judge's score is about.
+
+    A mark meets the criterion of its name and a headline score meets people's `overall`; where people have none, it
+    meets every criterion for which the judge gives no mark.
+    """
+    keys = [name for name in KEYS if name in scores.labels and name in ratings.labels]
+    low = lower_is_better | scores.lower_is_better
+    matches, _ = match_scores(scores, people_by_key(ratings, keys), keys, (), low)
+    scored = [match for match in matches if match.score is not None]
+    fitting = _about_the_same(scored)
+    groups: dict[tuple[str, str | None], list[Match]] = {}
+    for match in fitting:
+        groups.setdefault((match.judge, match.criterion), []).append(match)
+    shared = ["unit", *(name for name in keys if name != "criterion")]
+    models = shared.index("model") if "model" in shared else None
+    return [each for rows in groups.values() for each in _ranked(rows, low, models)]
+
+
+def _about_the_same(matches: Sequence[Match]) -> list[Match]:
+    criteria = {match.criterion for match in matches}
+    marked = {(match.judge, match.criterion) for match in matches if is_mark(match.judge, match.criterion)}
+    judges_with_mark = {(judge.removesuffix(f": {criterion}"), criterion) for judge, criterion in marked}
+
+    def fits(match: Match) -> bool:
+        if (match.judge, match.criterion) in marked:
+            return True
+        own = next((name for name in criteria if name and match.judge.endswith(f", {name}")), None)
+        if own is not None or "overall" in criteria:
+            return match.criterion == (own or "overall")
+        return (match.judge, match.criterion) not in judges_with_mark
+
+    return [match for match in matches if fits(match)]
+
+
+def is_mark(judge: str, criterion: str | None) -> bool:
+    """Is this the judge's own mark of a criterion, not its headline score?"""
+    return bool(criterion) and judge.endswith(f": {criterion}")
+
+
+def _ranked(rows: Sequence[Match], low: frozenset[str], models: int | None) -> Iterable[Disagreement]:
+    score = np.array([row.score for row in rows], np.float64)
+    judged, rated = _ranks(score), _ranks(np.array([row.human for row in rows], np.float64))
+    for row, value, theirs, ours in zip(rows, score.tolist(), rated.tolist(), judged.tolist(), strict=True):
+        difference = round(ours - theirs, 9)
+        yield Disagreement(
+            "rating", row.judge, row.criterion or "", row.unit, (row.key[models],) if models is not None else (),
+            abs(difference), -value if row.judge in low else value, row.human, difference, None, row.ratings,
+        )  # fmt: skip
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n,) ranks between 0 and 1; equal values share their mean rank."""
+    return np.asarray((rankdata(np.round(values, 9)) - 0.5) / values.size)
+
+
+# ---------------------------------------------------------------- votes
+
+Pair = tuple[str, str, str]
+"""Item and the two sides, the smaller id first."""
+
+
+def vote_disagreements(
+    verdicts: VerdictColumns, votes: VerdictColumns, confidence: Mapping[tuple[str, str, str], float] | None = None
+) -> list[Disagreement]:
+    """Every pair with votes and a verdict, once per judge and dimension of the votes.
+
+    `confidence`: of (judge, left, right), sides in sorted order, where a judge states it.
+    """
+    cast = _votes_by_pair(votes)
+    seen: dict[tuple[str, Pair], list[tuple[str, float | None]]] = {}
+    for row, judge in enumerate(verdicts.rater):
+        pair, flipped = _pair(verdicts, row)
+        winner = verdicts.winner[row]
+        if winner is not None:
+            gap = verdicts.gap[row] if verdicts.gap else None
+            seen.setdefault((judge, pair), []).append((MIRROR[winner] if flipped else winner, gap))
+    by_judge: dict[str, list[Disagreement]] = {}
+    for (judge, pair), answers in seen.items():
+        covers = verdicts.covers.get(judge)
+        for dimension, counts in cast.get(pair, {}).items():
+            if covers is None or dimension in covers:
+                by_judge.setdefault(judge, []).append(_met(judge, dimension, pair, answers, counts))
+    stated = confidence or {}
+    return [each for rows in by_judge.values() for each in _with_certainty(rows, seen, stated)]
+
+
+def _votes_by_pair(votes: VerdictColumns) -> dict[Pair, dict[str, Counter[str]]]:
+    """Pair, then dimension, to the number of votes for each outcome, with the sides in sorted order."""
+    dimensions = votes.labels.get("dimension", [""] * len(votes))
+    cast: dict[Pair, dict[str, Counter[str]]] = {}
+    for row, winner in enumerate(votes.winner):
+        if winner is None:
+            continue
+        pair, flipped = _pair(votes, row)
+        counts = cast.setdefault(pair, {}).setdefault(dimensions[row], Counter())
+        counts[MIRROR[winner] if flipped else winner] += 1
+    return cast
+
+
+def _pair(columns: VerdictColumns, row: int) -> tuple[Pair, bool]:
+    first, second = columns.left[row], columns.right[row]
+    flipped = first > second
+    return (columns.item[row], min(first, second), max(first, second)), flipped
+
+
+def _met(
+    judge: str, dimension: str, pair: Pair, answers: Sequence[tuple[str, float | None]], counts: Counter[str]
+) -> Disagreement:
+    """People's side, the judge's side, and people's margin; the certainty comes later."""
+    said = Counter(winner for winner, _ in answers)
+    people, machine = most_frequent(counts), most_frequent(said)
+    opposite = people in SIDES and machine in SIDES and people != machine
+    margin = (counts[people] - counts[machine]) / (counts.total() + 1) if opposite else 0.0
+    share = (said[machine] - said[people]) / said.total() if opposite else 0.0
+    return Disagreement(
+        "vote", judge, dimension, pair[0], pair[1:], margin * share, machine, people,
+        answers=tuple(sorted((outcome, float(number)) for outcome, number in counts.items())),
+    )  # fmt: skip
+
+
+def _with_certainty(
+    rows: Sequence[Disagreement],
+    seen: Mapping[tuple[str, Pair], Sequence[tuple[str, float | None]]],
+    confidence: Mapping[tuple[str, str, str], float],
+) -> Iterable[Disagreement]:
+    """By the rank of the score gap among all of the judge's, else by its confidence, else 1."""
+    gaps = [_gap(seen[row.judge, (row.unit, row.outputs[0], row.outputs[1])]) for row in rows]
+    ranks: NDArray[np.float64] | None = None
+    if any(gap is not None for gap in gaps):
+        ranks = _ranks(np.array([0.0 if gap is None else gap for gap in gaps]))
+    for number, row in enumerate(rows):
+        stated = confidence.get((row.judge, row.outputs[0], row.outputs[1]))
+        certainty = float(ranks[number]) if ranks is not None else stated
+        size = row.size * (1.0 if certainty is None else certainty)
+        yield replace(row, size=round(size, 9), certainty=certainty)
+
+
+def _gap(answers: Sequence[tuple[str, float | None]]) -> float | None:
+    known = [gap for _, gap in answers if gap is not None]
+    return abs(sum(known) / len(known)) if known else None

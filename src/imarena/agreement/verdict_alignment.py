@@ -1,0 +1,109 @@
+"""The result of `align` on verdicts and votes: one frozen row per judge and group, and what they rest on."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from imarena.agreement.paired_tests import VerdictComparison
+from imarena.stats import Figure, TieCalibration, VerdictFigures
+
+NO_SCORES = "the judge does not score both sides"
+
+
+@dataclass(frozen=True)
+class VerdictGroup:
+    """One judge against the votes of one group."""
+
+    judge: str
+    group: dict[str, str]
+    figures: VerdictFigures
+    all_votes: Figure
+    """Four-way accuracy where a vote without a verdict counts as wrong."""
+    tie_calibrated: TieCalibration | None
+    """None where the judge does not score both sides."""
+    missing: dict[str, int]
+    """Votes without a verdict, by reason."""
+    n_votes: int
+    n_votes_other_dimensions: int
+
+    @property
+    def accuracies(self) -> tuple[Figure, ...]:
+        """The figures with a value or a reason of their own, in the order of the document."""
+        figures = self.figures
+        return (
+            figures.four_way_accuracy, figures.three_way_accuracy, figures.decisive_accuracy,
+            figures.both_decisive_accuracy, figures.macro_f1,
+        )  # fmt: skip
+
+    @property
+    def reason(self) -> str | None:
+        """Why an accuracy is undefined."""
+        return "; ".join(dict.fromkeys(figure.reason for figure in self.accuracies if figure.value is None)) or None
+
+    @property
+    def tie_calibrated_accuracy(self) -> float | None:
+        """Accuracy with the best threshold of a tie."""
+        return self.tie_calibrated.accuracy.value if self.tie_calibrated else None
+
+    @property
+    def tie_calibrated_reason(self) -> str | None:
+        """Why that accuracy is undefined."""
+        return (self.tie_calibrated.accuracy.reason or None) if self.tie_calibrated else NO_SCORES
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        figures, ties = self.figures, self.tie_calibrated
+        return {
+            "judge": self.judge, "group": self.group, **{figure.name: figure.value for figure in self.accuracies},
+            "four_way_accuracy_all_votes": self.all_votes.value,
+            "tie_calibrated_accuracy": self.tie_calibrated_accuracy, "tie_threshold": ties.threshold if ties else None,
+            "n_tie_calibrated": ties.accuracy.n if ties else 0, "tie_calibrated_reason": self.tie_calibrated_reason,
+            "f1": {outcome: figure.value for outcome, figure in figures.f1.items()},
+            "n": figures.n, "n_missing": figures.n_missing, "n_decisive": figures.decisive_accuracy.n,
+            "missing": self.missing, "confusion": figures.confusion,
+            "methods": {
+                **{figure.name: figure.method for figure in self.accuracies},
+                "four_way_accuracy_all_votes": self.all_votes.method,
+            },
+            "status": figures.four_way_accuracy.status, "reason": self.reason,
+            "n_votes": self.n_votes, "n_votes_other_dimensions": self.n_votes_other_dimensions,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MajorityAlignment:
+    """The judges against the majority of the votes on each battle."""
+
+    rule: str
+    n_battles: int
+    by: tuple[str, ...]
+    groups: tuple[VerdictGroup, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "rule": self.rule, "n_battles": self.n_battles, "by": list(self.by),
+            "groups": [group.to_json() for group in self.groups],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class VerdictAlignment:
+    """Accuracies per judge and group, and what they rest on."""
+
+    settings: dict[str, Any]
+    n_verdicts: int
+    n_votes: int
+    excluded: dict[str, int]
+    groups: tuple[VerdictGroup, ...]
+    majority: MajorityAlignment | None = None
+    """The same against the majority of the votes on each battle, where one has two votes or more."""
+    comparisons: tuple[VerdictComparison, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "kind": "verdicts", "settings": self.settings, "n_verdicts": self.n_verdicts, "n_votes": self.n_votes,
+            "excluded": self.excluded, "groups": [group.to_json() for group in self.groups],
+            "majority": self.majority.to_json() if self.majority else None,
+            "comparisons": [line.to_json() for line in self.comparisons],
+        }  # fmt: skip

@@ -1,0 +1,1 @@
+"""`curate`: collect, check and trace benchmark images."""

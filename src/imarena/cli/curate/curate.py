@@ -1,0 +1,204 @@
+"""``imarena curate``: run, base, rescore; the other commands are in `curate_results`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from imarena.cli.causes import print_causes
+from imarena.cli.console import Exit, emit, session
+from imarena.cli.curate import curate_results
+from imarena.cli.progress import progress_bars
+from imarena.core import counted
+
+if TYPE_CHECKING:
+    from imarena.core.records import JsonDict
+    from imarena.curation import CurationRequest
+    from imarena.workflows.curating import CurationReport
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Collect, check and trace source images for a benchmark (CogRetriever).",
+)
+Many = list[str] | None
+Dataset = Annotated[str, typer.Option("--dataset", "-d", help="The data set that the items go to.")]
+Source = Annotated[
+    Many,
+    typer.Option(
+        "--source", "-s",
+        help="A folder or Parquet file, openverse, wikimedia, google, hf:OWNER/NAME or a [sources] table; repeatable.",
+    ),
+]  # fmt: skip
+Licence = Annotated[str, typer.Option("--licence", help="The licence of local images that state none.")]
+Pool = Annotated[int | None, typer.Option("--pool", min=1, help="Images per instruction (K_p, default 3).")]
+Rounds = Annotated[int | None, typer.Option("--rounds", min=1, help="Maximum number of rounds (T, default 4).")]
+Queries = Annotated[int | None, typer.Option("--queries", min=1, help="Queries per round (K, default 5).")]
+Results = Annotated[int | None, typer.Option("--results", min=1, help="Results per query (N, default 20).")]
+Threshold = Annotated[float | None, typer.Option("--threshold", min=0, max=1, help="Least score (default 0.8).")]
+MinSide = Annotated[
+    int | None, typer.Option("--min-long-side", min=16, help="Least long side in pixels (default 2048).")
+]
+Duplicates = Annotated[
+    str, typer.Option("--duplicates-in", help="Refuse near-duplicates in the whole benchmark, or per instruction.")
+]
+Describe = Annotated[
+    bool, typer.Option(help="Look at local images that have no text of their own, so that search can find them.")
+]
+Endpoint = Annotated[str, typer.Option("--endpoint", help="An endpoint of imarena.toml: a model plans and scores.")]
+BaseUrl = Annotated[Many, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
+Model = Annotated[str, typer.Option("--model", help="The model, as the endpoint calls it.")]
+MaxCost = Annotated[
+    float | None, typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this many US dollars.")
+]
+
+
+@app.command("run")
+def run(
+    context: typer.Context,
+    instructions: Annotated[Path, typer.Argument(help="A table with the columns instruction, key, task and topic.")],
+    dataset: Dataset = "curated",
+    source: Source = None,
+    licence: Licence = "",
+    pool: Pool = None,
+    rounds: Rounds = None,
+    queries: Queries = None,
+    results: Results = None,
+    threshold: Threshold = None,
+    min_long_side: MinSide = None,
+    duplicates_in: Duplicates = "",
+    describe: Describe = True,
+    endpoint: Endpoint = "",
+    base_url: BaseUrl = None,
+    model: Model = "",
+    max_cost_usd: MaxCost = None,
+) -> None:
+    """Collect images for instructions: plan queries, search, check, score, and reflect while the pool is short.
+
+    Run the same command again to continue after a stop and to retry what had no answer.
+    """
+    from imarena.workflows.curating import read_requests
+
+    given: dict[str, Any] = {
+        "pool": pool, "rounds": rounds, "queries": queries, "results_per_query": results, "threshold": threshold,
+        "min_long_side": min_long_side, "duplicates_in": duplicates_in or None,
+    }  # fmt: skip
+    work = _Collection(dataset, source or [], licence, given, describe, (endpoint, base_url or [], model), max_cost_usd)
+    _collect(context, read_requests(instructions), work)
+
+
+@app.command("base")
+def base(
+    context: typer.Context,
+    instruction: Annotated[str, typer.Argument(help="The edit instruction.")],
+    query: Annotated[list[str], typer.Option("--query", "-q", help="A keyword search; repeatable.")],
+    key: Annotated[str, typer.Option(help="The instruction's key in the data set.")],
+    task: Annotated[str, typer.Option(help="The task of the taxonomy.")] = "",
+    topic: Annotated[str, typer.Option(help="The topic.")] = "",
+    dataset: Dataset = "curated",
+    source: Source = None,
+    licence: Licence = "",
+    pool: Pool = None,
+    results: Results = None,
+    threshold: Threshold = None,
+    min_long_side: MinSide = None,
+    describe: Describe = True,
+) -> None:
+    """Base track: search with your own keywords. Results pass the same checks and scores as those of `curate run`."""
+    from imarena.curation import CurationRequest
+
+    given: dict[str, Any] = {
+        "pool": pool, "results_per_query": results, "threshold": threshold, "min_long_side": min_long_side,
+        "queries": len(query),
+    }  # fmt: skip
+    request = CurationRequest(key, instruction, task or None, topic or None, tuple(query))
+    _collect(context, [request], _Collection(dataset, source or [], licence, given, describe, ("", [], ""), None))
+
+
+@app.command("rescore")
+def rescore(
+    context: typer.Context,
+    dataset: Annotated[str, typer.Argument(help="The data set whose stored candidates are scored again.")],
+    to: Annotated[str, typer.Option("--to", help="The data set that the new pools go to.")],
+    pool: Pool = None,
+    threshold: Threshold = None,
+    min_long_side: MinSide = None,
+    duplicates_in: Duplicates = "",
+    endpoint: Endpoint = "",
+    base_url: BaseUrl = None,
+    model: Model = "",
+    max_cost_usd: MaxCost = None,
+) -> None:
+    """Score the stored candidates under new criteria; nothing is searched or downloaded again."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.curating import curation_settings, wire_mind
+    from imarena.workflows.curating import rescore as score_again
+    from imarena.workflows.wiring import EndpointArguments
+
+    given: dict[str, Any] = {
+        "pool": pool, "threshold": threshold, "min_long_side": min_long_side, "duplicates_in": duplicates_in or None,
+    }  # fmt: skip
+    with open_workspace(session(context).workspace) as workspace:
+        arguments = EndpointArguments(endpoint, tuple(base_url or ()), model)
+        chosen = wire_mind(workspace.settings, arguments, max_cost_usd)
+        settings = curation_settings(workspace, given)
+        report = score_again(workspace, dataset, to, chosen.mind, settings, opened=chosen.opened)
+    _finish(context, report)
+
+
+@dataclass(frozen=True)
+class _Collection:
+    dataset: str
+    sources: list[str]
+    licence: str
+    given: "JsonDict"
+    describe: bool
+    endpoint: tuple[str, list[str], str]
+    max_cost_usd: float | None
+
+
+def _collect(context: typer.Context, requests: "list[CurationRequest]", work: _Collection) -> None:
+    from imarena.storage import open_workspace
+    from imarena.workflows.curating import CurationSetup, curate, curation_settings, wire_mind, wire_sources
+    from imarena.workflows.wiring import EndpointArguments
+
+    name, urls, model = work.endpoint
+    with open_workspace(session(context).workspace) as workspace, progress_bars("curate") as progress:
+        settings = curation_settings(workspace, work.given)
+        chosen = wire_mind(workspace.settings, EndpointArguments(name, tuple(urls), model), work.max_cost_usd)
+        sources = wire_sources(workspace, work.sources, licence=work.licence, describe=work.describe, progress=progress)
+        setup = CurationSetup(work.dataset, sources, chosen.mind, settings, opened=chosen.opened)
+        report = curate(workspace, requests, setup, progress=progress)
+    _finish(context, report)
+
+
+def _finish(context: typer.Context, report: "CurationReport") -> None:
+    emit(context, report.to_json(), lambda console: _show(console, report))
+    if not report.complete:
+        raise typer.Exit(Exit.PARTIAL)
+
+
+def _show(console: Console, report: "CurationReport") -> None:
+    for outcome in report.requests:
+        tried = sum(outcome.outcomes.values())
+        line = (
+            f"{outcome.key}: {counted(len(outcome.items), 'image')} of {counted(tried, 'candidate')}, "
+            f"{counted(outcome.rounds, 'round')}"
+        )
+        console.print(line + (f"; manual review: {outcome.review}" if outcome.review else ""), markup=False)
+        if outcome.flags:
+            console.print(f"  check by a person: {', '.join(outcome.flags)}", markup=False)
+    print_causes(console, report.causes)
+    print_causes(console, report.failures, "no answer (the same command tries again)")
+    items = sum(len(outcome.items) for outcome in report.requests)
+    console.print(f"{counted(items, 'item')} in data set '{report.dataset}', {report.new_items} new.", markup=False)
+    if not report.complete:
+        console.print(
+            "Some instructions need a person: change their words, or search with `curate base`.", markup=False
+        )
+
+
+curate_results.add_commands(app)

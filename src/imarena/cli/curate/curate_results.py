@@ -1,0 +1,142 @@
+"""``imarena curate`` log, release, datasheet and instructions: what was collected, and what is made of it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import Exit, emit, print_tables, session
+from imarena.core import counted
+
+if TYPE_CHECKING:
+    from imarena.workflows.curating import InstructionReport, ReleaseReport
+
+Dataset = Annotated[str, typer.Argument(help="The data set.")]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the commands of this module to `imarena curate`."""
+    for name, command in (("log", log), ("release", release), ("datasheet", datasheet), ("instructions", instructions)):
+        app.command(name)(command)
+
+
+def log(context: typer.Context, item: Annotated[str, typer.Argument(help="The item's key or id.")]) -> None:
+    """Print the whole story of an image: queries, results, checks, scores, reflections, verifications."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.curating import item_story
+
+    with open_workspace(session(context).workspace) as workspace:
+        story = item_story(workspace, item)
+
+    def show(console: Console) -> None:
+        about = story.item
+        console.print(f"{about.key} ({about.dataset}): {about.instruction}", markup=False)
+        for line in story.lines:
+            console.print(f"{line.moment}  {line.step:12} {'*' if line.own else ' '} {line.text}", markup=False)
+        console.print(
+            f"* about this image; {counted(story.candidates, 'candidate')} for the instruction.", markup=False
+        )
+
+    emit(context, story.to_json(), show)
+
+
+def release(
+    context: typer.Context,
+    dataset: Dataset,
+    to: Annotated[str, typer.Option("--to", help="The data set that accepted items go to.")],
+    verifiers: Annotated[int, typer.Option(min=1, help="People who must have checked an item.")] = 2,
+) -> None:
+    """Copy the items that people accepted in a `check` campaign to a data set of their own."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.curating import release_items
+
+    with open_workspace(session(context).workspace) as workspace:
+        report = release_items(workspace, dataset, to, verifiers=verifiers)
+    emit(context, report.to_json(), lambda console: _show_release(console, report))
+    if not report.complete:
+        raise typer.Exit(Exit.PARTIAL)
+
+
+def _show_release(console: Console, report: "ReleaseReport") -> None:
+    for each in report.decisions:
+        if each.decision != "accept":
+            why = f" (not met: {', '.join(each.failed)})" if each.failed else ""
+            console.print(f"{each.key}: {each.decision}{why}", markup=False)
+    counts = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items()))
+    if report.agreement is not None:
+        console.print(f"Verifiers agree on {report.agreement:.0%} of the items that several checked.", markup=False)
+    console.print(f"{counts}. {counted(report.new_items, 'new item')} in data set '{report.target}'.", markup=False)
+
+
+def datasheet(
+    context: typer.Context,
+    dataset: Dataset,
+    output: Annotated[Path | None, typer.Option("--output", "-O", help="A folder for datasheet.md and plots.")] = None,
+) -> None:
+    """Print what a data set is made of: sources, licences, resolution, tasks, keywords."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.curating import datasheet_tables, read_datasheet, save_datasheet
+
+    with open_workspace(session(context).workspace) as workspace:
+        sheet = read_datasheet(workspace, dataset)
+    files = save_datasheet(sheet, output) if output else []
+
+    def show(console: Console) -> None:
+        print_tables(console, datasheet_tables(sheet))
+        for file in files:
+            console.print(f"Wrote {file}", markup=False)
+
+    emit(context, {**sheet.to_json(), "files": [str(file) for file in files]}, show)
+
+
+def instructions(
+    context: typer.Context,
+    table: Annotated[Path | None, typer.Argument(help="A table of instructions, as for `curate run`.")] = None,
+    dataset: Annotated[str, typer.Option("--dataset", "-d", help="Instructions and images of a data set.")] = "",
+    output: Annotated[Path | None, typer.Option("--output", "-O", help="Write the variants as a table (CSV).")] = None,
+    taxonomy: Annotated[str, typer.Option(help="The taxonomy whose tasks should be covered.")] = "cv_arena",
+    endpoint: Annotated[str, typer.Option("--endpoint", help="An endpoint of imarena.toml: a model writes.")] = "",
+) -> None:
+    """Suggest paraphrases and easier or harder variants, check feasibility, and report the balance over tasks."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.curating import help_instructions, read_requests, wire_mind, write_variants
+    from imarena.workflows.wiring import EndpointArguments
+
+    with open_workspace(session(context).workspace) as workspace:
+        chosen = wire_mind(workspace.settings, EndpointArguments(endpoint))
+        report = help_instructions(
+            workspace, read_requests(table) if table else [], dataset=dataset, taxonomy=taxonomy, chat=chosen.chat,
+            opened=chosen.opened,
+        )  # fmt: skip
+    rows = write_variants(report, output) if output else 0
+
+    def show(console: Console) -> None:
+        _show_instructions(console, report)
+        if output:
+            console.print(f"Wrote {counted(rows, 'row')} to {output}.", markup=False)
+
+    emit(context, report.to_json(), show)
+
+
+def _show_instructions(console: Console, report: "InstructionReport") -> None:
+    for entry in report.entries:
+        console.print(f"{entry.request.key}: {entry.request.instruction}", markup=False)
+        lines = [f"same: {text}" for text in entry.variants.paraphrases]
+        lines += [f"easier: {entry.variants.easier}"] if entry.variants.easier else []
+        lines += [f"harder: {entry.variants.harder}"] if entry.variants.harder else []
+        lines += [entry.variants.note] if entry.variants.note else []
+        found = entry.feasibility
+        if found is not None:
+            lacks = f"; not seen: {', '.join(found.missing)}" if found.missing else ""
+            lines.append(f"{'feasible' if found.feasible else 'not feasible'} ({found.score:.2f}){lacks}")
+        for line in lines:
+            console.print(f"  {line}", markup=False)
+    balance = report.balance
+    console.print(f"Tasks without an instruction: {', '.join(balance.missing_tasks) or 'none'}", markup=False)
+    if balance.rare_tasks:
+        console.print(f"Tasks with few instructions: {', '.join(balance.rare_tasks)}", markup=False)
+    if balance.missing_cells:
+        shown = ", ".join(f"{task} / {topic}" for task, topic in balance.missing_cells[:10])
+        more = f" and {len(balance.missing_cells) - 10} more" if len(balance.missing_cells) > 10 else ""
+        console.print(f"Tasks and topics that never meet: {shown}{more}", markup=False)

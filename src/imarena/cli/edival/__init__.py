@@ -1,0 +1,1 @@
+"""``imarena edival``: the object-centric benchmark."""

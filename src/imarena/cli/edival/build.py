@@ -1,0 +1,105 @@
+"""``imarena edival build``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from imarena.cli.causes import print_causes
+from imarena.cli.console import Exit, emit, session
+from imarena.cli.progress import progress_bars
+from imarena.core import UserError, counted
+
+if TYPE_CHECKING:
+    from imarena.clients import Budget
+    from imarena.core import Settings
+    from imarena.instructions import TextLanguage
+    from imarena.workflows.instructing import BuildReport
+    from imarena.workflows.wiring import JudgeChat
+
+Decomposer = Annotated[
+    str,
+    typer.Option("--decomposer", help="Who lists the objects: offline, or an endpoint of imarena.toml (a VLM)."),
+]
+DetectorName = Annotated[
+    str, typer.Option("--detector", help="The detector that finds, or confirms, the objects: efficientdet, ...")
+]
+
+
+def command(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="A folder of images; folders below it are read too.")],
+    dataset: Annotated[str, typer.Option("--dataset", "-d", help="Name of the data set; default: the folder's.")] = "",
+    turns: Annotated[int, typer.Option("--turns", "-n", min=1, max=100, help="Instructions per image.")] = 3,
+    seed: Annotated[int, typer.Option("--seed", help="Another seed draws other chains.")] = 0,
+    decomposer: Decomposer = "offline",
+    detector: DetectorName = "efficientdet",
+    writer: Annotated[
+        str,
+        typer.Option("--writer", help="Who chooses new objects, texts and backgrounds: offline, or an endpoint."),
+    ] = "offline",
+    texts: Annotated[str, typer.Option("--texts", help="Language of texts written into images: en or zh.")] = "en",
+    licence: Annotated[str, typer.Option("--licence", help="Licence of the images, noted in every item.")] = "",
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first images, by name.")] = None,
+    keep_empty: Annotated[
+        bool, typer.Option("--keep-empty", help="Write chains for images without objects too.")
+    ] = False,
+    concurrency: Annotated[int | None, typer.Option("--concurrency", min=1, max=4096, help="Images at once.")] = None,
+    max_cost_usd: Annotated[
+        float | None, typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this many US dollars.")
+    ] = None,
+) -> None:
+    """Build a benchmark from a folder of images: list their objects and write a chain of edits for each.
+
+    Resumes: images that were decomposed and chains that were written are kept; failures are tried again.
+    """
+    from imarena.clients import Budget
+    from imarena.instructions import ChainSettings
+    from imarena.storage import open_workspace
+    from imarena.workflows.instructing import BuildSettings, build_benchmark, wire_decomposer
+
+    budget = None if max_cost_usd is None else Budget(max_cost_usd)
+    with open_workspace(session(context).workspace) as workspace:
+        wired = wire_decomposer(workspace.settings, decomposer, detector, budget)
+        door = None if writer == "offline" else _chat(workspace.settings, writer, budget)
+        settings = BuildSettings(
+            dataset or folder.resolve().name, ChainSettings(turns, seed, _language(texts)), detector,
+            licence or None, limit, keep_empty, concurrency,
+        )  # fmt: skip
+        with progress_bars("edival") as tell:
+            report = build_benchmark(workspace, folder, settings, wired, door, progress=tell)
+    emit(context, report.to_json(), lambda console: _show(console, report))
+    if report.stopped or report.failed:
+        raise typer.Exit(Exit.PARTIAL)
+
+
+def _chat(settings: "Settings", endpoint: str, budget: "Budget | None") -> "JudgeChat":
+    from imarena.workflows.wiring import EndpointArguments, wire_chat
+
+    return wire_chat(settings, EndpointArguments(endpoint=endpoint), "instruction writing", budget)
+
+
+def _language(texts: str) -> "TextLanguage":
+    if texts == "en":
+        return "en"
+    if texts == "zh":
+        return "zh"
+    raise UserError(f"Texts cannot be written in '{texts}'.", hint="Known: en, zh.")
+
+
+def _show(console: Console, report: "BuildReport") -> None:
+    from imarena.reports import build_tables
+    from imarena.reports.tables import show_table
+
+    before = f", {report.items_before:,} built before" if report.items_before else ""
+    console.print(f"{report.dataset}: {counted(report.items, 'item')} added{before}, from {report.images:,} images")
+    for table in build_tables(report.statistics, report.outcomes):
+        show_table(table, console)
+    print_causes(console, report.reasons, "  left out")
+    for reason, number in report.refused_words.most_common():
+        console.print(f"  word not used, {number:,}: {reason}", markup=False)
+    if report.cost_usd:
+        console.print(f"{report.cost_usd:.4f} USD")
+    if report.stopped:
+        console.print(f"stopped: {report.stopped}", markup=False)

@@ -1,0 +1,41 @@
+"""``imarena edival objects``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import Exit, emit, session
+from imarena.cli.edival.build import Decomposer, DetectorName
+
+
+def command(
+    context: typer.Context,
+    picture: Annotated[Path, typer.Argument(help="An image file.")],
+    decomposer: Decomposer = "offline",
+    detector: DetectorName = "efficientdet",
+) -> None:
+    """List the objects of one image as a benchmark would use them, and what was left out and why."""
+    from imarena.core import Settings, load_settings
+    from imarena.storage import is_workspace
+    from imarena.workflows.instructing import decompose_image, scene_document, wire_decomposer
+
+    root = session(context).workspace
+    settings = load_settings(root) if is_workspace(root) else Settings()
+    scene = decompose_image(wire_decomposer(settings, decomposer, detector), picture)
+
+    def show(console: Console) -> None:
+        from imarena.reports import objects_table
+        from imarena.reports.tables import show_table
+
+        if scene.contents is not None:
+            show_table(objects_table(scene.contents.objects), console)
+        else:
+            console.print(f"{scene.outcome}: {scene.reason}", markup=False)
+        for left_out in scene.dropped:
+            console.print(f"  left out: {left_out.name}: {left_out.reason}", markup=False)
+
+    emit(context, scene_document(scene), show)
+    if scene.outcome == "failed":
+        raise typer.Exit(Exit.PARTIAL)

@@ -1,0 +1,59 @@
+"""``imarena edival report``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import emit, print_tables, session
+from imarena.core import UserError
+
+Judges = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge", "-j", help="edival, or edival@VERSION; repeatable: the others are compared with the first."
+    ),
+]
+Rule = Annotated[str, typer.Option("--overall", help="per-turn (sqrt(IF x CC) of a turn) or paper-o4 (pooled).")]
+Complete = Annotated[bool, typer.Option("--complete", help="Only images with an output at every turn.")]
+Baselines = Annotated[
+    list[str] | None, typer.Option("--baseline", help="Another judge to compare with people; repeatable.")
+]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Tables as Markdown.")]
+Latex = Annotated[bool, typer.Option("--latex", help="Tables as LaTeX.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write each table as CSV, and the plots.")]
+
+
+def command(
+    context: typer.Context,
+    judge: Judges = None,
+    overall: Rule = "per-turn",
+    complete: Complete = False,
+    baseline: Baselines = None,
+    markdown: Markdown = False,
+    latex: Latex = False,
+    out: Out = None,
+) -> None:
+    """Tables of EdiVal's scores: by editor and turn, by type, consistency, quality, fronts, tool swaps, people."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.reporting import edival_report, write_edival_report
+
+    if overall not in ("per-turn", "paper-o4"):
+        raise UserError(f"There is no rule '{overall}' for --overall.", hint="Use per-turn or paper-o4.")
+    with open_workspace(session(context).workspace) as workspace:
+        report = edival_report(
+            workspace,
+            judge,
+            rule="paper-o4" if overall == "paper-o4" else "per-turn",
+            complete=complete,
+            baselines=baseline or (),
+        )
+    written = write_edival_report(report, out) if out is not None else []
+
+    def show(console: Console) -> None:
+        print_tables(console, report.tables, markdown=markdown, latex=latex)
+        if written:
+            console.print(f"{len(written)} files in {out}", markup=False)
+
+    emit(context, {**report.to_json(), "files": [str(path) for path in written]}, show)

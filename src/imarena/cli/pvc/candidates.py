@@ -1,0 +1,48 @@
+"""``imarena pvc candidates``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import emit, print_tables
+from imarena.cli.progress import progress_bars
+
+ROWS_SHOWN = 20
+
+
+def command(
+    context: typer.Context,
+    table: Annotated[
+        Path, typer.Argument(help="CSV, TSV, JSON Lines or Parquet with image, instruction, task.", show_default=False)
+    ],
+    out: Annotated[Path, typer.Argument(help="A new folder for the chosen items.", show_default=False)],
+    per_task: Annotated[int, typer.Option("--per-task", min=1, help="Items per task.")] = 1500,
+    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; repeat for more.")] = None,
+    image_features: Annotated[
+        str, typer.Option("--image-features", help="An embedder: colour-layout, clip, dino, dinov3 or siglip.")
+    ] = "colour-layout",
+    text_features: Annotated[
+        str, typer.Option("--text-features", help="words (hashed words and pairs of words) or clip.")
+    ] = "words",
+) -> None:
+    """Choose diverse items per task by greedy k-center, and write a folder that `imarena import table` reads."""
+    from imarena.reports.tables import Column, Table
+    from imarena.workflows.preferences import CandidateOptions, choose_candidates
+
+    options = CandidateOptions(per_task, tuple(task or ()), image_features, text_features)
+    with progress_bars("candidates") as progress:
+        report = choose_candidates(table, out, options, progress)
+
+    def show(console: Console) -> None:
+        rows = tuple((each.task, each.rows, each.chosen, each.radius) for each in report.tasks)
+        head = (Column("task"), Column("rows", ","), Column("chosen", ","), Column("largest distance left", ".3f"))
+        print_tables(console, [Table(head, rows)])
+        for reason in report.skipped[:ROWS_SHOWN]:
+            console.print(f"Skipped {reason}", markup=False)
+        if len(report.skipped) > ROWS_SHOWN:
+            console.print(f"Skipped {len(report.skipped) - ROWS_SHOWN:,} more rows; see candidates.json.")
+        console.print(f"Next: imarena import table {out}, then imarena edit --editor NAME.", markup=False)
+
+    emit(context, report.to_json(), show)

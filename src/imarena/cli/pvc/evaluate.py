@@ -1,0 +1,83 @@
+"""``imarena pvc evaluate``."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import emit, print_tables, session
+
+if TYPE_CHECKING:
+    from imarena.reports.tables import Table
+    from imarena.stats import Figure
+    from imarena.workflows.preferences import MetaEvaluation
+
+
+def command(
+    context: typer.Context,
+    judge: Annotated[list[str] | None, typer.Option("--judge", "-j", help="As `status` names it; all without.")] = None,
+    dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set; repeatable.")] = None,
+    against: Annotated[
+        str, typer.Option("--against", help="A judge: differences to it, with paired-bootstrap intervals.")
+    ] = "",
+    rounds: Annotated[int, typer.Option("--rounds", min=100, help="Bootstrap rounds of the mean over tasks.")] = 1000,
+    by_task: Annotated[bool, typer.Option("--by-task", help="One row per task too.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX.")] = False,
+) -> None:
+    """How far judges agree with people, by data set, dimension and task.
+
+    Strict accuracy counts a judge's ties and failures as wrong; paper-compat accuracy leaves them out. Pointwise rows
+    compare two scores. Ask the judges first with `imarena battle` (pairwise, both orders) or `imarena judge`.
+    """
+    from imarena.storage import open_workspace
+    from imarena.workflows.preferences import evaluate_workspace
+
+    with open_workspace(session(context).workspace) as workspace:
+        result = evaluate_workspace(workspace, judge or (), datasets=dataset or (), against=against, rounds=rounds)
+
+    def show(console: Console) -> None:
+        print_tables(console, _tables(result, by_task=by_task), latex=latex)
+
+    emit(context, result.to_json(), show)
+
+
+def _tables(result: "MetaEvaluation", *, by_task: bool) -> "list[Table]":
+    from imarena.reports.tables import Column, Table
+
+    tables = []
+    groups = dict.fromkeys((row.dataset, row.dimension) for row in result.rows)
+    head = (
+        Column("judge"), Column("scheme"), Column("task"), Column("pairs", ","), Column("strict"),
+        Column("95 % interval"), Column("paper-compat"), Column("order consistency"), Column("ties", ","),
+        Column("failures", ","),
+    )  # fmt: skip
+    for dataset, dimension in groups:
+        rows = [row for row in result.rows if (row.dataset, row.dimension) == (dataset, dimension)]
+        shown = [row for row in rows if by_task or row.task in ("all", "mean over tasks")]
+        lines = tuple(
+            (
+                row.judge, row.scheme, row.task, row.pairs, _share(row.strict), _ends(row.strict),
+                _share(row.paper_compat), _share(row.consistency), row.ties, sum(row.failures.values()),
+            )
+            for row in shown
+        )  # fmt: skip
+        ties = rows[0].people_ties if rows else 0
+        notes = (f"People tie on {max(row.people_ties for row in rows):,} more pairs.",) if ties else ()
+        tables.append(Table(head, lines, f"{dataset}, {dimension}", notes=notes))
+    if result.differences:
+        columns = (Column("judge"), Column("less"), Column("data set"), Column("dimension"), Column("difference"),
+                   Column("95 % interval"))  # fmt: skip
+        rows_of = tuple(
+            (each.judge, each.against, each.dataset, each.dimension, _share(each.figure), _ends(each.figure))
+            for each in result.differences
+        )
+        tables.append(Table(columns, rows_of, "Differences of strict accuracy"))
+    return tables
+
+
+def _share(figure: "Figure") -> str:
+    return "n/a" if figure.value is None else f"{figure.value:.3f}"
+
+
+def _ends(figure: "Figure") -> str:
+    return "" if figure.low is None or figure.high is None else f"{figure.low:.3f} to {figure.high:.3f}"

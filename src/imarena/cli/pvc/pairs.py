@@ -1,0 +1,119 @@
+"""``imarena pvc pairs`` and ``imarena pvc export``."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import emit, print_tables, session
+from imarena.cli.progress import progress_bars
+
+Seed = Annotated[int, typer.Option("--seed", help="Decides the sides and the split.")]
+
+
+def make(
+    context: typer.Context,
+    out: Annotated[Path, typer.Argument(help="A new folder for the pairs and their images.", show_default=False)],
+    origin: Annotated[
+        Literal["metrics", "votes", "judgments"], typer.Option("--from", help="What decides the winner.")
+    ] = "metrics",
+    dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set; repeatable.")] = None,
+    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; repeatable.")] = None,
+    editor: Annotated[list[str] | None, typer.Option("--editor", help="Only outputs of this editor.")] = None,
+    rules: Annotated[
+        Path | None, typer.Option("--rules", help="A YAML file of metrics and thresholds per task.")
+    ] = None,
+    regions: Annotated[
+        Literal["auto", "objects", "changes"],
+        typer.Option(
+            "--regions", help="Find edit regions by named objects, by shared changes, or the first that works."
+        ),
+    ] = "auto",
+    detector: Annotated[
+        str, typer.Option("--detector", help="efficientdet, grounding-dino, owl-vit or owlv2.")
+    ] = "efficientdet",
+    segmenter: Annotated[
+        str, typer.Option("--segmenter", help="Masks instead of boxes: mobile-sam, sam or sam2.")
+    ] = "",
+    grounding: Annotated[
+        Literal["paper", "public"], typer.Option("--grounding", help="Where objects are looked for, per task.")
+    ] = "paper",
+    dimension: Annotated[
+        str, typer.Option("--dimension", help="With --from votes or judgments: what the verdicts are about.")
+    ] = "visual_consistency",
+    judge: Annotated[str, typer.Option("--judge", "-j", help="With --from judgments: whose verdicts.")] = "",
+    min_votes: Annotated[int, typer.Option("--min-votes", min=1, help="With --from votes: votes per pair.")] = 1,
+    min_share: Annotated[
+        float, typer.Option("--min-share", min=0.01, max=1.0, help="Share of the votes that the winner needs.")
+    ] = 0.5,
+    one_order: Annotated[
+        bool, typer.Option("--one-order", help="With --from judgments: accept verdicts in one order.")
+    ] = False,
+    seed: Seed = 42,
+) -> None:
+    """Make preference pairs from a workspace: by metrics of edit and non-edit regions, by votes or by judgments.
+
+    Global tasks (style, tone, background, camera, enhancement) have no region: use --from judgments for them. Ties are
+    written to a file of their own. Items that give no pair are counted by reason.
+    """
+    from imarena.storage import open_workspace
+    from imarena.workflows.preferences import PairOptions, RegionOptions, agreement_filter, write_pairs
+
+    options = PairOptions(
+        origin, dimension, judge, rules, RegionOptions(regions, detector, segmenter, grounding),
+        agreement_filter(min_votes, min_share, both_orders=not one_order),
+        tuple(dataset or ()), tuple(task or ()), tuple(editor or ()), seed,
+    )  # fmt: skip
+    with open_workspace(session(context).workspace) as workspace, progress_bars("pairs") as progress:
+        report = write_pairs(workspace, out, options, progress)
+    emit(context, report, lambda console: _show(console, report))
+
+
+def _show(console: Console, report: Mapping[str, Any]) -> None:
+    from imarena.reports.tables import Column, Table
+
+    print_tables(
+        console,
+        [Table((Column("task"), Column("pairs", ",")), tuple(report["by_task"].items()))],
+    )
+    console.print(f"{report['pairs']:,} pairs and {report['ties']:,} ties in {report['folder']}", markup=False)
+    if report["skipped"]:
+        head = (Column("gave no pair"), Column("items or outputs", ","))
+        print_tables(console, [Table(head, tuple(report["skipped"].items()))])
+    lines = [
+        (task, region, each["elite"], each["failure"], each["from"])
+        for task, of_task in report["thresholds"].items()
+        for region, each in of_task.items()
+    ]
+    if lines:
+        columns = (Column("task"), Column("region"), Column("elite", ".2f"), Column("failure", ".2f"), Column("from"))
+        print_tables(console, [Table(columns, tuple(lines))])
+
+
+def export(
+    context: typer.Context,
+    form: Annotated[str, typer.Argument(help="training, trl, diffusion-dpo, vcreward or pairs.", show_default=False)],
+    pairs: Annotated[Path, typer.Argument(help="The folder that `imarena pvc pairs` wrote.", show_default=False)],
+    out: Annotated[Path, typer.Argument(help="A new folder.", show_default=False)],
+    split: Annotated[
+        str, typer.Option("--split", help="Shares of train, validation and test. Items are never divided.")
+    ] = "0.8,0.1,0.1",
+    per_task: Annotated[int | None, typer.Option("--per-task", min=1, help="Pairs per task at most.")] = None,
+    prompt: Annotated[str, typer.Option("--prompt", help="The judge's prompt: a name, or a YAML file.")] = "pvc-judge",
+    seed: Seed = 42,
+) -> None:
+    """Export pairs: chats for fine-tuning, TRL preference data, diffusion DPO, or a benchmark like VCReward-Bench."""
+    from imarena.workflows.preferences import export_pair_folder
+
+    report = export_pair_folder(form, pairs, out, split=split, seed=seed, prompt=prompt, limit=per_task)
+
+    def show(console: Console) -> None:
+        for part, rows in report.rows.items():
+            console.print(f"{part}: {rows:,} rows", markup=False)
+        if report.ties_left_out:
+            console.print(f"{report.ties_left_out:,} ties left out: this format has no place for them")
+
+    emit(context, asdict(report), show)

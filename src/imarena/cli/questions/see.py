@@ -1,0 +1,106 @@
+"""``imarena see``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from imarena.cli.console import Exit, emit, print_tables
+from imarena.core import UserError
+
+if TYPE_CHECKING:
+    from imarena.workflows.questions import SeenPicture
+
+BOXED = ("objects", "faces", "words", "salient")
+
+
+def command(
+    context: typer.Context,
+    pictures: Annotated[list[Path], typer.Argument(help="Image files.", show_default=False)],
+    tool: Annotated[
+        list[str] | None,
+        typer.Option("--tool", "-t", help="objects, words, salient, colours, faces or quality; repeatable. Else all."),
+    ] = None,
+    boxes: Annotated[
+        Path | None, typer.Option("--boxes", help="A folder for a copy of each picture with boxes on it.")
+    ] = None,
+) -> None:
+    """Show what is in pictures: objects, words, the salient region, colours, faces, quality. Needs no workspace.
+
+    A picture that cannot be read and a tool that fails have a status; the others are shown.
+    """
+    from imarena.workflows.questions import see
+
+    if boxes is not None and boxes.exists() and not boxes.is_dir():
+        raise UserError(f"{boxes} is not a folder.", hint="Name a folder, which is made where it is missing.")
+    shown: list[SeenPicture] = []
+    written: list[str] = []
+    for picture in pictures:
+        shown.append(see(picture, tool or ()))
+        written.append("" if boxes is None else _write_boxes(boxes, picture, shown[-1], set(written)))
+    documents = [
+        {**seen.to_json(), **({"boxes": file or None} if boxes is not None else {})}
+        for seen, file in zip(shown, written, strict=True)
+    ]
+
+    def show(console: Console) -> None:
+        for seen in shown:
+            _show(console, seen)
+        if any(written):
+            console.print(f"boxes: {escape(str(boxes))}")
+
+    emit(context, {"pictures": documents}, show)
+    if not any(seen.answers for seen in shown):
+        raise typer.Exit(Exit.USER)
+    if not all(seen.complete for seen in shown):
+        raise typer.Exit(Exit.PARTIAL)
+
+
+def _write_boxes(folder: Path, picture: Path, seen: "SeenPicture", taken: set[str]) -> str:
+    """Write the copy with boxes; its path, or an empty one where the picture cannot be read."""
+    if not seen.answers:
+        return ""
+    from imarena.workflows.questions import draw_boxes
+
+    data = draw_boxes(picture, seen)
+    number, file = 1, folder / f"{picture.stem}.boxes.png"
+    while str(file) in taken:  # two pictures of one name in two folders
+        number += 1
+        file = folder / f"{picture.stem}-{number}.boxes.png"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    except OSError as error:
+        raise UserError(f"{file} cannot be written: {error.strerror}.") from error
+    return str(file)
+
+
+def _show(console: Console, seen: "SeenPicture") -> None:
+    from imarena.reports.tables import Column, Table
+
+    size = f", {seen.width} x {seen.height}" if seen.width else ""
+    console.print(f"[bold]{escape(seen.picture)}[/bold]{size}")
+    if seen.error:
+        console.print(f"  {seen.status}: {escape(seen.error)}")
+    rows: list[tuple[str | float, ...]] = []
+    for name in BOXED:
+        for entry in seen.boxes(name):
+            box = " ".join(f"{end:.0f}" for end in entry["box"])
+            rows.append((name, entry.get("label") or entry.get("text") or "", entry["score"], box))
+    if rows:
+        columns = (Column("seen"), Column("what"), Column("score", ".2f"), Column("box (left top right bottom)"))
+        print_tables(console, [Table(columns, tuple(rows))])
+    described = seen.to_json()
+    for name in ("colours", "quality"):
+        if described.get(name):
+            entries = (
+                [f"{colour['name']} {colour['share']:.0%}" for colour in described[name]]
+                if name == "colours"
+                else [f"{key} {value:.2f}" for key, value in described[name].items() if value is not None]
+            )
+            console.print(f"  {name}: {', '.join(entries)}")
+    for name, answer in seen.answers.items():
+        if answer.error:
+            console.print(f"  {name}: {answer.status}: {escape(answer.error)}")

@@ -1,0 +1,124 @@
+"""``imarena campaign links, revoke, restore, reinvite, payments``: people, their links and what they are paid for."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from imarena.cli.console import emit, session, stderr
+from imarena.core import counted
+
+Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
+LinkId = Annotated[str, typer.Argument(help="The link's id, as `campaign links` lists it.")]
+
+
+def links(
+    context: typer.Context, campaign: Annotated[str, typer.Argument(help="An id or a name; none: all.")] = ""
+) -> None:
+    """List invitation links, newest first. Their secrets are not kept."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.rating import get_campaign, list_links
+
+    with open_workspace(session(context).workspace) as workspace:
+        chosen = get_campaign(workspace, campaign).campaign_id if campaign else None
+        listed = list_links(workspace, campaign_id=chosen, limit=1000).invitations
+    names = (
+        "invitation_id", "campaign_id", "role", "name", "created_at", "expires_at", "revoked", "max_people", "people",
+        "rater_id", "one_use", "used",
+    )  # fmt: skip
+    document = {"links": [{name: getattr(link, name) for name in names} for link in listed]}
+
+    def show(console: Any) -> None:
+        for link in listed:
+            state = "revoked" if link.revoked else "used" if link.used else f"expires {link.expires_at[:10]}"
+            opens = "opens once" if link.one_use else f"used by {link.people} of {counted(link.max_people, 'person')}"
+            console.print(
+                f"{link.invitation_id}  {link.name or '-'}  {link.role}, {opens}, {state}", markup=False, soft_wrap=True
+            )
+        if not listed:
+            console.print("There are no links.")
+
+    emit(context, document, show)
+
+
+def revoke(context: typer.Context, link: LinkId) -> None:
+    """Revoke an invitation link, and sign out everybody who used it. `campaign restore` undoes it."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.rating import end_link
+
+    with open_workspace(session(context).workspace) as workspace:
+        end_link(workspace, link, by_role="admin")
+    document = {"invitation_id": link, "revoked": True}
+    emit(context, document, lambda console: console.print(f"Revoked {link}.", markup=False))
+
+
+def unrevoke(context: typer.Context, link: LinkId) -> None:
+    """Undo a revocation: the link opens again, and the sessions that ended with it go on."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.rating import restore_link
+
+    with open_workspace(session(context).workspace) as workspace:
+        restore_link(workspace, link, by_role="admin")
+    document = {"invitation_id": link, "revoked": False}
+    emit(context, document, lambda console: console.print(f"Restored {link}.", markup=False))
+
+
+def reinvite(
+    context: typer.Context,
+    rater: Annotated[str, typer.Argument(help="The rater's id, or a name that only one rater has.")],
+    campaign: Annotated[str, typer.Option(help="To this campaign; without it, the one they joined last.")] = "",
+    days: Annotated[float, typer.Option(min=0.01, max=365, help="How many days the link is valid.")] = 14.0,
+    address: Annotated[str, typer.Option(help="The server's address; without it, that of the one that runs now.")] = "",
+) -> None:
+    """Make a new link for an existing rater, who goes on under the same id."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.rating import reinvite_rater
+    from imarena.workflows.serving import USUAL, find_server_address
+
+    with open_workspace(session(context).workspace) as workspace:
+        made = reinvite_rater(workspace, rater, campaign=campaign or None, days=days, by_role="admin")
+    here = address or find_server_address(session(context).workspace) or USUAL
+    link = f"{here.rstrip('/')}/join#{made.secret}"
+    document = {
+        "invitation_id": made.invitation.invitation_id, "campaign_id": made.invitation.campaign_id,
+        "rater_id": made.invitation.rater_id, "link": link,
+    }  # fmt: skip
+    emit(context, document, lambda console: console.print(link, markup=False, soft_wrap=True))
+    if not session(context).json:
+        stderr().print(f"For the rater {made.invitation.rater_id}, valid for {days:g} days, shown this once.")
+
+
+def payments(
+    context: typer.Context,
+    campaign: Name,
+    to: Annotated[Path | None, typer.Option("--to", help="Write a CSV file; without it, print the list.")] = None,
+) -> None:
+    """List each rater's tasks, checks passed, minutes and completion code."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.rating import get_campaign, payment_list, payments_csv
+
+    with open_workspace(session(context).workspace) as workspace:
+        listed = payment_list(workspace, get_campaign(workspace, campaign))
+    if to is not None:
+        to.write_text(payments_csv(listed), encoding="utf-8")
+    document = {"payments": [payment.to_json() for payment in listed], "file": None if to is None else str(to)}
+
+    def show(console: Any) -> None:
+        if to is not None:
+            console.print(f"Wrote {to}: {counted(len(listed), 'rater')}.", markup=False)
+            return
+        for payment in listed:
+            params = ", ".join(f"{name} {value}" for name, value in payment.params.items())
+            who = " · ".join(text for text in (payment.name, params) if text) or payment.rater_id
+            minutes = "no times" if payment.minutes is None else f"{payment.minutes:g} minutes"
+            code = f", code {payment.completion_code}" if payment.completion_code else ""
+            ended = (payment.outcome or "in progress").replace("_", " ")
+            out = ", excluded" if payment.excluded else ""
+            console.print(
+                f"{who}: {counted(payment.tasks, 'task')}, checks passed {payment.checks_passed} of "
+                f"{payment.checks_asked}, {minutes}, {ended}{code}{out}",
+                markup=False,
+                soft_wrap=True,
+            )
+
+    emit(context, document, show)

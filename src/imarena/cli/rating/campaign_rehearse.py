@@ -1,0 +1,53 @@
+"""``imarena campaign rehearse``: simulated raters go through a campaign in a copy of the workspace."""
+
+from pathlib import Path
+from shlex import quote
+from typing import Annotated, Any
+
+import typer
+
+from imarena.cli.console import emit, session
+from imarena.core import counted
+from imarena.core.notices import sentences
+
+
+def rehearse(
+    context: typer.Context,
+    campaign: Annotated[str, typer.Argument(help="The campaign's id, or its name.")],
+    to: Annotated[Path, typer.Option("--to", help="A new folder for the copy of the workspace.")],
+    careful: Annotated[int, typer.Option(min=0, max=50, help="Raters who look and mostly agree.")] = 2,
+    fast: Annotated[int, typer.Option(min=0, max=50, help="Raters who answer within a second.")] = 1,
+    one_sided: Annotated[int, typer.Option(min=0, max=50, help="Raters who always choose left.")] = 1,
+    random: Annotated[int, typer.Option(min=0, max=50, help="Raters who answer by chance.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Decides the simulated answers.")] = 0,
+) -> None:
+    """Let simulated raters do a campaign in a copy, to see its pages, agreement, marks and export beforehand."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.rating import rehearse_campaign
+
+    with open_workspace(session(context).workspace) as workspace:
+        result = rehearse_campaign(
+            workspace,
+            campaign,
+            to,
+            {"careful": careful, "fast": fast, "one_sided": one_sided, "random": random},
+            seed=seed,
+        )
+
+    def show(console: Any) -> None:
+        console.print(
+            f"{counted(result.votes, 'vote')}, {result.complete_units:,} of {counted(result.units, 'unit')} complete,"
+            f" disputed: {result.disputed:,}."
+        )
+        for criterion in result.agreement:
+            alpha = "undefined" if criterion.alpha is None else f"{criterion.alpha:.3f}"
+            console.print(f"  alpha of {criterion.criterion}: {alpha}", markup=False)
+        for rater in result.raters:
+            ended = (rater.outcome or rater.stage).replace("_", " ")
+            console.print(f"  {rater.rater_id}: {counted(rater.votes, 'vote')}, {ended}", markup=False)
+            for text in sentences(rater.notices):
+                console.print(f"    warning: {text}", markup=False, soft_wrap=True)
+        here = f"imarena -w {quote(str(to))}"
+        console.print(f"Next: {here} serve   (its pages)\n      {here} campaign export {quote(campaign)}", markup=False)
+
+    emit(context, result.to_json(), show)

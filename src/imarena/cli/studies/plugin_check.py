@@ -1,0 +1,44 @@
+"""What `judge --check` and `edit --check` print. Exit code 0: nothing to fix; 2: something is."""
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import Exit, emit
+from imarena.core import counted
+
+if TYPE_CHECKING:
+    from imarena.workflows.studies import PluginCheck
+
+_DOES = {"scores": "scores outputs (`imarena judge`)", "compares": "compares pairs (`imarena battle`)"}
+
+
+def finish_check(context: typer.Context, check: "PluginCheck") -> None:
+    """Print the result and end with its exit code."""
+    emit(context, check.to_json(), lambda console: _show(console, check))
+    code = Exit.USER if check.to_fix else Exit.DONE
+    if check.hangs:  # a thread that never returns would keep the process alive
+        sys.stderr.flush()
+        os._exit(code)
+    raise typer.Exit(code)
+
+
+def _show(console: Console, check: "PluginCheck") -> None:
+    named = f"{check.name}, version {check.version}" if check.name else check.path
+    does = f": {', '.join(_DOES[each] for each in check.does)}" if check.does else ""
+    console.print(f"{named}{does}", markup=False, highlight=False)
+    for answer in check.answers:
+        console.print(f"  {answer.case}: {answer.answer} ({answer.seconds:.2f} s)", markup=False, highlight=False)
+    for title, findings in (("To fix", check.to_fix), ("Good to know", check.notes)):
+        for finding in findings:
+            cases = f" [{'; '.join(finding.cases)}]" if finding.cases else ""
+            console.print(f"{title}: {finding.message}{cases}", markup=False, highlight=False, soft_wrap=True)
+            if finding.hint:
+                console.print(f"  {finding.hint}", markup=False, highlight=False, soft_wrap=True)
+    if not check.to_fix:
+        console.print("Nothing to fix.")
+    else:
+        console.print(f"{counted(len(check.to_fix), 'thing')} to fix. Nothing was stored.", markup=False)

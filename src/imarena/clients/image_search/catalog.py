@@ -1,0 +1,102 @@
+"""Image sources of the web by kind, from a table of settings."""
+
+import os
+from typing import Literal, Protocol
+
+from pydantic import Field, ValidationError
+
+from imarena.clients.image_search.google import BASE_URL as GOOGLE_URL
+from imarena.clients.image_search.google import RIGHTS, GoogleSource
+from imarena.clients.image_search.huggingface import HUB_URL, SERVER_URL, HuggingFaceSource
+from imarena.clients.image_search.openverse import BASE_URL as OPENVERSE_URL
+from imarena.clients.image_search.openverse import OpenverseSource
+from imarena.clients.image_search.polite import PoliteFetcher
+from imarena.clients.image_search.wikimedia import BASE_URL as WIKIMEDIA_URL
+from imarena.clients.image_search.wikimedia import WikimediaSource
+from imarena.core import FoundImage, ImageQuery, ImageSource, JsonDict, Noun, UserError, content_id, suggestion
+
+SourceKind = Literal["google", "openverse", "wikimedia", "huggingface"]
+_DEFAULT_URLS = {
+    "google": GOOGLE_URL,
+    "openverse": OPENVERSE_URL,
+    "wikimedia": WIKIMEDIA_URL,
+    "huggingface": SERVER_URL,
+}
+
+
+class SourceTable(Noun):
+    """A table `[sources.NAME]` of imarena.toml."""
+
+    kind: SourceKind
+    base_url: str = ""
+    hub_url: str = HUB_URL
+    api_key_env: str = ""
+    """The environment variable with the key (Google) or token (Openverse, Hugging Face)."""
+    engine: str = ""
+    """Google: the search engine's id (cx)."""
+    rights: tuple[str, ...] = RIGHTS
+    dataset: str = ""
+    config: str = "default"
+    split: str = "train"
+    contact: str = ""
+    """An address or a page in the user agent: Wikimedia asks for one."""
+    interval_s: float = Field(default=1.0, ge=0)
+    max_attempts: int = Field(default=3, ge=1, le=10)
+    backoff_s: float = Field(default=1.0, ge=0)
+    timeout_s: float = Field(default=60.0, gt=0)
+    allow_loopback: bool = False
+    """For a server on this machine, such as a fake one in tests."""
+
+
+class _WebSource(Protocol):
+    async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]: ...
+
+    async def load(self, found: FoundImage) -> bytes: ...
+
+
+def open_image_source(name: str, table: JsonDict) -> ImageSource:
+    """A source by its table; wrong or missing entries raise."""
+    try:
+        read = SourceTable.model_validate(table)
+    except ValidationError as error:
+        first = error.errors()[0]
+        entry = ".".join(str(part) for part in first["loc"])
+        hint = suggestion(entry, SourceTable.model_fields) if first["type"] == "extra_forbidden" else ""
+        raise UserError(f"[sources.{name}]: {entry}: {first['msg']}.", hint=hint) from error
+    fetcher = PoliteFetcher(
+        contact=read.contact, interval_s=read.interval_s, max_attempts=read.max_attempts, backoff_s=read.backoff_s,
+        timeout_s=read.timeout_s, allow_loopback=read.allow_loopback,
+    )  # fmt: skip
+    source = _make(name, read, fetcher, _key(name, read))
+    identity = content_id("source", name, read.kind, read.base_url, read.engine, read.dataset, read.config, read.split)
+    return ImageSource(name, source.search, source.load, identity)
+
+
+def _make(name: str, table: SourceTable, fetcher: PoliteFetcher, key: str) -> _WebSource:
+    url = table.base_url or _DEFAULT_URLS[table.kind]
+    if table.kind == "openverse":
+        return OpenverseSource(name, fetcher, url, key)
+    if table.kind == "wikimedia":
+        return WikimediaSource(name, fetcher, url)
+    if table.kind == "huggingface":
+        if not table.dataset:
+            raise UserError(f"[sources.{name}] names no data set.", hint='Add dataset = "OWNER/NAME".')
+        return HuggingFaceSource(
+            name, fetcher, table.dataset, config=table.config, split=table.split, base_url=url, hub_url=table.hub_url,
+            token=key,
+        )  # fmt: skip
+    if not (key and table.engine):
+        raise UserError(
+            f"The source '{name}' needs a key and a search engine.",
+            hint='Add a table: [sources.google], kind = "google", api_key_env = "GOOGLE_API_KEY", engine = "CX".',
+        )
+    return GoogleSource(name, fetcher, key=key, engine=table.engine, base_url=url, rights=table.rights)
+
+
+def _key(name: str, table: SourceTable) -> str:
+    if not table.api_key_env:
+        return ""
+    key = os.environ.get(table.api_key_env, "")
+    if not key:
+        raise UserError(f"The environment variable {table.api_key_env} is not set: [sources.{name}] needs it.")
+    return key

@@ -1,0 +1,75 @@
+"""Data sets of the Hugging Face hub, through its dataset viewer's text search (https://datasets-server.huggingface.co)."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from imarena.clients.image_search.answers import listed_entries, number, text
+from imarena.clients.image_search.polite import PoliteFetcher
+from imarena.core import FoundImage, ImageQuery, SourceFailure
+
+SERVER_URL = "https://datasets-server.huggingface.co"
+HUB_URL = "https://huggingface.co"
+_LONGEST_PAGE = 100
+
+
+class HuggingFaceSource:
+    """Searches one split of a data set with an image column."""
+
+    def __init__(
+        self, name: str, fetcher: PoliteFetcher, dataset: str, *, config: str = "default", split: str = "train",
+        base_url: str = SERVER_URL, hub_url: str = HUB_URL, token: str = "",
+    ) -> None:  # fmt: skip
+        self._name = name
+        self._fetcher = fetcher
+        self._place = {"dataset": dataset, "config": config, "split": split}
+        self._server = base_url.rstrip("/")
+        self._hub = hub_url.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._licence: str | None = None
+
+    async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
+        """The `SearchImages` port. The viewer has no way to exclude words, so rows with them are left out here."""
+        asked = {**self._place, "query": query.text, "offset": 0, "length": min(limit, _LONGEST_PAGE)}
+        reply = await self._fetcher.json(f"{self._server}/search?{urlencode(asked)}", self._headers)
+        licence = await self._stated_licence()
+        column = _image_column(reply, self._name)
+        found = [self._found(row, column, licence) for row in listed_entries(reply, "rows", self._name)]
+        excluded = [word.casefold() for word in query.exclude]
+        return [each for each in found if each and not any(word in each.text.casefold() for word in excluded)]
+
+    async def load(self, found: FoundImage) -> bytes:
+        """The `LoadImage` port. The addresses of images expire, so the row is asked for again."""
+        asked = {**self._place, "offset": found.key, "length": 1}
+        reply = await self._fetcher.json(f"{self._server}/rows?{urlencode(asked)}", self._headers)
+        rows = listed_entries(reply, "rows", self._name)
+        address = text(rows[0], "row", _image_column(reply, self._name), "src") if rows else ""
+        if not address:
+            raise SourceFailure(f"{self._name} has no image in row {found.key}")
+        return await self._fetcher.image(address)
+
+    async def _stated_licence(self) -> str:
+        if self._licence is None:
+            card = await self._fetcher.json(f"{self._hub}/api/datasets/{self._place['dataset']}", self._headers)
+            stated = card.get("cardData", {}).get("license") if isinstance(card, dict) else None
+            self._licence = str(stated[0] if isinstance(stated, list) and stated else stated or "")
+        return self._licence
+
+    def _found(self, row: Any, column: str, licence: str) -> FoundImage:
+        values = row.get("row") if isinstance(row.get("row"), dict) else {}
+        words = {name: text(values, name) for name, value in values.items() if isinstance(value, str)}
+        own = next((words[name] for name in ("licence", "license") if words.get(name)), "")
+        index = number(row, "row_idx") or 0
+        return FoundImage(
+            self._name, str(index), f"{self._place['dataset']}#{index}", words.get("title", ""),
+            " ".join(value for name, value in words.items() if name not in ("title", "license", "licence", "url")),
+            own or licence, "", words.get("creator") or words.get("author") or "",
+            f"{self._hub}/datasets/{self._place['dataset']}", number(values, column, "width"),
+            number(values, column, "height"),
+        )  # fmt: skip
+
+
+def _image_column(reply: Any, source: str) -> str:
+    for feature in listed_entries(reply, "features", source):
+        if text(feature, "type", "_type") == "Image":
+            return text(feature, "name")
+    raise SourceFailure(f"{source} has no column of images")

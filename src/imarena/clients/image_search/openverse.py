@@ -1,0 +1,54 @@
+"""Openverse (https://api.openverse.org): openly licensed images of many collections."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from imarena.clients.image_search.answers import listed_entries, number, text
+from imarena.clients.image_search.polite import PoliteFetcher
+from imarena.core import FoundImage, ImageQuery
+
+BASE_URL = "https://api.openverse.org"
+LICENCES = "cc0,pdm,by,by-sa"
+"""Licences that permit edited copies, also commercial ones."""
+_PAGE = 20
+"""The most that the API gives without a key."""
+_NAMES = {"cc0": "CC0-1.0", "pdm": "PDM-1.0"}
+
+
+class OpenverseSource:
+    """Searches the images of Openverse."""
+
+    def __init__(self, name: str, fetcher: PoliteFetcher, base_url: str = BASE_URL, token: str = "") -> None:
+        self._name = name
+        self._fetcher = fetcher
+        self._base_url = base_url.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+
+    async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
+        """The `SearchImages` port."""
+        found: list[FoundImage] = []
+        page = 1
+        while len(found) < limit:
+            asked = {"q": str(query), "license": LICENCES, "page_size": min(_PAGE, limit), "page": page}
+            reply = await self._fetcher.json(f"{self._base_url}/v1/images/?{urlencode(asked)}", self._headers)
+            results = listed_entries(reply, "results", self._name)
+            found += [self._found(each) for each in results if text(each, "url")]
+            pages = reply.get("page_count")
+            page += 1
+            if not results or not isinstance(pages, int) or page > pages:
+                break
+        return found[:limit]
+
+    async def load(self, found: FoundImage) -> bytes:
+        """The `LoadImage` port."""
+        return await self._fetcher.image(found.address)
+
+    def _found(self, entry: Any) -> FoundImage:
+        code, version = text(entry, "license").lower(), text(entry, "license_version")
+        licence = _NAMES.get(code) or (f"CC-{code.upper()}-{version}" if code and version else code)
+        tags = " ".join(text(tag, "name") for tag in entry.get("tags") or () if isinstance(tag, dict))
+        return FoundImage(
+            self._name, text(entry, "id"), text(entry, "url"), text(entry, "title"), tags, licence,
+            text(entry, "license_url"), text(entry, "creator"), text(entry, "foreign_landing_url"),
+            number(entry, "width"), number(entry, "height"),
+        )  # fmt: skip

@@ -1,0 +1,118 @@
+"""Requests to image sources: one at a time per host, with pauses, a user agent, robots.txt and few retries.
+
+Everything goes through `download_file`, so a search answer or an image can lead nowhere but to public addresses.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.robotparser import RobotFileParser
+
+from imarena.clients.fetch import Download, DownloadRefused, download_file
+from imarena.core import VERSION, InvalidImage, SourceFailure
+
+AGENT = "imarena"
+_TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_LONGEST_WAIT_S = 60.0
+_MAX_JSON_BYTES = 16 * 1024 * 1024
+_MAX_ROBOTS_BYTES = 512 * 1024
+
+
+class PoliteFetcher:
+    """`interval_s` is the least time between two requests to one host; a Crawl-delay in robots.txt may raise it."""
+
+    def __init__(
+        self,
+        *,
+        contact: str = "",
+        interval_s: float = 1.0,
+        max_attempts: int = 3,
+        backoff_s: float = 1.0,
+        timeout_s: float = 60.0,
+        allow_loopback: bool = False,
+    ) -> None:
+        about = f" ({contact})" if contact else ""
+        self._agent = {"User-Agent": f"{AGENT}/{VERSION}{about}"}
+        self._interval_s = interval_s
+        self._attempts = max_attempts
+        self._backoff_s = backoff_s
+        self._timeout_s = timeout_s
+        self._allow_loopback = allow_loopback
+        self._turns: dict[str, asyncio.Lock] = {}
+        self._last: dict[str, float] = {}
+        self._delays: dict[str, float] = {}
+        self._robots: dict[str, RobotFileParser] = {}
+
+    async def json(self, url: str, headers: Mapping[str, str] | None = None) -> Any:
+        """The JSON document that an API answers with."""
+        reply = await self._get(url, headers or {}, type_of=_json_type, max_bytes=_MAX_JSON_BYTES)
+        return json.loads(reply.data)
+
+    async def image(self, url: str) -> bytes:
+        """An image file, where robots.txt of its host permits it."""
+        if not await self._permitted(url):
+            raise SourceFailure(f"robots.txt of {urlsplit(url).hostname} forbids to download the image")
+        return (await self._get(url, {})).data
+
+    async def _get(self, url: str, headers: Mapping[str, str], **options: Any) -> Download:
+        for attempt in range(1, self._attempts + 1):
+            try:
+                return await self._once(url, headers, **options)
+            except DownloadRefused as error:
+                temporary = error.unreachable or error.status in _TEMPORARY
+                if not temporary or attempt == self._attempts:
+                    raise SourceFailure(str(error.args[0]), hint=error.hint, retriable=temporary) from error
+                asked = error.retry_after_s if error.retry_after_s is not None else self._backoff_s * 2 ** (attempt - 1)
+                if asked > _LONGEST_WAIT_S:  # a quota of an hour or a day: the run goes on without this source
+                    raise SourceFailure(f"{error.args[0]}; it asks to wait {asked:g} s", retriable=True) from error
+                await asyncio.sleep(asked)
+        raise SourceFailure("no attempt was made")
+
+    async def _once(self, url: str, headers: Mapping[str, str], **options: Any) -> Download:
+        host = urlsplit(url).netloc
+        async with self._turns.setdefault(host, asyncio.Lock()):
+            pause = max(self._interval_s, self._delays.get(host, 0.0)) - (time.monotonic() - self._last.get(host, -1e9))
+            if pause > 0:
+                await asyncio.sleep(pause)
+            try:
+                return await download_file(
+                    url, timeout_s=self._timeout_s, allow_loopback=self._allow_loopback,
+                    headers={**self._agent, **headers}, **options,
+                )  # fmt: skip
+            finally:
+                self._last[host] = time.monotonic()
+
+    async def _permitted(self, url: str) -> bool:
+        """By RFC 9309: no robots.txt permits everything; a server that cannot say what it permits, nothing."""
+        parts = urlsplit(url)
+        place = f"{parts.scheme}://{parts.netloc}"
+        rules = self._robots.get(place)
+        if rules is None:
+            rules = RobotFileParser()
+            try:
+                reply = await self._get(f"{place}/robots.txt", {}, type_of=_any_type, max_bytes=_MAX_ROBOTS_BYTES)
+                rules.parse(reply.data.decode("utf-8", errors="replace").splitlines())
+            except SourceFailure as error:
+                if error.retriable:
+                    raise
+                rules.parse([])
+            self._robots[place] = rules
+            delay = rules.crawl_delay(AGENT)
+            if delay is not None:
+                self._delays[parts.netloc] = min(float(delay), _LONGEST_WAIT_S)
+        return rules.can_fetch(AGENT, url)
+
+
+def _json_type(data: bytes) -> str:
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InvalidImage("the answer is not JSON") from error
+    return "application/json"
+
+
+def _any_type(data: bytes) -> str:  # noqa: ARG001
+    return "text/plain"

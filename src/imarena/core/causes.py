@@ -1,0 +1,103 @@
+"""Refusals and failures grouped by cause: each reason once, with how often and an example or two.
+
+Two reasons have one cause where they differ only in details: quoted names, numbers, file names.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from imarena.core.protocols import Skip
+
+EXAMPLES = 2
+MOST_CAUSES = 500
+"""Causes that are told apart; a hostile file cannot make more."""
+OTHER = "for other reasons"
+_DETAIL = re.compile(
+    r"(?<!\w)'[^']*'(?!\w)"  # 'a name'
+    r'|"[^"]*"'
+    r"|[^\s':]*[/\\][^\s':]*"  # a path
+    r"|[^\s':]+\.(?:png|jpe?g|webp|avif|tiff?|bmp|gif|csv|tsv|jsonl?|parquet)\b"
+    r"|(?<!HTTP )(?<!status )(?<!code )(?<!\w)\d[\d,.]*"  # a number, but not which HTTP status it was
+)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One reason, how often it came, and an example or two."""
+
+    reason: str
+    """In full where it was always the same; else with an ellipsis for what differed."""
+    count: int
+    examples: tuple[str, ...]
+
+    def __str__(self) -> str:
+        listed = " and ".join(self.examples)
+        if self.count == 1:
+            return f"{listed}: {self.reason}" if listed else self.reason
+        return (
+            f"{self.count:,} x {self.reason.rstrip('.')}, such as {listed}"
+            if listed
+            else f"{self.count:,} x {self.reason}"
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json``."""
+        return {"reason": self.reason, "count": self.count, "examples": list(self.examples)}
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Orders row 3 before row 10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", name)]
+
+
+@dataclass
+class _Group:
+    reason: str
+    count: int
+    examples: list[str]
+
+
+class CauseTally:
+    """Counts reasons by their cause, however many come."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, _Group] = {}
+
+    def add(self, reason: str, example: str = "", count: int = 1) -> None:
+        """Count a reason; `example` says where it was met."""
+        general = _DETAIL.sub("…", reason)
+        if general not in self._groups and len(self._groups) >= MOST_CAUSES:
+            reason = general = OTHER
+        group = self._groups.setdefault(general, _Group(reason, 0, []))
+        group.count += count
+        if reason != group.reason:
+            group.reason = general
+        if example and example not in group.examples:
+            group.examples = sorted([*group.examples, example], key=_natural)[:EXAMPLES]
+
+    def causes(self) -> tuple[Cause, ...]:
+        """The most frequent first; among equals the one whose examples stand first.
+
+        Threads may report failures in any order: the causes and their examples do not depend on it.
+        """
+        ordered = sorted(
+            self._groups.values(), key=lambda group: (-group.count, [_natural(name) for name in group.examples])
+        )
+        return tuple(Cause(group.reason, group.count, tuple(group.examples)) for group in ordered)
+
+
+def skip_causes(skips: Iterable[Skip]) -> tuple[Cause, ...]:
+    """What was left out, by cause."""
+    tally = CauseTally()
+    for skip in skips:
+        tally.add(skip.reason, skip.where)
+    return tally.causes()
+
+
+def error_causes(errors: Mapping[str, int]) -> tuple[Cause, ...]:
+    """Messages with their counts, by cause."""
+    tally = CauseTally()
+    for message, number in errors.items():
+        tally.add(message, count=number)
+    return tally.causes()

@@ -1,0 +1,33 @@
+"""Sentences of notices of imports."""
+
+from typing import Any
+
+from imarena.core.notices.notice import Medium, Wording
+from imarena.core.plurals import counted
+
+
+def _columns_unused(values: dict[str, Any], medium: Medium) -> str:
+    parts = []
+    if kept := values["kept"]:
+        group = next((column for column in kept if column not in values["clashing"]), "")
+        how = f" (`rank --by {group}` groups by one)" if medium == "terminal" and group else ""
+        parts.append(f"columns that are no field of an item are kept with it: {', '.join(kept)}{how}")
+    if dropped := values["dropped"]:
+        parts.append(
+            "columns that are not used: " + ", ".join(f"{column} ({reason})" for column, reason in dropped.items())
+        )
+    if clashing := values["clashing"]:
+        name = clashing[0]
+        parts.append(f"`--by {name}` means something else: rename it with --columns item_{name}={name}")
+    return f"{values['file']}: {'; '.join(parts)}."
+
+
+def _votes_repeated(values: dict[str, Any], _medium: Medium) -> str:
+    return (
+        f"{values['file']}: {values['rows']:,} rows are of raters who answered the same question more than once "
+        f"({counted(values['subjects'], 'question')}). Every row counts as a vote of its own; "
+        "remove rows that are corrections of earlier ones."
+    )
+
+
+WORDINGS: dict[str, Wording] = {"columns_unused": _columns_unused, "votes_repeated": _votes_repeated}

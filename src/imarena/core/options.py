@@ -1,0 +1,37 @@
+"""Turning a table of options into checked settings; a wrong name or value reports what is allowed."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from imarena.core.errors import UserError
+
+S = TypeVar("S", bound=BaseModel)
+
+
+def read_options(settings: type[S], options: Mapping[str, JsonValue], owner: str, table: str) -> S:
+    """`options` as checked settings of `owner` ("The judge 'x'"); `table` is the kind of its table in imarena.toml."""
+    try:
+        return settings.model_validate({name: _as_text(settings, name, value) for name, value in options.items()})
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+    missing = [str(p["loc"][0]) for p in problems if p["type"] == "missing" and len(p["loc"]) == 1]
+    if missing:
+        raise UserError(
+            f"{owner} needs the option {', '.join(missing)}.",
+            hint=f"Add --option {missing[0]}=VALUE, or write it into [{table}.NAME] of imarena.toml.",
+        )
+    reasons = "; ".join(f"{'.'.join(str(part) for part in p['loc']) or 'options'}: {p['msg']}" for p in problems)
+    known = ", ".join(sorted(settings.model_fields))
+    raise UserError(f"{owner} does not take these options: {reasons}.", hint=f"Known: {known}.")
+
+
+def _as_text(settings: type[BaseModel], name: str, value: JsonValue) -> JsonValue:
+    """A number given for a text: `--option version=2` means the text 2."""
+    field = settings.model_fields.get(name)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if field is not None and field.annotation is str and is_number else value
+
+
+__all__ = ["read_options"]

@@ -1,0 +1,125 @@
+"""What a source image must show for an instruction: requirements that can be checked against pixels and metadata."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from imarena.core import JsonDict
+from imarena.curation.task_needs import TaskNeeds, needs_of, task_file
+from imarena.language import Edit, EditKind, colours_in, is_english, read_instruction, things_in
+
+RequirementKind = Literal["thing", "colour", "condition", "text", "several", "absent"]
+_SHADE = re.compile(r"\b(?:light|dark|bright|pale|deep)\b")
+_PLACEHOLDER = re.compile(r"\bq\d+q\b")
+"""What the reader puts in the place of quoted words."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One thing that must hold. Without an essential one an image cannot score above `scoring.CEILING`."""
+
+    kind: RequirementKind
+    value: str
+    weight: float = 1.0
+    essential: bool = True
+    of: str = ""
+    """Of a colour: the thing that has it."""
+
+    @property
+    def name(self) -> str:
+        """For a log: `thing: dog`."""
+        return f"{self.kind}: {f'{self.value} {self.of}' if self.of else self.value}"
+
+
+@dataclass(frozen=True)
+class CurationRequest:
+    """One instruction for which images are wanted."""
+
+    key: str
+    instruction: str
+    task: str | None = None
+    topic: str | None = None
+    keywords: tuple[str, ...] = ()
+    """Base track: a person's own queries. With them no planner is asked."""
+
+    def to_json(self) -> JsonDict:
+        """Everything that the result depends on."""
+        return {
+            "key": self.key, "instruction": self.instruction, "task": self.task, "keywords": list(self.keywords),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ImageBrief:
+    """The instruction read: what must be seen, and whether the reader knows its language."""
+
+    request: CurationRequest
+    requirements: tuple[Requirement, ...]
+    needs: TaskNeeds
+    english: bool
+
+    @property
+    def things(self) -> tuple[str, ...]:
+        """Things that must be visible."""
+        return tuple(each.value for each in self.requirements if each.kind == "thing")
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """Conditions of the pixels."""
+        return tuple(each.value for each in self.requirements if each.kind == "condition")
+
+
+def read_brief(request: CurationRequest) -> ImageBrief:
+    """Requirements of an instruction, from its words and its task. English only (`english` is False otherwise)."""
+    needs = needs_of(request.task)
+    if not is_english(request.instruction):
+        return ImageBrief(request, _conditions(needs), needs, english=False)
+    requirements: list[Requirement] = []
+    for edit in read_instruction(request.instruction).edits:
+        requirements += _of_edit(edit, inserts=needs.inserts)
+    unique = {(each.kind, each.value, each.of): each for each in reversed([*requirements, *_conditions(needs)])}
+    ordered = tuple(reversed(unique.values()))
+    added = {each.value for each in ordered if each.kind == "absent"}
+    kept = tuple(each for each in ordered if each.kind != "thing" or each.value not in added)
+    return ImageBrief(request, kept, needs, english=True)
+
+
+def _conditions(needs: TaskNeeds) -> tuple[Requirement, ...]:
+    conditions = tuple(Requirement("condition", name, weight=1.5) for name in needs.needs)
+    several = (Requirement("several", str(needs.several)),) if needs.several > 1 else ()
+    return conditions + several
+
+
+def _of_edit(edit: Edit, *, inserts: bool) -> list[Requirement]:
+    adds = edit.kind is EditKind.ADD or (inserts and edit.kind in (EditKind.TEXT, EditKind.ACTION, EditKind.POSITION))
+    new = set(_things(edit.value)) if edit.kind in (EditKind.ADD, EditKind.REPLACE, EditKind.COUNT) else set()
+    if adds:
+        new |= set(_things(edit.target)) | (set(_things(edit.clause)) if edit.kind is not EditKind.ADD else set())
+    quoted = {word for text in (edit.text, edit.old_text) for word in _things(text)}
+    named = _things(edit.target) if edit.target and not adds else ()
+    named = tuple(thing for thing in named or _things(edit.clause) if thing not in new | quoted)
+    requirements = [Requirement("thing", thing) for thing in named]
+    for phrase in things_in(edit.clause):
+        bare = _bare(phrase)
+        requirements += [
+            Requirement("colour", colour, weight=0.5, essential=False, of=bare)
+            for colour in colours_in(phrase)
+            if bare in named and colour not in edit.colours
+        ]
+    requirements += [Requirement("absent", thing, weight=0.5, essential=False) for thing in sorted(new)]
+    if not adds and (edit.old_text or (edit.kind is EditKind.TEXT and edit.text)):
+        requirements.append(Requirement("text", edit.old_text or edit.text, weight=0.5, essential=False))
+    return requirements
+
+
+def _things(text: str) -> tuple[str, ...]:
+    """Noun phrases without colours and without words that name no thing."""
+    ignored = task_file().not_things
+    things = [bare for phrase in things_in(_PLACEHOLDER.sub(" ", text)) if (bare := _bare(phrase))]
+    return tuple(dict.fromkeys(thing for thing in things if thing not in ignored and thing.split()[-1] not in ignored))
+
+
+def _bare(phrase: str) -> str:
+    """The phrase without colours and words that do not change what to look for."""
+    dropped = {*colours_in(phrase), *task_file().plain}
+    return " ".join(word for word in _SHADE.sub("", phrase).split() if word not in dropped)

@@ -1,0 +1,74 @@
+"""Checks of one file: valid, large enough, in a normal form. The native aspect ratio is kept; nothing is scaled."""
+
+import io
+from dataclasses import dataclass
+
+from imarena.core import FoundImage, InvalidImage, find_licence, sha256_hex
+from imarena.curation.settings import CurationSettings
+from imarena.curation.task_needs import TaskNeeds
+from imarena.images import JPEG, PNG, check_image, decode, strip_metadata
+
+SMALL_LONG_SIDE = 256
+"""The least long side where a task is about small images (ours)."""
+
+
+@dataclass(frozen=True)
+class NormalImage:
+    """An image in its stored form: JPEG or PNG, grey or RGB, 8 bits, upright, one frame, without EXIF."""
+
+    data: bytes
+    width: int
+    height: int
+    original_sha256: str
+    converted: str = ""
+    """Why the file was written anew; empty where its pixels are untouched."""
+
+
+class Refused(InvalidImage):
+    """A file that cannot be used. `code` says why, for counts: licence, not_an_image, small."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def check_licence(found: FoundImage) -> tuple[str, ...]:
+    """Flags for review; raises where a result has no licence that permits redistribution of image and edits.
+
+    A licence that only a search filter vouches for is accepted and flagged: a person has to look at the page.
+    """
+    if not found.licence:
+        raise Refused("licence", "the source states no licence")
+    known = find_licence(found.licence) or find_licence(found.licence_url)
+    if known is None:
+        if found.licence_by_filter:
+            return ("licence_by_filter",)
+        raise Refused("licence", f"the licence '{found.licence}' is not known to permit redistribution")
+    if not known.derivatives:
+        raise Refused("licence", f"the licence {known.id} forbids edited copies")
+    return ("licence_by_filter",) if found.licence_by_filter else ()
+
+
+def check_file(data: bytes, settings: CurationSettings, needs: TaskNeeds) -> NormalImage:
+    """Decode fully, check the size and bring the file to its normal form."""
+    try:
+        info = check_image(data)
+    except InvalidImage as error:
+        raise Refused("not_an_image", str(error).splitlines()[0]) from error
+    least = SMALL_LONG_SIDE if "small" in needs.allows else settings.min_long_side
+    if max(info.width, info.height) < min(least, settings.min_long_side):
+        raise Refused("small", f"{info.width} x {info.height}: the long side is below {least} pixels")
+    return _normal(data, info.media_type)
+
+
+def _normal(data: bytes, media_type: str) -> NormalImage:
+    original = sha256_hex(data)
+    info = check_image(data)
+    plain = info.orientation == 1 and info.frames == 1 and info.mode in ("L", "RGB") and info.bit_depth <= 8
+    if media_type in (JPEG, PNG) and plain:
+        return NormalImage(strip_metadata(data), info.width, info.height, original)
+    image = decode(data)
+    file = io.BytesIO()
+    image.save(file, "PNG", optimize=False)
+    why = "format" if media_type not in (JPEG, PNG) else "orientation, colour mode, depth or frames"
+    return NormalImage(file.getvalue(), image.width, image.height, original, why)

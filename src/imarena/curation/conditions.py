@@ -1,0 +1,80 @@
+"""Conditions of an image that a task needs or a filter refuses: dark, blurred, hazy, with text. Each from 0 to 1.
+
+The limits are ours, chosen on the bundled photographs and their damaged copies: blur of sharp photographs is below 0.45
+and of blurred ones above 0.6; haze has a bright dark channel and little contrast.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from imarena.curation.perception import Perception
+from imarena.curation.task_needs import task_file
+from imarena.vision import kinds_in_phrase
+
+_ANIMALS = ("bird", "cat", "dog", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe")
+_MARKS = re.compile(
+    r"\b(?:watermark|preview|sample|proof|shutterstock|getty\s*images|alamy|istock|dreamstime|depositphotos|123rf|adobe\s*stock"
+    r"|copyright|all rights reserved|stock photo)|©|\bpre.iew\b",
+    re.IGNORECASE,
+)
+_BUTTONS = re.compile(
+    r"\b(?:rate this app|subscribe|cookies?|accept|dismiss|not now|later|ok|cancel|close|sign up|log in|install)\b",
+    re.IGNORECASE,
+)
+
+
+def measure_condition(name: str, seen: Perception, words: frozenset[str] = frozenset()) -> float:
+    """How far a condition of `tasks.yaml` holds. `words` are those that the source states."""
+    if name == "text" and not seen.words:
+        return 0.7 if words & set(task_file().conditions["text"].words) else 0.0
+    return _MEASURES[name](seen)
+
+
+_MEASURES: Mapping[str, Callable[[Perception], float]] = {
+    "badly_exposed": lambda seen: max(
+        _below(seen.lightness, 36, 46), _above(seen.lightness, 78, 88), _above(seen.clipped, 0.1, 0.25)
+    ),
+    "dark": lambda seen: _below(seen.lightness, 30, 40),
+    "blurry": lambda seen: _above(seen.blur, 0.5, 0.6),
+    "coarse": lambda seen: max(
+        _above(seen.blur, 0.5, 0.6), _above(seen.blocking, 0.6, 1.0), _below(seen.long_side, 480, 800)
+    ),
+    "hazy": lambda seen: min(_above(seen.haze, 0.35, 0.5), _below(seen.contrast, 10, 14)),
+    "sharp": lambda seen: _below(seen.blur, 0.45, 0.55),
+    "face": lambda seen: 1.0 if seen.faces or animal_share(seen) >= 0.04 else 0.0,
+    "text": lambda seen: 1.0 if seen.words else 0.0,
+    "overlay": lambda seen: 1.0 if overlay_text(seen) else 0.0,
+    "subject": lambda seen: 1.0 if 0.02 <= seen.salient_share <= 0.75 or seen.things else 0.3,
+}
+
+
+def condition_words(seen: Perception) -> str:
+    """Words for the conditions that hold, so that a text search finds the image by them."""
+    held = [words.about for name, words in task_file().conditions.items() if measure_condition(name, seen) >= 0.8]
+    return ", ".join(held)
+
+
+def overlay_text(seen: Perception) -> str:
+    """The text of a watermark, a stock photograph's mark, a pop-up's buttons or a repeated line; empty without one."""
+    for line in seen.words:
+        if _MARKS.search(line.text) or _BUTTONS.search(line.text):
+            return line.text
+    repeated = Counter(line.text.casefold() for line in seen.words if len(line.text) >= 4)
+    return next((text for text, number in repeated.items() if number >= 3), "")
+
+
+def animal_share(seen: Perception) -> float:
+    """The share of the image that the largest animal covers."""
+    kinds = frozenset().union(*(kinds_in_phrase(name) for name in _ANIMALS))
+    return max((thing.share for thing in seen.things if kinds & kinds_in_phrase(thing.label)), default=0.0)
+
+
+def _below(value: float, full: float, none: float) -> float:
+    """1 at `full` or less, 0 at `none` or more."""
+    return min(1.0, max(0.0, (none - value) / (none - full)))
+
+
+def _above(value: float, none: float, full: float) -> float:
+    """0 at `none` or less, 1 at `full` or more."""
+    return min(1.0, max(0.0, (value - none) / (full - none)))

@@ -1,0 +1,65 @@
+"""Filters of quality and content. Damage is refused unless the task is about it; people and sensitive content are
+flagged for a person's review.
+"""
+
+import re
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+from imarena.core import Noun
+from imarena.curation.checks import Refused
+from imarena.curation.conditions import overlay_text
+from imarena.curation.perception import Perception
+from imarena.curation.scoring import stated_words
+from imarena.curation.settings import CurationSettings
+from imarena.curation.task_needs import TaskNeeds
+from imarena.vision import kinds_in_phrase
+
+
+class SensitiveWords(Noun):
+    """The data file `sensitive.yaml`."""
+
+    version: int
+    groups: dict[str, tuple[str, ...]]
+    things: dict[str, tuple[str, ...]]
+    personal_text: str
+
+
+@cache
+def sensitive_words() -> SensitiveWords:
+    """The data file."""
+    text = (files("imarena.curation") / "sensitive.yaml").read_text(encoding="utf-8")
+    return SensitiveWords.model_validate(yaml.safe_load(text))
+
+
+def refuse_damage(seen: Perception, settings: CurationSettings, needs: TaskNeeds) -> None:
+    """Raise `Refused` for compression artefacts, blur or a watermark, unless the task allows them."""
+    if seen.blocking > settings.max_blocking and "blocking" not in needs.allows:
+        raise Refused("compression", f"compression blocks: {seen.blocking:.2f}, at most {settings.max_blocking:g}")
+    if seen.blur > settings.max_blur and "blurry" not in needs.allows:
+        raise Refused("blur", f"blur: {seen.blur:.2f}, at most {settings.max_blur:g}")
+    overlay = overlay_text(seen)
+    if overlay and "overlay" not in needs.allows:
+        raise Refused("watermark", f"a watermark or overlay reads '{overlay[:60]}'")
+
+
+def review_flags(seen: Perception, text: str) -> tuple[str, ...]:
+    """Reasons for a person to look: people, sensitive words or things, personal data in the image."""
+    flags = []
+    person = kinds_in_phrase("person")
+    if seen.faces or any(person & kinds_in_phrase(thing.label) for thing in seen.things):
+        flags.append("people")
+    known = sensitive_words()
+    read = " ".join(line.text for line in seen.words)
+    words, plain = stated_words(f"{text} {read}"), f"{text} {read}".casefold()
+    for group, listed in known.groups.items():
+        if any(word in words if " " not in word else word in plain for word in listed):
+            flags.append(f"sensitive:{group}")
+    for group, things in known.things.items():
+        if any(thing.label in things for thing in seen.things):
+            flags.append(f"sensitive:{group}")
+    if re.search(known.personal_text, read):
+        flags.append("personal_data")
+    return tuple(dict.fromkeys(flags))

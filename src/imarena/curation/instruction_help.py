@@ -1,0 +1,152 @@
+"""Help with instructions: paraphrases, easier and harder variants, feasibility, balance over tasks and topics.
+
+Rules work offline. A paraphrase counts only where the reader of instructions reads the same edits in it; a harder
+variant adds a condition about something that the tools see in the image.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from imarena.core import Chat, ChatPrompt, JsonDict
+from imarena.core.records import Status
+from imarena.curation.brief import CurationRequest, read_brief
+from imarena.curation.perception import Perception
+from imarena.curation.scoring import score_image
+from imarena.curation.vlm import curation_prompt, read_fields
+from imarena.language import is_english, read_instruction
+
+_VERBS: Mapping[str, tuple[str, ...]] = {
+    "remove": ("erase", "delete", "get rid of"), "erase": ("remove", "delete"), "delete": ("remove", "erase"),
+    "add": ("insert", "place"), "insert": ("add", "place"), "place": ("add", "put"), "put": ("place", "add"),
+    "replace": ("swap", "exchange"), "change": ("turn", "modify"), "make": ("turn",), "brighten": ("lighten",),
+    "blur": ("defocus",), "restore": ("recover",), "recover": ("restore",), "widen": ("extend",), "extend": ("widen",),
+    "close": ("shut",), "sharpen": ("make sharper",), "upscale": ("enlarge",), "turn": ("rotate",),
+    "swap": ("exchange",),
+}  # fmt: skip
+_FRAMES = ("Please {}", "Edit the image: {}", "In this picture, {}", "What I need: {}")
+_KEEP = "Keep everything else exactly as it is."
+
+
+@dataclass(frozen=True)
+class InstructionVariants:
+    """Other wordings of one instruction."""
+
+    instruction: str
+    paraphrases: tuple[str, ...]
+    easier: str = ""
+    harder: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """Whether an instruction can be carried out on an image, as far as the tools see."""
+
+    feasible: bool
+    score: float
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How instructions are spread over tasks and topics, and what is missing."""
+
+    tasks: dict[str, int]
+    topics: dict[str, int]
+    missing_tasks: tuple[str, ...]
+    rare_tasks: tuple[str, ...]
+    """Tasks with less than half of the mean."""
+    missing_cells: tuple[tuple[str, str], ...]
+    """Pairs of a task and a topic that both occur, but not together."""
+
+    def to_json(self) -> JsonDict:
+        """For ``--json``."""
+        cells: list[Any] = [list(cell) for cell in self.missing_cells]
+        return {
+            "tasks": {**self.tasks}, "topics": {**self.topics}, "missing_tasks": list(self.missing_tasks),
+            "rare_tasks": list(self.rare_tasks), "missing_cells": cells,
+        }  # fmt: skip
+
+
+def suggest_variants(instruction: str, seen: Perception | None = None, number: int = 3) -> InstructionVariants:
+    """Paraphrases and variants by rules; English only."""
+    if not is_english(instruction):
+        return InstructionVariants(instruction, (), note="not in English: a model is needed")
+    wanted = _meaning(instruction)
+    paraphrases = [text for text in _reworded(instruction) if text != instruction and _meaning(text) == wanted]
+    clauses = [edit.clause for edit in read_instruction(instruction).edits if edit.clause]
+    easier = f"{clauses[0][:1].upper()}{clauses[0][1:]}." if len(clauses) > 1 else ""
+    return InstructionVariants(
+        instruction, tuple(dict.fromkeys(paraphrases))[:number], easier, _harder(instruction, seen)
+    )
+
+
+async def ask_variants(chat: Chat, instruction: str, caption: str, number: int = 3) -> InstructionVariants:
+    """Paraphrases and variants by a model; rules stand in where its reply cannot be used."""
+    prompt = curation_prompt("instructions")
+    ask = prompt["ask"].format(instruction=instruction, caption=caption or "not known", number=number)
+    answer = await chat(ChatPrompt(prompt["system"], (ask,), max_tokens=1024))
+    fields, note = read_fields(answer)
+    listed = fields.get("paraphrases")
+    texts = [" ".join(text.split()) for text in listed if isinstance(text, str)] if isinstance(listed, list) else []
+    if answer.status is not Status.OK or not texts:
+        rules = suggest_variants(instruction, number=number)
+        why = note or "the reply holds no paraphrases; rules were used"
+        return InstructionVariants(instruction, rules.paraphrases, rules.easier, rules.harder, why)
+    easier, harder = (str(fields.get(name) or "") for name in ("easier", "harder"))
+    return InstructionVariants(instruction, tuple(texts)[:number], easier, harder)
+
+
+def check_feasibility(request: CurationRequest, seen: Perception, text: str, threshold: float) -> Feasibility:
+    """Compare what the instruction needs with what the tools see and the source states."""
+    score = score_image(read_brief(request), seen, text)
+    return Feasibility(score.value >= threshold, score.value, score.missing)
+
+
+def measure_balance(labels: Iterable[tuple[str | None, str | None]], known_tasks: Sequence[str]) -> Balance:
+    """Count (task, topic) pairs against the tasks that a taxonomy knows."""
+    pairs = [(task or "not stated", topic or "not stated") for task, topic in labels]
+    tasks, topics = Counter(task for task, _ in pairs), Counter(topic for _, topic in pairs)
+    mean = len(pairs) / len(known_tasks) if known_tasks else 0.0
+    missing = tuple(task for task in known_tasks if task not in tasks)
+    rare = tuple(task for task in known_tasks if 0 < tasks[task] < mean / 2)
+    there = set(pairs)
+    listed = [task for task in tasks if task != "not stated"], [topic for topic in topics if topic != "not stated"]
+    cells = tuple((task, topic) for task in listed[0] for topic in listed[1] if (task, topic) not in there)
+    return Balance(dict(tasks), dict(topics), missing, rare, cells)
+
+
+def _reworded(instruction: str) -> Iterable[str]:
+    first, _, rest = instruction.partition(" ")
+    for verb in _VERBS.get(first.casefold(), ()):
+        yield f"{verb.capitalize()} {rest}"
+    lower = instruction[:1].lower() + instruction[1:]
+    for frame in _FRAMES:
+        yield frame.format(lower)
+    yield f"{instruction.rstrip('.')}. {_KEEP}"
+
+
+def _meaning(instruction: str) -> tuple[tuple[str, ...], ...]:
+    """What the reader understands, without wording: kind, target, value, colours, text of every edit."""
+    return tuple(
+        (edit.kind.value, _plain(edit.target), _plain(edit.value), *edit.colours, edit.text, edit.operation)
+        for edit in read_instruction(instruction).edits
+    )
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"^(?:the|a|an)\s+", "", text.strip().casefold())
+
+
+def _harder(instruction: str, seen: Perception | None) -> str:
+    asked = {word for thing in read_brief(CurationRequest("", instruction)).things for word in thing.split()}
+    others = [thing for thing in seen.things if thing.label not in asked] if seen else []
+    base = instruction.rstrip(". ")
+    if others:
+        return f"{base}, and do not change the {others[0].label}, its shadow or its reflection."
+    if seen and seen.words:
+        return f"{base}, and keep the words '{seen.words[0].text}' legible."
+    return f"{base}, with light, shadows and perspective that agree with the rest of the image."

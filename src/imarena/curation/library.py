@@ -1,0 +1,263 @@
+"""A local image library: a folder or a Parquet file, with text search (SQLite FTS5).
+
+What is searched: file and folder names, and the columns of `metadata.csv`, `.jsonl` or `.parquet` in the folder (with
+`file_name`, as Hugging Face's image folders have it). Images are also looked at once, and the words that the tools find
+are indexed beside these; in a library of more than `LOOK_UP_TO` images only those without any text of their own are.
+"""
+
+import asyncio
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from imarena.core import (
+    FoundImage,
+    ImageQuery,
+    ImageSource,
+    InvalidImage,
+    Progress,
+    SourceFailure,
+    UserError,
+    content_id,
+    sha256_hex,
+)
+from imarena.images import read_image_file
+from imarena.tables import column_names, read_file
+
+DescribeImage = Callable[[bytes], str]
+"""Words for an image without any text of its own."""
+
+LOOK_UP_TO = 1000
+
+_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"})
+_METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet", "metadata.tsv")
+_TEXTS = ("title", "text", "caption", "description", "tags", "keywords", "prompt", "alt", "label")
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "licence": ("licence", "license", "rights"),
+    "licence_url": ("licence_url", "license_url"),
+    "creator": ("creator", "author", "artist", "photographer", "attribution"),
+    "page": ("page", "url", "source_url", "link", "address"),
+}
+_WORD = re.compile(r"[^\W_]+")
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS images (
+  key TEXT PRIMARY KEY, address TEXT NOT NULL, stamp TEXT NOT NULL, title TEXT, text TEXT, described TEXT,
+  licence TEXT, licence_url TEXT, creator TEXT, page TEXT);
+CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(key UNINDEXED, title, text, tokenize = 'porter unicode61');
+"""
+
+
+@dataclass(frozen=True)
+class LibraryEntry:
+    """One image of a library before it is indexed."""
+
+    key: str
+    address: str
+    stamp: str
+    """Changes with the file."""
+    title: str
+    text: str
+    fields: Mapping[str, str]
+    has_text: bool
+
+
+class LocalLibrary:
+    """An index over a folder or Parquet file. It lies in `index`, and only what changed is read again."""
+
+    def __init__(self, path: Path, index: Path, *, licence: str = "", name: str = "local") -> None:
+        if not path.exists():
+            raise UserError(f"There is no folder or file {path}.", hint="Check the path of the library.")
+        self._path = path
+        self._index = index
+        self._licence = licence
+        self._name = name
+        index.parent.mkdir(parents=True, exist_ok=True)
+        self._parquet: dict[str, list[bytes | None]] = {}
+
+    def build(self, describe: DescribeImage | None = None, progress: Progress | None = None) -> int:
+        """Bring the index up to date; returns how many images it holds. A kill loses at most one description."""
+        with self._connection() as connection:
+            rows = connection.execute("SELECT key, stamp, described FROM images").fetchall()
+            known = {row["key"]: (row["stamp"], bool(row["described"])) for row in rows}
+            entries = list(self._entries())
+            for at, entry in enumerate(entries):
+                wanted = describe is not None and (len(entries) <= LOOK_UP_TO or not entry.has_text)
+                stamp, described = known.get(entry.key, ("", False))
+                if stamp != entry.stamp or (wanted and not described):
+                    self._write(connection, entry, describe if wanted else None)
+                if progress:
+                    progress("library", at + 1, len(entries))
+            gone = known.keys() - {entry.key for entry in entries}
+            connection.executemany("DELETE FROM images WHERE key = ?", [(key,) for key in gone])
+            connection.executemany("DELETE FROM words WHERE key = ?", [(key,) for key in gone])
+            connection.commit()
+        return len(entries)
+
+    def source(self) -> ImageSource:
+        """The library behind the port of sources."""
+        with self._connection() as connection:
+            rows = connection.execute("SELECT key, stamp, text, licence FROM images ORDER BY key").fetchall()
+        identity = content_id("library", self._name, self._licence, [list(row) for row in rows])
+        return ImageSource(self._name, self._search, self._load, identity)
+
+    async def _search(self, query: ImageQuery, limit: int) -> Sequence[FoundImage]:
+        return await asyncio.to_thread(self.search, query, limit)
+
+    def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
+        """Images with any of the words, those with more and rarer ones first (BM25)."""
+        words = [word for word in _WORD.findall(query.text.casefold()) if len(word) > 1]
+        if not words:
+            return []
+        match = " OR ".join(f'"{word}"' for word in dict.fromkeys(words))
+        excluded = [part for word in query.exclude for part in _WORD.findall(word.casefold())]
+        if excluded:
+            match = f"({match}) NOT ({' OR '.join(f'{chr(34)}{word}{chr(34)}' for word in excluded)})"
+        with self._connection() as connection:
+            rows = connection.execute(
+                "SELECT images.* FROM words JOIN images USING (key) WHERE words MATCH ? "
+                "ORDER BY bm25(words, 0.0, 2.0, 1.0), key LIMIT ?",
+                (match, limit),
+            ).fetchall()
+        return [self._found(dict(row)) for row in rows]
+
+    def _found(self, row: Mapping[str, Any]) -> FoundImage:
+        return FoundImage(
+            self._name, row["key"], row["address"], row["title"] or "", row["text"] or "",
+            row["licence"] or self._licence, row["licence_url"] or "", row["creator"] or "", row["page"] or "",
+        )  # fmt: skip
+
+    async def _load(self, found: FoundImage) -> bytes:
+        try:
+            return await asyncio.to_thread(self._read, found.address)
+        except (OSError, InvalidImage, UserError) as error:
+            raise SourceFailure(f"{found.key} cannot be read: {str(error).splitlines()[0]}") from error
+
+    def _read(self, address: str) -> bytes:
+        file, _, row = address.rpartition("#")
+        if not file:
+            return read_image_file(self._root / address)
+        images = self._parquet.get(file)
+        if images is None:
+            images = self._parquet[file] = [image for image, _ in _parquet_rows(self._root / file)]
+        data = images[int(row)]
+        if data is None:
+            raise UserError("the row has no image")
+        return data
+
+    @property
+    def _root(self) -> Path:
+        return self._path if self._path.is_dir() else self._path.parent
+
+    # ------------------------------------------------------------------ indexing
+
+    def _entries(self) -> Iterator[LibraryEntry]:
+        if self._path.is_dir():
+            yield from self._folder_entries()
+        elif self._path.suffix == ".parquet":
+            yield from self._parquet_entries(self._path)
+        else:
+            raise UserError(f"{self._path} is no folder and no Parquet file.", hint="Name a folder of images.")
+
+    def _folder_entries(self) -> Iterator[LibraryEntry]:
+        notes = self._metadata()
+        for file in sorted(self._path.rglob("*")):
+            if file.suffix.lower() not in _ENDINGS or not file.is_file() or file.name.startswith("."):
+                if file.suffix == ".parquet" and file.name not in _METADATA and file.is_file():
+                    yield from self._parquet_entries(file)
+                continue
+            key = file.relative_to(self._path).as_posix()
+            fields = notes.get(key) or notes.get(file.name) or {}
+            beside = file.with_suffix(".txt")
+            text = beside.read_text(encoding="utf-8", errors="replace")[:2000] if beside.is_file() else ""
+            status = file.stat()
+            stamp = sha256_hex(repr((status.st_size, status.st_mtime_ns, sorted(fields.items()), text)).encode())[:16]
+            yield _entry(key, key, stamp, fields, text)
+
+    def _metadata(self) -> dict[str, dict[str, str]]:
+        for name in _METADATA:
+            file = self._path / name
+            if file.is_file():
+                rows = _text_rows(file)
+                column = next((each for each in ("file_name", "file", "image", "path") if rows and each in rows[0]), "")
+                if not column:
+                    raise UserError(f"{file} has no column file_name.", hint="It names the image of each row.")
+                return {row[column]: row for row in rows if row[column]}
+        return {}
+
+    def _parquet_entries(self, file: Path) -> Iterator[LibraryEntry]:
+        name = file.relative_to(self._root).as_posix()
+        stamp = str(file.stat().st_mtime_ns)
+        for at, (_, fields) in enumerate(_parquet_rows(file, images=False)):
+            yield _entry(f"{name}#{at}", f"{name}#{at}", stamp, fields, "")
+
+    def _write(self, connection: sqlite3.Connection, entry: LibraryEntry, describe: DescribeImage | None) -> None:
+        described = ""
+        if describe is not None:
+            try:
+                described = describe(self._read(entry.address))
+            except (OSError, UserError):  # not an image: the run says so when it comes to it
+                described = ""
+        fields = {ours: next((entry.fields[name] for name in names if entry.fields.get(name)), "")
+                  for ours, names in _NAMES.items()}  # fmt: skip
+        connection.execute("DELETE FROM words WHERE key = ?", (entry.key,))
+        connection.execute(
+            "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (entry.key, entry.address, entry.stamp, entry.title, entry.text, described, *fields.values()),
+        )
+        connection.execute(
+            "INSERT INTO words VALUES (?, ?, ?)", (entry.key, entry.title, f"{entry.text} {described}".strip())
+        )
+        connection.commit()
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        with closing(sqlite3.connect(self._index, timeout=30.0)) as connection:
+            connection.row_factory = sqlite3.Row
+            connection.executescript(_SCHEMA)
+            yield connection
+
+
+def _entry(key: str, address: str, stamp: str, fields: Mapping[str, str], beside: str) -> LibraryEntry:
+    title = fields.get("title") or _title(key)
+    texts = [fields[name] for name in _TEXTS if name != "title" and fields.get(name)]
+    text = " ".join([*texts, beside]).strip()
+    return LibraryEntry(key, address, stamp, title, text, fields, bool(text or fields.get("title")))
+
+
+def _title(key: str) -> str:
+    """Words of a path: folders and the file's name, without numbers such as a camera gives."""
+    words = (word for word in _WORD.findall(re.sub(r"\.\w+(#\d+)?$", "", key)) if not any(c.isdigit() for c in word))
+    return " ".join(word for word in words if word.casefold() not in ("img", "dsc", "dscn", "dscf", "pxl", "photo"))
+
+
+def _text_rows(file: Path) -> list[dict[str, str]]:
+    table = read_file(file, text=frozenset(column_names(file)), wanted=None)
+    rows: Iterable[Mapping[str, Any]] = table.to_pylist()
+    return [{str(name).casefold(): "" if value is None else str(value) for name, value in row.items()} for row in rows]
+
+
+def _parquet_rows(file: Path, *, images: bool = True) -> Iterator[tuple[bytes | None, dict[str, str]]]:
+    """Image bytes (a binary column, or a struct with `bytes`) and text columns of each row."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(file)
+    column = next((each.name for each in schema if _is_image(each.type, pa)), None)
+    if column is None:
+        raise UserError(f"{file} has no column of images.", hint="Bytes, or Hugging Face's image feature, are read.")
+    texts = [each.name for each in schema if pa.types.is_string(each.type) or pa.types.is_large_string(each.type)]
+    for batch in pq.ParquetFile(file).iter_batches(64, columns=[*texts, *([column] if images else [])]):
+        for row in batch.to_pylist():
+            value = row.pop(column, None)
+            data = value.get("bytes") if isinstance(value, dict) else value
+            yield data, {name.casefold(): text or "" for name, text in row.items()}
+
+
+def _is_image(kind: Any, pa: Any) -> bool:
+    if pa.types.is_struct(kind):
+        return any(kind.field(at).name == "bytes" for at in range(kind.num_fields))
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))

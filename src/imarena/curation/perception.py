@@ -1,0 +1,200 @@
+"""What the bundled tools see in an image: objects, faces, words, colours, light, blur. And a caption made of it."""
+
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from imarena.core import JsonDict, counted
+from imarena.vision import (
+    BASIC_COLOURS,
+    PICTURE_TOOLS,
+    basic_names,
+    frame_of,
+    measure_quality,
+    saliency,
+)
+
+PERCEPTION_VERSION = "1"
+_SIDE = 1024
+"""Tools look at a copy of at most this long side; only compression blocks are measured at the image's own size."""
+_SURE = 0.5
+_LEGIBLE = 0.6
+
+
+@dataclass(frozen=True)
+class SeenThing:
+    """One detected thing: what, how sure (0 to 1), its share of the image and its main colours."""
+
+    label: str
+    score: float
+    share: float
+    colours: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SeenWords:
+    """One line of text and its box as shares of the image."""
+
+    text: str
+    confidence: float
+    box: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Perception:
+    """Everything that the tools see in one image."""
+
+    width: int
+    height: int
+    things: tuple[SeenThing, ...] = ()
+    faces: int = 0
+    words: tuple[SeenWords, ...] = ()
+    colours: tuple[tuple[str, float], ...] = ()
+    """Names and shares, the largest first."""
+    salient_share: float = 0.0
+    lightness: float = 50.0
+    """Mean, 0 to 100."""
+    contrast: float = 20.0
+    clipped: float = 0.0
+    haze: float = 0.0
+    """Mean of the dark channel, 0 to 1: high where every region is veiled."""
+    blur: float = 0.0
+    """Perceptual blur (Crete et al. 2007), 0 sharp to 1 blurred."""
+    blocking: float = 0.0
+    noise: float = 0.0
+    extra: JsonDict = field(default_factory=dict)
+
+    def to_json(self) -> JsonDict:
+        """One JSON object that `read_perception` reads back."""
+        value: JsonDict = json.loads(json.dumps(asdict(self)))
+        return value
+
+    @property
+    def long_side(self) -> int:
+        """In pixels."""
+        return max(self.width, self.height)
+
+
+def read_perception(value: Any) -> Perception:
+    """What `Perception.to_json` gave."""
+    things = tuple(SeenThing(**{**thing, "colours": tuple(thing["colours"])}) for thing in value["things"])
+    words = tuple(SeenWords(line["text"], line["confidence"], tuple(line["box"])) for line in value["words"])
+    colours = tuple((str(name), float(share)) for name, share in value["colours"])
+    return Perception(**{**value, "things": things, "words": words, "colours": colours})
+
+
+def perceive(pixels: NDArray[np.uint8]) -> Perception:
+    """Ask every bundled tool about an image, sRGB, shape (height, width, 3). Some 0.5 to 1 s on one core."""
+    height, width = pixels.shape[:2]
+    small = _shrunk(pixels)
+    rgb = np.asarray(small, np.float32) / np.float32(255)
+    names = basic_names(rgb)
+    quality = measure_quality(frame_of(Image.fromarray(pixels)))
+    light = np.asarray(cv2.cvtColor(rgb, cv2.COLOR_RGB2LAB)[..., 0], np.float32)
+    seen: dict[str, Any] = {name: PICTURE_TOOLS[name].look(small) for name in ("objects", "faces", "words")}
+    faces = sum(1 for box in seen["faces"]["boxes"] if box["score"] >= _SURE + 0.3)
+    return Perception(
+        width, height, _things(seen["objects"], names), faces, _words(seen["words"]), _shares(names),
+        round(float((saliency(rgb) >= 0.5).mean()), 3), round(float(light.mean()), 2), round(quality.contrast, 2),
+        round(quality.clipped, 4), round(_dark_channel(rgb), 3), round(_blur(light), 3), round(quality.blocking, 3),
+        round(quality.noise, 3),
+    )  # fmt: skip
+
+
+def _shrunk(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    height, width = pixels.shape[:2]
+    scale = _SIDE / max(height, width)
+    if scale >= 1:
+        return pixels
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def _things(found: Any, names: NDArray[Any]) -> tuple[SeenThing, ...]:
+    things = []
+    _height, _width = names.shape
+    for each in found["boxes"]:
+        if each["score"] < _SURE:
+            continue
+        left, top, right, bottom = each["box"]
+        share = (right - left) * (bottom - top) / (found["width"] * found["height"])
+        inset_x, inset_y = 0.2 * (right - left), 0.2 * (bottom - top)
+        rows = slice(int(top + inset_y), max(int(bottom - inset_y), int(top + inset_y) + 1))
+        columns = slice(int(left + inset_x), max(int(right - inset_x), int(left + inset_x) + 1))
+        inner = names[rows, columns]
+        colours = tuple(name for name, part in _shares(inner)[:3] if part >= 0.2) if inner.size else ()
+        things.append(SeenThing(each["label"], round(each["score"], 3), round(share, 4), colours))
+    return tuple(things)
+
+
+def _words(found: Any) -> tuple[SeenWords, ...]:
+    return tuple(
+        SeenWords(text, confidence, tuple(box))
+        for text, confidence, box in found["lines"]
+        if confidence >= _LEGIBLE and sum(letter.isalnum() for letter in text) > 1
+    )
+
+
+def _shares(names: NDArray[Any]) -> tuple[tuple[str, float], ...]:
+    shares = np.bincount(names.ravel(), minlength=len(BASIC_COLOURS)) / max(names.size, 1)
+    order = np.argsort(-shares, kind="stable")
+    return tuple((BASIC_COLOURS[at], round(float(shares[at]), 3)) for at in order if shares[at] >= 0.03)
+
+
+def _dark_channel(rgb: NDArray[np.float32]) -> float:
+    """Mean of the dark channel (He et al. 2009): the darkest value of any channel around each pixel."""
+    side = max(3, round(max(rgb.shape[:2]) / 40))
+    return float(cv2.erode(np.ascontiguousarray(rgb.min(axis=2)), np.ones((side, side), np.uint8)).mean())
+
+
+def _blur(light: NDArray[np.float32]) -> float:
+    """How little a strong blur changes the differences between neighbours, the larger of both directions."""
+
+    def along(values: NDArray[np.float32]) -> float:
+        blurred = cv2.blur(values, (9, 1))
+        before = np.abs(np.diff(values, axis=1))
+        after = np.abs(np.diff(blurred, axis=1))
+        total = float(before.sum())
+        return float(total - np.maximum(0.0, before - after).sum()) / total if total > 0 else 1.0
+
+    return max(along(light), along(np.ascontiguousarray(light.T)))
+
+
+def make_caption(seen: Perception, title: str = "", text: str = "") -> str:
+    """A dense caption without a model: what the source states, then things, text, colours, light and sharpness."""
+    parts = [part.strip().rstrip(".") for part in (title, text) if part.strip()]
+    counts = Counter(thing.label for thing in seen.things)
+    listed = [_thing_phrase(label, number, seen) for label, number in counts.items()]
+    parts.append(f"Shows {', '.join(listed)}" if listed else "No everyday object was detected")
+    if seen.faces:
+        parts.append(counted(seen.faces, "face"))
+    if seen.words:
+        parts.append("Text: " + "; ".join(line.text for line in seen.words[:6]))
+    if seen.colours:
+        parts.append("Colours: " + ", ".join(name for name, _ in seen.colours[:4]))
+    parts.append(", ".join(_looks(seen)).capitalize())
+    return ". ".join(parts) + "."
+
+
+def _thing_phrase(label: str, number: int, seen: Perception) -> str:
+    colours = next((thing.colours for thing in seen.things if thing.label == label), ())
+    look = f"{colours[0]} " if colours and number == 1 else ""
+    return f"{look}{label}" if number == 1 else f"{number} {label}s"
+
+
+def _looks(seen: Perception) -> list[str]:
+    light = "dark" if seen.lightness < 32 else "very bright" if seen.lightness > 85 else "normal light"
+    focus = "blurred" if seen.blur > 0.55 else "sharp" if seen.blur < 0.4 else "medium sharpness"
+    veil = ["hazy"] if seen.haze > 0.4 and seen.contrast < 11 else []
+    share = seen.salient_share
+    subject = "large subject" if share > 0.35 else "small subject" if share > 0.02 else "no clear subject"
+    shape = (
+        "landscape format" if seen.width > seen.height else "portrait format" if seen.height > seen.width else "square"
+    )
+    return [light, focus, *veil, subject, shape, f"{seen.width} x {seen.height} pixels"]

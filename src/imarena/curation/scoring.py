@@ -1,0 +1,111 @@
+"""How well an image fits an instruction, in [0, 1], without a model: each requirement against pixels and metadata.
+
+The score is the weighted mean of the requirements. Where an essential one is not met, it is at most `CEILING`, so that
+no number of other virtues lets an image into the pool without the thing that the instruction is about.
+"""
+
+import re
+from dataclasses import dataclass
+
+from imarena.core import JsonDict
+from imarena.curation.brief import ImageBrief, Requirement
+from imarena.curation.conditions import measure_condition
+from imarena.curation.perception import Perception
+from imarena.vision import TextLine, kinds_in_phrase, text_match
+
+CEILING = 0.5
+STATED = 0.9
+"""A thing that no bundled detector knows, stated by the source."""
+UNSEEN = 0.5
+"""A thing that the detector knows and does not see, although the source states it."""
+_WORD = re.compile(r"[a-z][a-z'-]+")
+
+
+@dataclass(frozen=True)
+class ImageScore:
+    """A score with the figure of each requirement, by its name."""
+
+    value: float
+    parts: dict[str, float]
+    note: str = ""
+
+    def to_json(self) -> JsonDict:
+        """For the journal."""
+        return {"score": self.value, "parts": {**self.parts}, "note": self.note}
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Requirements that are not met."""
+        return tuple(name for name, value in self.parts.items() if value < 0.6)
+
+
+def score_image(brief: ImageBrief, seen: Perception, text: str) -> ImageScore:
+    """Score one image. `text` is what its source states: title, description and tags."""
+    words = stated_words(text)
+    parts: dict[str, float] = {}
+    total = weight = 0.0
+    gate = 1.0
+    for requirement in brief.requirements:
+        value = round(_satisfaction(requirement, seen, words), 3)
+        parts[requirement.name] = value
+        total += requirement.weight * value
+        weight += requirement.weight
+        if requirement.essential and value < 0.5:
+            gate = CEILING
+    if not weight:  # nothing to check: any image of enough quality fits
+        return ImageScore(STATED, parts, "the instruction names nothing that can be checked")
+    return ImageScore(round(min(total / weight, gate), 3), parts)
+
+
+def stated_words(text: str) -> frozenset[str]:
+    """The words of a text, with their likely singulars."""
+    words = set(_WORD.findall(text.casefold()))
+    return frozenset(words | {singular for word in words for singular in _singulars(word)})
+
+
+def _singulars(word: str) -> tuple[str, ...]:
+    return word.removesuffix("s"), word.removesuffix("es"), re.sub(r"ies$", "y", word), re.sub(r"ves$", "f", word)
+
+
+def _satisfaction(requirement: Requirement, seen: Perception, words: frozenset[str]) -> float:
+    value = requirement.value
+    if requirement.kind == "thing":
+        return thing_visible(value, seen, words)
+    if requirement.kind == "absent":
+        return 0.3 if _is_seen(value, seen) else 1.0
+    if requirement.kind == "condition":
+        return measure_condition(value, seen, words)
+    if requirement.kind == "colour":
+        return _coloured(value, requirement.of, seen, words)
+    if requirement.kind == "several":
+        return min(1.0, len(seen.things) / int(value))
+    lines = [TextLine(line.text, line.confidence, line.box) for line in seen.words]
+    return 1.0 if lines and text_match(value, lines) >= 0.6 else 0.7 if lines else 0.3
+
+
+def thing_visible(phrase: str, seen: Perception, words: frozenset[str]) -> float:
+    """1 where the detector sees it; less where only the source states it; 0 where neither does."""
+    if _is_seen(phrase, seen):
+        return 1.0
+    head = phrase.rsplit(maxsplit=1)[-1].casefold()
+    stated = head in words or any(singular in words for singular in _singulars(head))
+    if not stated:
+        return 0.0
+    return UNSEEN if kinds_in_phrase(phrase) else STATED
+
+
+def _is_seen(phrase: str, seen: Perception) -> bool:
+    kinds = kinds_in_phrase(phrase)
+    if kinds & kinds_in_phrase("person") and seen.faces:
+        return True
+    return any(kinds & kinds_in_phrase(thing.label) for thing in seen.things)
+
+
+def _coloured(colour: str, thing: str, seen: Perception, words: frozenset[str]) -> float:
+    kinds = kinds_in_phrase(thing)
+    for each in seen.things:
+        if kinds & kinds_in_phrase(each.label) and colour in each.colours:
+            return 1.0
+    if colour in words:
+        return 0.7
+    return 0.6 if dict(seen.colours).get(colour, 0.0) >= 0.05 else 0.2

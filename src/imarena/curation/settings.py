@@ -1,0 +1,48 @@
+"""Parameters of CogRetriever. Those that the paper prints have its values; the others are ours and listed as such."""
+
+from pydantic import Field, ValidationError
+
+from imarena.core import JsonDict, Noun, UserError, suggestion
+
+PRINTED = frozenset({"queries", "results_per_query", "threshold", "pool"})
+"""Parameters with values that CV-Arena prints (section 3.3 and appendix C): K, N, tau and K_p. All others are ours."""
+
+
+class CurationSettings(Noun):
+    """Every parameter of a curation run."""
+
+    queries: int = Field(default=5, ge=1, le=20)
+    """K: queries per round."""
+    results_per_query: int = Field(default=20, ge=1, le=200)
+    """N: results per query and source."""
+    threshold: float = Field(default=0.8, ge=0, le=1)
+    """tau: the score from which an image enters the pool."""
+    pool: int = Field(default=3, ge=1, le=100)
+    """K_p: images per instruction."""
+    rounds: int = Field(default=4, ge=1, le=50)
+    """T: rounds before an instruction is flagged for manual review (ours: the paper names T without a value)."""
+    min_long_side: int = Field(default=2048, ge=16)
+    """Least long side in pixels (ours: the paper asks for high resolution without a figure)."""
+    max_blocking: float = Field(default=0.9, gt=0)
+    """JPEG blocks above this are compression artefacts (ours; see `imarena see --tool quality`)."""
+    max_blur: float = Field(default=0.62, gt=0, le=1)
+    """Blur above this is refused, except for tasks about blur (ours)."""
+    hash_distance: int = Field(default=7, ge=0, le=11)
+    """Perceptual hashes with at most this many different bits are compared in detail (ours)."""
+    duplicate_likeness: float = Field(default=0.96, gt=0, le=1)
+    """Correlation of the aligned thumbnails from which two images are near-duplicates (ours)."""
+    caption_similarity: float = Field(default=0.9, gt=0, le=1)
+    """Captions that are this similar are flagged for review (ours)."""
+    duplicates_in: str = Field(default="benchmark", pattern="^(benchmark|instruction)$")
+    """Where near-duplicates are looked for: the whole data set, or the images of one instruction (ours)."""
+
+
+def read_curation_settings(table: JsonDict, where: str = "[curation]") -> CurationSettings:
+    """Check a table of settings; an unknown or wrong entry raises with its name."""
+    try:
+        return CurationSettings.model_validate(table)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        hint = suggestion(name, CurationSettings.model_fields) if first["type"] == "extra_forbidden" else ""
+        raise UserError(f"{where}: {name}: {first['msg']}.", hint=hint) from error

@@ -1,0 +1,68 @@
+"""What each task needs of its source images: the data file `tasks.yaml`, checked when it is read."""
+
+from functools import cache
+from importlib.resources import files
+
+import yaml
+from pydantic import Field
+
+from imarena.core import Noun, UserError
+
+ASPECTS = ("subject", "scene", "style", "lighting", "viewpoint")
+"""The complementary aspects that the planner's queries cover (appendix C of the paper)."""
+
+
+class ConditionWords(Noun):
+    """A condition of pixels: words to search for it, and how it is named in a sentence."""
+
+    words: tuple[str, ...]
+    about: str
+
+
+class TaskNeeds(Noun):
+    """What a task needs, what it allows beyond the usual, and words for queries by aspect."""
+
+    needs: tuple[str, ...] = ()
+    allows: tuple[str, ...] = ()
+    several: int = Field(default=1, ge=1)
+    inserts: bool = False
+    """The instruction adds things: those must not be there yet."""
+    scene: tuple[str, ...] = ()
+    style: tuple[str, ...] = ()
+    lighting: tuple[str, ...] = ()
+    viewpoint: tuple[str, ...] = ()
+
+    def aspect(self, name: str) -> tuple[str, ...]:
+        """Words of one aspect; the general ones where the task has none of its own."""
+        own: tuple[str, ...] = getattr(self, name, ())
+        return own or getattr(task_file(), name, ())
+
+
+class TaskFile(Noun):
+    """The whole data file."""
+
+    version: int
+    not_things: frozenset[str]
+    plain: frozenset[str]
+    conditions: dict[str, ConditionWords]
+    tasks: dict[str, TaskNeeds]
+    scene: tuple[str, ...]
+    style: tuple[str, ...]
+    lighting: tuple[str, ...]
+    viewpoint: tuple[str, ...]
+
+
+@cache
+def task_file() -> TaskFile:
+    """The data file."""
+    text = (files("imarena.curation") / "tasks.yaml").read_text(encoding="utf-8")
+    parsed = TaskFile.model_validate(yaml.safe_load(text))
+    for name, needs in parsed.tasks.items():
+        if strange := set(needs.needs) - parsed.conditions.keys():
+            raise UserError(f"tasks.yaml: {name} needs unknown conditions: {', '.join(sorted(strange))}.")
+    return parsed
+
+
+def needs_of(task: str | None) -> TaskNeeds:
+    """The needs of a task; those of an unknown task are empty."""
+    return task_file().tasks.get(task or "", TaskNeeds())

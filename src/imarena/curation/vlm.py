@@ -1,0 +1,156 @@
+"""A vision-language model as the mind of the agentic track, through the chat port, with prompt files of our own.
+
+Where a reply to a plan, caption or reflection cannot be used, the rules stand in and the note says so. A score is never
+made up: without a usable reply the candidate has a status and no score.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from imarena.core import Chat, ChatAnswer, ChatPrompt, ImageQuery
+from imarena.core.records import Status
+from imarena.curation.brief import ImageBrief
+from imarena.curation.mind import (
+    Candidate,
+    Caption,
+    PlannedQueries,
+    ReflectionAnswer,
+    RuleMind,
+    ScoreAnswer,
+)
+from imarena.curation.reflection import Reflection, Scored
+from imarena.curation.scoring import ImageScore
+
+_PROMPTS = ("plan", "caption", "score", "reflect")
+_PARTS = ("fits", "visible", "feasible", "judgeable")
+_LONGEST = 2000
+_SHOWN = 8
+
+
+@cache
+def curation_prompt(name: str) -> dict[str, str]:
+    """A prompt file."""
+    text = files("imarena.curation").joinpath("prompts", f"{name}.yaml").read_text(encoding="utf-8")
+    prompt: dict[str, str] = yaml.safe_load(text)
+    return prompt
+
+
+class ChatMind:
+    """Asks a model; `model` names it."""
+
+    reads_all_languages = True
+
+    def __init__(self, chat: Chat, model: str) -> None:
+        self._chat = chat
+        self._rules = RuleMind()
+        versions = "+".join(f"{name}{curation_prompt(name)['version']}" for name in _PROMPTS)
+        self.name = f"{model} {versions}"
+
+    async def plan(self, brief: ImageBrief, memory: Sequence[Reflection], number: int) -> PlannedQueries:
+        """Queries by the model."""
+        learnt = " ".join(f"Round {each.round}: {each.note}" for each in memory)
+        answer = await self._ask("plan", (), instruction=brief.request.instruction, task=brief.request.task or "any",
+                                 memory=learnt, number=number)  # fmt: skip
+        fields, note = read_fields(answer)
+        listed = fields.get("queries")
+        queries = [_query(entry) for entry in listed] if isinstance(listed, list) else []
+        chosen = tuple({query.text: query for query in queries if query.text}.values())[:number]
+        if not chosen:
+            rules = await self._rules.plan(brief, memory, number)
+            return PlannedQueries(rules.queries, note or "the reply holds no queries; rules were used", _cost(answer))
+        return PlannedQueries(chosen, note, _cost(answer))
+
+    async def caption(self, candidate: Candidate) -> Caption:
+        """A dense caption by the model."""
+        answer = await self._ask("caption", (candidate.data,), text=candidate.text[:_LONGEST])
+        fields, note = read_fields(answer)
+        text = fields.get("caption")
+        if not isinstance(text, str) or not text.strip():
+            rules = await self._rules.caption(candidate)
+            return Caption(rules.text, note or "the reply holds no caption; rules were used", _cost(answer))
+        return Caption(" ".join(text.split())[:_LONGEST], note, _cost(answer))
+
+    async def score(self, brief: ImageBrief, candidate: Candidate, caption: str) -> ScoreAnswer:
+        """A score in [0, 1] by the model, or a status."""
+        answer = await self._ask("score", (candidate.data,), instruction=brief.request.instruction,
+                                 task=brief.request.task or "any", caption=caption)  # fmt: skip
+        if answer.status is not Status.OK:
+            return ScoreAnswer(answer.status, None, answer.error, _cost(answer))
+        fields, _ = read_fields(answer)
+        value = _share(fields.get("score"))
+        if value is None:
+            return ScoreAnswer(Status.UNPARSABLE, None, "the reply holds no score from 0 to 1", _cost(answer))
+        parts = {name: part for name in _PARTS if (part := _share(fields.get(name))) is not None}
+        reason = fields.get("reason")
+        note = " ".join(reason.split())[:_LONGEST] if isinstance(reason, str) else ""
+        return ScoreAnswer(Status.OK, ImageScore(value, parts, note), "", _cost(answer))
+
+    async def reflect(
+        self, brief: ImageBrief, number: int, below: Sequence[Scored], empty_queries: Sequence[str]
+    ) -> ReflectionAnswer:
+        """What the candidates lack, by the model."""
+        rules = (await self._rules.reflect(brief, number, below, empty_queries)).reflection
+        worst = sorted(below, key=lambda each: -each.score.value)[:_SHOWN]
+        captions = "\n".join(f"- {each.score.value:.2f}: {each.score.note or each.text}" for each in worst)
+        answer = await self._ask("reflect", (), instruction=brief.request.instruction,
+                                 empty="; ".join(empty_queries) or "none", captions=captions or "none")  # fmt: skip
+        fields, note = read_fields(answer)
+        missing, unexpected = _texts(fields.get("missing")), _texts(fields.get("unexpected"))
+        text = fields.get("note")
+        if not fields:
+            return ReflectionAnswer(rules, _cost(answer))
+        said = " ".join(text.split())[:_LONGEST] if isinstance(text, str) else ""
+        lacks = f"Missing: {', '.join(missing) or 'nothing'}. Unexpected: {', '.join(unexpected) or 'nothing'}. {said}"
+        found = Reflection(number, missing, unexpected, tuple(empty_queries), f"{lacks} {note}".strip())
+        return ReflectionAnswer(found, _cost(answer))
+
+    async def _ask(self, name: str, images: tuple[bytes, ...], **values: object) -> ChatAnswer:
+        prompt = curation_prompt(name)
+        safe = {key: str(value) for key, value in values.items()}
+        return await self._chat(ChatPrompt(prompt["system"], (*images, prompt["ask"].format(**safe)), max_tokens=1024))
+
+
+def _cost(answer: ChatAnswer) -> float:
+    return answer.usage.cost_usd or 0.0
+
+
+def read_fields(answer: ChatAnswer) -> tuple[dict[str, Any], str]:
+    """The JSON object of a reply, fenced or not; empty with a note where there is none."""
+    if answer.status is not Status.OK:
+        return {}, f"{answer.status.value}: {answer.error}; rules were used"
+    for text in (answer.text, *re.findall(r"\{.*\}", answer.text, re.DOTALL)):
+        try:
+            fields = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(fields, dict):
+            return fields, ""
+    return {}, "the reply is not JSON; rules were used"
+
+
+def _query(entry: Any) -> ImageQuery:
+    if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
+        return ImageQuery("")
+    aspect = entry.get("aspect")
+    return ImageQuery(
+        " ".join(entry["text"].split())[:200],
+        _texts(entry.get("exclude"))[:3],
+        aspect if isinstance(aspect, str) else "",
+    )
+
+
+def _share(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return round(float(value), 4) if 0 <= value <= 1 else None
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    listed = value if isinstance(value, list) else []
+    return tuple(" ".join(entry.split())[:200] for entry in listed[:16] if isinstance(entry, str) and entry.strip())

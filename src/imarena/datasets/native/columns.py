@@ -1,0 +1,168 @@
+"""Records of one kind as a Parquet table: typed columns, and images in the manner of the `datasets` library."""
+
+import json
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from imarena.core.records import Record
+from imarena.datasets.native.records import KINDS, record_id
+
+BATCH = 1000
+BATCH_BYTES = 32 << 20
+"""A row group ends here: readers hold one at a time, and the viewer of the Hugging Face hub takes up to 300 MB."""
+IMAGE_BATCH = 16
+"""Rows read at a time where they hold whole images."""
+_WIDE_INTEGERS = frozenset({"seed"})  # drawn from 64 unsigned bits, more than a Parquet integer column holds safely
+_DTYPES = {
+    "text": "string",
+    "json": "string",
+    "int": "int64",
+    "float": "float64",
+    "bool": "bool",
+    "time": "timestamp[us, tz=UTC]",
+}
+"""Column types as the `datasets` library names them."""
+
+ExtraColumn = Literal["text", "image", "images"]
+"""A column that is no field of the record: text, one image (None: none) or a list of images."""
+
+
+class KindWriter:
+    """Writes the records of one kind, a row group at a time.
+
+    `extra` columns repeat what readers without this package need beside the record's own. With them the schema names
+    its features in the manner of the `datasets` library, so that images are shown as images.
+    """
+
+    def __init__(self, path: Path, kind: str, extra: Mapping[str, ExtraColumn] | None = None) -> None:
+        import pyarrow.parquet as pq
+
+        self._kind = kind
+        self._columns = columns_of(KINDS[kind])
+        self._extra = dict(extra or {})
+        self._schema = _schema(self._columns, self._extra)
+        # Images are compressed already: doing it again takes time and saves nothing.
+        texts = ["id", *self._columns, *(name for name, column in self._extra.items() if column == "text")]
+        compression: Any = dict.fromkeys(texts, "zstd") if self._extra else "zstd"
+        self._writer = pq.ParquetWriter(path, self._schema, compression=compression)
+        self._rows: list[dict[str, Any]] = []
+        self._bytes = 0
+        self.count = 0
+
+    def __enter__(self) -> "KindWriter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._flush()
+        self._writer.close()
+
+    def add(self, record: Record, extra: Mapping[str, str | bytes | Sequence[bytes] | None] | None = None) -> None:
+        """Append a record, with the values of its extra columns."""
+        row: dict[str, Any] = {"id": record_id(self._kind, record)}
+        plain = record.model_dump(mode="json")
+        for name, column in self._columns.items():
+            value = plain[name]
+            if column == "json":
+                row[name] = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            elif column == "time":
+                row[name] = getattr(record, name)
+            else:
+                row[name] = value
+        for name in self._extra:
+            row[name] = self._cell((extra or {}).get(name))
+        self._rows.append(row)
+        self.count += 1
+        if len(self._rows) >= BATCH or self._bytes >= BATCH_BYTES:
+            self._flush()
+
+    def _cell(self, value: str | bytes | Sequence[bytes] | None) -> Any:
+        if value is None or isinstance(value, str):
+            return value
+        if isinstance(value, bytes):
+            self._bytes += len(value)
+            return {"bytes": value, "path": None}
+        return [self._cell(data) for data in value]
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        if self._rows:
+            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+        self._rows, self._bytes = [], 0
+
+
+def columns_of(model: type[Record]) -> dict[str, str]:
+    """Field name to column type: text, int, float, bool, time or json."""
+    return {
+        name: "json" if name in _WIDE_INTEGERS else _column(field.annotation)
+        for name, field in model.model_fields.items()
+    }
+
+
+def image_cells(row: Mapping[str, Any], model: type[Record]) -> Iterator[bytes]:
+    """The images in a row's extra columns."""
+    fields = model.model_fields
+    for name, value in row.items():
+        if name not in fields:
+            for cell in value if isinstance(value, list) else (value,):
+                data = cell.get("bytes") if isinstance(cell, dict) else None
+                if isinstance(data, bytes):
+                    yield data
+
+
+def has_images(schema: Any) -> bool:
+    """Do rows of this Arrow schema hold whole images?"""
+    import pyarrow as pa
+
+    return any(pa.types.is_struct(field.type) or pa.types.is_list(field.type) for field in schema)
+
+
+def _column(annotation: Any) -> str:
+    if get_origin(annotation) is Annotated:
+        return _column(get_args(annotation)[0])
+    if get_origin(annotation) in {Union, types.UnionType}:
+        kinds = {_column(part) for part in get_args(annotation) if part is not type(None)}
+        return kinds.pop() if len(kinds) == 1 else "json"
+    if isinstance(annotation, type):
+        if issubclass(annotation, str | Enum):
+            return "text"
+        if issubclass(annotation, datetime):
+            return "time"
+        plain = {bool: "bool", int: "int", float: "float"}
+        return plain.get(annotation, "json")
+    return "json"
+
+
+def _schema(columns: Mapping[str, str], extra: Mapping[str, ExtraColumn]) -> Any:
+    import pyarrow as pa
+
+    image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    arrow = {
+        "text": pa.string(),
+        "json": pa.string(),
+        "int": pa.int64(),
+        "float": pa.float64(),
+        "bool": pa.bool_(),
+        "time": pa.timestamp("us", tz="UTC"),
+        "image": image,
+        "images": pa.list_(image),
+    }
+    fields = [pa.field("id", pa.string())]
+    for name, column in columns.items():
+        fields.append(pa.field(name, arrow[column], metadata={"imarena": column}))
+    fields += [pa.field(name, arrow[column]) for name, column in extra.items()]
+    if not extra:
+        return pa.schema(fields)
+    features = {"id": _feature("text")}
+    features |= {name: _feature(column) for name, column in {**columns, **extra}.items()}
+    return pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features}})})
+
+
+def _feature(column: str) -> dict[str, Any]:
+    if column == "images":
+        return {"feature": {"_type": "Image"}, "_type": "Sequence"}
+    return {"_type": "Image"} if column == "image" else {"dtype": _DTYPES[column], "_type": "Value"}

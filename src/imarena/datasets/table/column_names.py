@@ -1,0 +1,147 @@
+"""The columns of a table of items: which are fields of an item, and what the table calls them (``ours=theirs``)."""
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from imarena.core import UserError, missing_text
+from imarena.core.notices import Notice
+
+LABELS = ("taxonomy", "task", "family", "topic", "subtopic", "track", "licence")
+TURN_TEXTS = ("instruction", "original_instruction", "expected", "task")
+"""Texts that each turn may have: `instruction`, `instruction_2`, ..."""
+ROLES = ("source", "reference", "mask")
+KNOWN = ("key", *TURN_TEXTS[:3], "instructions", *ROLES, *LABELS, "language", "dataset", "provenance")
+_NUMBERED = re.compile(rf"({'|'.join((*TURN_TEXTS, *ROLES))})_([2-9]|[1-9][0-9]{{1,2}})")
+TAKEN_NAMES = frozenset({
+    "left", "right", "winner", "item", "rater", "judge", "dimension", "mode", "model", "criterion", "unit", "value",
+    "score_left", "score_right", "status_left", "editor",
+})  # fmt: skip
+"""Names that mean something else where verdicts are grouped (`--by`)."""
+_USUAL = {
+    "key": ("id", "uid", "uuid", "idx", "index", "item_id", "image_id", "sample_id", "name"),
+    "instruction": ("prompt", "edit_prompt", "instruct_prompt", "edit_instruction", "edit", "text", "caption"),
+    "instructions": ("prompts", "edit_prompts", "edit_instructions"),
+    "task": ("category", "task_type", "edit_type", "edit_category"),
+    "source": ("image", "input_image", "source_image", "img", "input", "src", "file_name", "image_path", "picture"),
+}
+"""What other tables call a column, to propose it."""
+_TOO_CLOSE = 0.8
+_MOST_NAMES = 200
+
+
+def numbered(column: str) -> tuple[str, int] | None:
+    """A column such as `source_2` as its field and number; 1 without a number, None for other columns."""
+    if column in TURN_TEXTS or column in ROLES:
+        return column, 1
+    match = _NUMBERED.fullmatch(column)
+    return (match.group(1), int(match.group(2))) if match else None
+
+
+def is_known(column: str) -> bool:
+    """Is it a field of an item?"""
+    return column in KNOWN or numbered(column) is not None
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """``key=id,instruction=edit prompt`` as ours to theirs. A comma in a column's name is no separator."""
+    pairs: list[str] = []
+    for part in text.split(",") if text else []:
+        if "=" in part or not pairs:
+            pairs.append(part)
+        else:
+            pairs[-1] += f",{part}"
+    names: dict[str, str] = {}
+    for pair in pairs:
+        ours, equals, theirs = (part.strip() for part in pair.partition("="))
+        if not equals or not ours or not theirs:
+            raise UserError(f"'{pair}' does not name two columns.", hint="Write --columns ours=theirs.")
+        if ours in names and names[ours] != theirs:
+            raise UserError(f"--columns names '{ours}' twice.", hint=f"Choose one of: {names[ours]}, {theirs}.")
+        near = difflib.get_close_matches(ours, KNOWN, n=1, cutoff=_TOO_CLOSE)
+        if not is_known(ours) and near:
+            known = ", ".join(KNOWN)
+            raise UserError(f"There is no field '{ours}'.", hint=f"Did you mean '{near[0]}'? Known: {known}.")
+        names[ours] = theirs
+    return names
+
+
+def _proposal(missing: Sequence[str], useful: Sequence[str], have: Sequence[str]) -> str:
+    """What to type: `key=id,instruction=prompt`. A missing column for which no usual name is there is a NAME."""
+    pairs = []
+    for ours in (*missing, *useful):
+        fields = (ours, "instructions") if ours == "instruction" else (ours,)
+        usual = [f"{field}={theirs}" for field in fields for theirs in _USUAL[field] if theirs in have]
+        pairs += usual[:1] or ([f"{ours}=NAME"] if ours in missing else [])
+    step = f"Name it: --columns {','.join(pairs)}"
+    return f"{step}. Rows without a key are numbered with -o key=row." if "key=NAME" in pairs else step
+
+
+@dataclass
+class ColumnNames:
+    """Gives a table's columns our names, and remembers those that are no field of an item."""
+
+    theirs: Mapping[str, str] = field(default_factory=dict)
+    """Our name to the table's."""
+    numbered_rows: bool = False
+    """Keys are row numbers: the table needs no column `key`."""
+    kept: dict[str, None] = field(default_factory=dict)
+    """Columns that are kept with the items, by our name."""
+    dropped: dict[str, str] = field(default_factory=dict)
+    """Columns that were not imported, by the table's name, with the reason."""
+
+    def check(self, columns: Iterable[str], name: str) -> None:
+        """Raise where the table lacks a column that is needed or was named; says what it has and what to type."""
+        have = list(columns)
+        listed = f"The file has: {', '.join(have[:_MOST_NAMES])}."
+        for ours, theirs in self.theirs.items():
+            if theirs not in have:
+                raise UserError(f"{name}: there is no column '{theirs}' (--columns {ours}={theirs}).", hint=listed)
+        present = {*self.theirs, *(column for column in have if column not in self.theirs.values())}
+        if "instructions" in present:
+            present.add("instruction")
+        needed = ("instruction",) if self.numbered_rows else ("key", "instruction")
+        missing = [column for column in needed if column not in present]
+        if not missing:
+            return
+        step = _proposal(missing, [column for column in ("source", "task") if column not in present], have)
+        raise UserError(f"{name}: {missing_text('column', missing)}.", hint=f"{listed} {step}")
+
+    def rename(self, row: Mapping[str, object]) -> dict[str, object]:
+        """A row under our names; columns that another one takes the place of are left out."""
+        taken = set(self.theirs.values())
+        renamed = {ours: row[theirs] for ours, theirs in self.theirs.items() if theirs in row}
+        for column, value in row.items():
+            if column in taken:
+                continue
+            if column in self.theirs:
+                self.drop(column, f"--columns takes it from {self.theirs[column]}")
+            else:
+                renamed[column] = value
+        if "license" in renamed and "licence" not in renamed:
+            renamed["licence"] = renamed.pop("license")
+        return renamed
+
+    def keep(self, column: str) -> None:
+        """Remember a column that is kept with the items."""
+        if len(self.kept) < _MOST_NAMES:
+            self.kept[column] = None
+
+    def drop(self, column: str, reason: str) -> None:
+        """Remember a column that was not imported."""
+        if len(self.dropped) < _MOST_NAMES:
+            self.dropped.setdefault(column, reason)
+
+    def notices(self, name: str) -> list[Notice]:
+        """The columns that are no field of an item: which are kept, and which were not imported."""
+        kept = [column for column in self.kept if column not in self.dropped]
+        if not kept and not self.dropped:
+            return []
+        clashing = [column for column in kept if column in TAKEN_NAMES]
+        return [
+            Notice(
+                code="columns_unused",
+                values={"file": name, "kept": [*kept], "dropped": {**self.dropped}, "clashing": [*clashing]},
+            )
+        ]

@@ -1,0 +1,62 @@
+"""Which files of a folder are its table of items."""
+
+from pathlib import Path
+
+from imarena.core import UserError
+from imarena.datasets.folder import Folder
+from imarena.datasets.table.file_kinds import check_table_file
+from imarena.datasets.table.item_rows import ENDINGS
+
+NAMES = ("items", "metadata")
+"""What a table of items is called; the second as in an image folder of the Hugging Face hub."""
+OTHERS = frozenset({"outputs.csv", "votes.csv", "ratings.csv"})
+"""Tables beside the items."""
+_SPREADSHEETS = (".xlsx", ".xls", ".ods")
+_UNREADABLE = (*_SPREADSHEETS, ".db", ".sqlite", ".gz", ".zip", ".arrow", ".feather", ".pkl")
+
+
+def item_tables(folder: Folder) -> list[Path]:
+    """The file that was named; or `items.*`, `metadata.*`, all Parquet files in the folder or in its `data/`, or the
+    one other table in the folder. None: the folder has no table of items. Two that could be meant raise `UserError`.
+    """
+    if folder.root.is_file():
+        return [folder.root]
+    tables = _tables(folder, folder.root)
+    for name in NAMES:
+        called = [path for path in tables if path.stem.lower() == name]
+        if len(called) > 1:
+            raise UserError(f"{folder.root} has {_listed(folder, called)}.", hint="Name the one to read.")
+        if called:
+            return called
+    for shards in (tables, _tables(folder, folder.root / "data")):
+        parquet = [path for path in shards if path.suffix.lower() == ".parquet"]
+        if parquet:
+            return parquet
+    # a .json beside folders of pictures is a manifest or a log more often than a table
+    others = [path for path in tables if path.name.lower() not in OTHERS and path.suffix.lower() != ".json"]
+    if len(others) > 1:
+        raise UserError(
+            f"{folder.root} has {_listed(folder, others)}.", hint="Name the one to read, or call it items.csv."
+        )
+    return others
+
+
+def refuse_unreadable_tables(folder: Folder) -> None:
+    """Raise where a folder without a table of items has a file that was meant as one: a spreadsheet, items.db, ..."""
+    for path in sorted(folder.root.iterdir()) if folder.root.is_dir() else ():
+        kind = path.suffix.lower()
+        meant = kind in _SPREADSHEETS or (kind in _UNREADABLE and path.name.lower().startswith(NAMES))
+        if path.is_file() and meant:
+            check_table_file(folder.file(path.name), path.name, parquet=False)
+
+
+def _tables(folder: Folder, directory: Path) -> list[Path]:
+    """Files of a folder with the ending of a table, in name order; one that is a link out of the folder raises."""
+    if not directory.is_dir():
+        return []
+    paths = [path for path in sorted(directory.iterdir()) if path.suffix.lower() in ENDINGS]
+    return [folder.file(folder.name(path)) for path in paths if path.is_file() and not path.name.startswith(".")]
+
+
+def _listed(folder: Folder, paths: list[Path]) -> str:
+    return ", ".join(folder.name(path) for path in paths)

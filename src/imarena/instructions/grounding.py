@@ -1,0 +1,79 @@
+"""The grounding filter (algorithm 1 of EdiVal-Agent): objects that a detector finds, and that leave room, are kept."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core import Detection, UserError
+from imarena.vision import DETECTORS, find_objects, kinds_in_phrase
+
+THRESHOLD = 0.35
+SIDE = 512
+LARGEST_SIDE = 0.9
+LARGEST_AREA = 0.4
+OWN_DETECTOR = "efficientdet"
+_BY_PHRASE = ("grounding-dino", "owl-vit", "owlv2")
+
+Pixels = NDArray[np.uint8]
+Grounder = Callable[[Pixels, Sequence[str]], Mapping[str, tuple[Detection, ...]]]
+"""Names of objects in, the boxes of each in pixels of the image out; no boxes where it was not found."""
+
+
+def too_large(detections: Sequence[Detection], width: int, height: int) -> str:
+    """Why an object with these boxes is left out; empty where it stays."""
+    for detection in detections:
+        left, top, right, bottom = detection.box
+        across, down = (right - left) / width, (bottom - top) / height
+        if across >= LARGEST_SIDE or down >= LARGEST_SIDE:
+            return f"a box spans {max(across, down):.2f} of the image ({LARGEST_SIDE} or more)"
+        if across * down > LARGEST_AREA:
+            return f"a box covers {across * down:.2f} of the image (over {LARGEST_AREA})"
+    return ""
+
+
+def grounder_of(name: str = OWN_DETECTOR, threshold: float = THRESHOLD) -> Grounder:
+    """The detector of this name as a grounder. One without phrases finds names whose noun is a kind that it knows."""
+    if name in _BY_PHRASE:
+        return _by_phrase(name, threshold)
+    detector = DETECTORS.get(name)
+
+    def ground(pixels: Pixels, names: Sequence[str]) -> dict[str, tuple[Detection, ...]]:
+        found = find_objects(pixels, threshold) if name == OWN_DETECTOR else detector(pixels)
+        return {
+            phrase: tuple(
+                detection
+                for detection in found
+                if detection.score >= threshold and kinds_in_phrase(detection.label) & kinds_in_phrase(phrase)
+            )
+            for phrase in names
+        }
+
+    return ground
+
+
+def _by_phrase(name: str, threshold: float) -> Grounder:
+    def ground(pixels: Pixels, names: Sequence[str]) -> dict[str, tuple[Detection, ...]]:
+        import cv2
+
+        height, width = pixels.shape[:2]
+        square = np.asarray(cv2.resize(pixels, (SIDE, SIDE), interpolation=cv2.INTER_AREA), np.uint8)
+        model = getattr(DETECTORS.get(name), "model", None)
+        if model is None:
+            raise UserError(f"The detector '{name}' takes no phrases.", hint=f"Use {', '.join(_BY_PHRASE)}.")
+        boxes: dict[str, tuple[Detection, ...]] = {}
+        for phrase in names:  # one at a time: in a list of phrases each box has one label, and similar names compete
+            found = model.batch([square], [phrase])[0] if phrase else ()
+            boxes[phrase] = tuple(
+                Detection(_scaled(detection.box, width / SIDE, height / SIDE), phrase, detection.score)
+                for detection in found
+                if detection.score >= threshold
+            )
+        return boxes
+
+    return ground
+
+
+def _scaled(box: tuple[float, float, float, float], across: float, down: float) -> tuple[float, float, float, float]:
+    left, top, right, bottom = box
+    return left * across, top * down, right * across, bottom * down

@@ -1,0 +1,193 @@
+"""Decomposition without a model: the bundled detector, text reader, saliency and color names.
+
+It lists what these tools can know and nothing else: everyday kinds of objects, their number, a color where most of
+the object has it, text that was read on it, and whether it stands out. Materials and other kinds are not guessed.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core import Detection, InvalidImage, SceneObject, error_message
+from imarena.core.records import JsonDict, Status
+from imarena.images import pixels as decode_image
+from imarena.instructions.decomposition import Decomposition, DroppedObject
+from imarena.instructions.grounding import too_large
+from imarena.instructions.phrases import object_name
+from imarena.instructions.scene_contents import SceneContents
+from imarena.instructions.screening import ScreenSettings, screen_image
+from imarena.vision import BASIC_COLOURS, DETECTORS, basic_names, find_objects, read_lines, saliency
+
+Pixels = NDArray[np.uint8]
+Bools = NDArray[np.bool_]
+Box = tuple[float, float, float, float]
+
+DETECTOR = "efficientdet"
+SURE = 0.5
+"""The score at which a detection is listed: the detector's own threshold (docs/guide/seeing.md)."""
+POSSIBLE = 0.2
+"""The score from which a kind may be in the image: it is not listed, and no instruction adds it."""
+SALIENT = 0.5
+STANDS_OUT = 0.35
+"""Share of an object's box that must be salient for the object to be in the foreground."""
+ONE_COLOR = 0.55
+"""Share of an object that must have one basic color for the object to be called by it."""
+READABLE = 0.85
+LONGEST_TEXT = 30
+COPY_SIDE = 768
+_GRAY = {"grey": "gray"}
+
+
+@dataclass(frozen=True)
+class OfflineDecomposer:
+    """Lists objects with the tools of the `vision` room; no model is asked and no torch is needed."""
+
+    detector: str = DETECTOR
+    screen: ScreenSettings = field(default_factory=ScreenSettings)
+
+    @property
+    def name(self) -> str:
+        return "offline" if self.detector == DETECTOR else f"offline with {self.detector}"
+
+    @property
+    def version(self) -> str:
+        return "1"
+
+    async def __call__(self, image: bytes) -> Decomposition:
+        return await asyncio.to_thread(self.decompose, image)
+
+    def decompose(self, image: bytes) -> Decomposition:
+        """The contents of an encoded image."""
+        try:
+            shown = decode_image(image)
+        except InvalidImage as error:
+            return Decomposition("failed", Status.INVALID_IMAGE, error_message(error))
+        found = self._detect(shown)
+        reason, facts = screen_image(shown, self.screen, [one.box for one in found if one.label == "person"])
+        if reason:
+            return Decomposition("unsuitable", reason=reason, facts=facts)
+        return list_offline(shown, found, facts)
+
+    def _detect(self, shown: Pixels) -> tuple[Detection, ...]:
+        return find_objects(shown, POSSIBLE) if self.detector == DETECTOR else DETECTORS.get(self.detector)(shown)
+
+
+def list_offline(shown: Pixels, found: Sequence[Detection], facts: JsonDict) -> Decomposition:
+    """The contents of an image by what a detector found in it, from `POSSIBLE` on."""
+    height, width = shown.shape[:2]
+    sure = [detection for detection in found if detection.score >= SURE]
+    facts = {**facts, "people": sum(detection.label == "person" for detection in sure)}
+    kinds = dict.fromkeys(detection.label for detection in sure if detection.label != "person")
+    if not kinds:
+        return Decomposition("no_objects", reason="the detector finds no object in the image", facts=facts)
+    alike = {kind: [detection for detection in sure if detection.label == kind] for kind in kinds}
+    reasons = {kind: too_large(detections, width, height) for kind, detections in alike.items()}
+    dropped = tuple(DroppedObject(kind, reason) for kind, reason in reasons.items() if reason)
+    if len(dropped) == len(kinds):
+        return Decomposition("nothing_found", reason="every object is too large", dropped=dropped, facts=facts)
+    texts, small = _texts(shown), _Small.of(shown)
+    objects = tuple(_object(kind, alike[kind], small, texts) for kind in kinds if not reasons[kind])
+    listed = {thing.object for thing in objects}
+    contents = SceneContents(
+        objects, width, height, tuple(dict.fromkeys(one.label for one in found if one.label not in listed)),
+        tuple(dict.fromkeys(text for text, _ in texts)),
+        background_colors=small.outside([detection.box for detection in found]),
+    )  # fmt: skip
+    return Decomposition("ok", contents=contents, dropped=dropped, facts=facts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Small:
+    """A small copy of an image: the basic color of each pixel, and whether it is salient. Boxes are of the original."""
+
+    names: NDArray[np.intp]
+    salient: Bools
+    scale: float
+
+    @classmethod
+    def of(cls, shown: Pixels) -> "_Small":
+        import cv2
+
+        height, width = shown.shape[:2]
+        scale = min(1.0, COPY_SIDE / max(height, width))
+        size = max(1, round(width * scale)), max(1, round(height * scale))
+        copy = cv2.resize(shown, size, interpolation=cv2.INTER_AREA) if scale < 1 else shown
+        rgb = np.asarray(copy, np.float32) / np.float32(255)
+        return cls(basic_names(rgb), np.asarray(saliency(rgb) >= SALIENT), scale)
+
+    def window(self, box: Box) -> tuple[slice, slice]:
+        left, top, right, bottom = (round(end * self.scale) for end in box)
+        rows, columns = self.names.shape
+        top, left = min(top, rows - 1), min(left, columns - 1)
+        return slice(top, max(bottom, top + 1)), slice(left, max(right, left + 1))
+
+    def color(self, box: Box) -> str | None:
+        """The basic color of most of an object: of its salient part where it has one, else of the middle of its box."""
+        window = self.window(box)
+        inside, mask = self.names[window], self.salient[window]
+        if not 0.2 <= float(mask.mean()) <= 0.98:
+            rows, columns = inside.shape
+            y, x = np.ogrid[:rows, :columns]
+            mask = ((y - rows / 2) / (0.4 * rows)) ** 2 + ((x - columns / 2) / (0.4 * columns)) ** 2 <= 1
+        chosen = inside[mask] if mask.any() else inside.ravel()
+        counts = np.bincount(chosen, minlength=len(BASIC_COLOURS))
+        best = int(counts.argmax())
+        name = _GRAY.get(BASIC_COLOURS[best], BASIC_COLOURS[best])
+        return name if name != "cyan" and counts[best] >= ONE_COLOR * counts.sum() else None
+
+    def outside(self, boxes: Sequence[Box]) -> dict[str, float] | None:
+        """Share of each basic color outside all boxes; None where hardly anything is outside."""
+        outside = np.ones(self.names.shape, np.bool_)
+        for box in boxes:
+            outside[self.window(box)] = False
+        if outside.mean() < 0.05:
+            return None
+        counts = np.bincount(self.names[outside], minlength=len(BASIC_COLOURS))
+        shares = zip(BASIC_COLOURS, counts / counts.sum(), strict=True)
+        return {_GRAY.get(name, name): round(float(share), 4) for name, share in shares if share}
+
+
+def _object(
+    kind: str, alike: Sequence[Detection], small: _Small, texts: Sequence[tuple[str, Detection]]
+) -> SceneObject:
+    """One entry per kind: a color where all of them have it, the text where there is one of them."""
+    colors = {small.color(detection.box) for detection in alike}
+    color = colors.pop() if len(colors) == 1 else None
+    shares = [float(small.salient[small.window(detection.box)].mean()) for detection in alike]
+    text = None
+    if len(alike) == 1:
+        on_it = [words for words, line in texts if _inside(line.box, alike[0].box)]
+        joined = " ".join(on_it)
+        text = joined if on_it and len(joined) <= LONGEST_TEXT else None
+    return SceneObject(
+        name=object_name(kind, color, None),
+        object=kind,
+        color=color,
+        text=text,
+        count=len(alike),
+        foreground=min(shares) >= STANDS_OUT,
+        boxes=tuple(detection.box for detection in alike),
+    )
+
+
+def _texts(shown: Pixels) -> list[tuple[str, Detection]]:
+    """Lines that were read with confidence, with their boxes in pixels."""
+    from PIL import Image
+
+    height, width = shown.shape[:2]
+    lines = read_lines(Image.fromarray(shown))
+    return [
+        (" ".join(line.text.replace("'", "").split()), Detection(
+            (line.box[0] * width, line.box[1] * height, line.box[2] * width, line.box[3] * height), line.text
+        ))
+        for line in lines
+        if line.confidence >= READABLE and any(character.isalnum() for character in line.text)
+    ]  # fmt: skip
+
+
+def _inside(line: Box, box: Box) -> bool:
+    x, y = (line[0] + line[2]) / 2, (line[1] + line[3]) / 2
+    return box[0] <= x <= box[2] and box[1] <= y <= box[3]

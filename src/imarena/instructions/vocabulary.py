@@ -1,0 +1,71 @@
+"""The words that instructions are written with, from `vocabulary.yaml`."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.resources import files
+from typing import Literal
+
+import yaml
+from pydantic import Field
+
+from imarena.core import Noun
+
+OTHER = "Other"
+TextLanguage = Literal["en", "zh"]
+
+
+class ObjectCategory(Noun):
+    """One category of objects: its nouns, those that may be written as new ones, what fits beside it, materials."""
+
+    nouns: tuple[str, ...]
+    new: tuple[str, ...]
+    beside: tuple[str, ...]
+    materials: tuple[str, ...]
+
+
+class Background(Noun):
+    """A background: how to write it, and how to see that an image cannot show it already."""
+
+    with_article: str
+    colors: tuple[str, ...]
+    share: float = Field(gt=0, lt=1)
+    words: tuple[str, ...]
+
+
+class Vocabulary(Noun):
+    """All words of one version."""
+
+    version: int
+    colors: tuple[str, ...]
+    categories: Mapping[str, ObjectCategory]
+    high: tuple[str, ...]
+    materials: Mapping[str, tuple[str, ...]]
+    texts: Mapping[TextLanguage, tuple[str, ...]]
+    backgrounds: Mapping[str, Background]
+
+    def category_of(self, noun: str) -> str:
+        """The category that a noun belongs to, by its longest known ending: `old fire truck` is a vehicle."""
+        words = noun.lower().split()
+        for start in range(len(words)):
+            ending = " ".join(words[start:])
+            for form in (ending, ending.removesuffix("s"), ending.removesuffix("es")):
+                category = _categories_by_noun().get(form)
+                if category is not None:
+                    return category
+        return OTHER
+
+
+@lru_cache(maxsize=1)
+def vocabulary() -> Vocabulary:
+    """The bundled words, checked."""
+    text = (files("imarena.instructions") / "vocabulary.yaml").read_text(encoding="utf-8")
+    return Vocabulary.model_validate(yaml.safe_load(text))
+
+
+@lru_cache(maxsize=1)
+def _categories_by_noun() -> dict[str, str]:
+    by_noun: dict[str, str] = {}
+    for name, category in vocabulary().categories.items():
+        for noun in category.nouns:
+            by_noun.setdefault(noun, name)
+    return by_noun

@@ -1,0 +1,171 @@
+"""EdiVal-CC of one image (equation 3): the background without all objects, and the objects that no edit concerns."""
+
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+
+from imarena.core import ObjectPlan
+from imarena.judges.edival import rules
+from imarena.judges.edival.following import Kit, find_boxes, plan_boxes
+from imarena.judges.edival.ledger import EncodedImage, MeasuredBy, Pixels
+from imarena.judges.edival.tools import ShareBox
+from imarena.vision import scale_to
+
+LIKENESS = "likeness"
+_GREY = 127
+_SIDE = 512
+_LEAST_BACKGROUND = 0.01
+"""A background of less of the image than this is no background."""
+
+
+@dataclass(frozen=True)
+class ContentConsistency:
+    """Likeness of the background and of the unchanged objects, 0 to 1; None where there is nothing to compare."""
+
+    background: float | None = None
+    objects: float | None = None
+    background_l1: float | None = None
+    objects_l1: float | None = None
+    by_object: dict[str, float] = field(default_factory=dict)
+    not_found: tuple[str, ...] = ()
+    """Unchanged objects without a box in the base image."""
+    resized: bool = False
+    """The image has another size than the base and was scaled to it."""
+
+    @property
+    def score(self) -> float | None:
+        """The mean of the halves that apply."""
+        return _mean([self.background, self.objects])
+
+    @property
+    def l1(self) -> float | None:
+        """The same with 1 minus the mean absolute difference of pixels."""
+        return _mean([self.background_l1, self.objects_l1])
+
+
+def _mean(halves: list[float | None]) -> float | None:
+    there = [half for half in halves if half is not None]
+    return sum(there) / len(there) if there else None
+
+
+def content_consistency(
+    kit: Kit, plan: ObjectPlan, at: int, base: EncodedImage, now: EncodedImage
+) -> ContentConsistency:
+    """Compare the image after the turn number `at` with the base image."""
+    turn = plan.turns[at]
+    background = _background(kit, plan, at, base, now) if turn.score_background else (None, None)
+    by_object: dict[str, float] = {}
+    l1: list[float] = []
+    not_found: list[str] = []
+    for name in turn.unchanged:
+        boxes = base_boxes(kit, plan, name, base)
+        pairs = [_compare(kit, base, now, {"box": list(box)}, [box], inside=True) for box in boxes]
+        alike = [likeness for likeness, _ in pairs if likeness is not None]
+        if not alike:
+            not_found.append(name)
+            continue
+        by_object[name] = float(np.mean(alike))
+        l1.append(float(np.mean([same for _, same in pairs if same is not None])))
+    return ContentConsistency(
+        background[0],
+        float(np.mean(list(by_object.values()))) if by_object else None,
+        background[1],
+        float(np.mean(l1)) if l1 else None,
+        by_object,
+        tuple(not_found),
+        base.pixels.shape != now.pixels.shape,
+    )
+
+
+def base_boxes(kit: Kit, plan: ObjectPlan, name: str, base: EncodedImage) -> list[ShareBox]:
+    """The boxes of an object in the base image: the plan's where it has some, else the detector's."""
+    return plan_boxes(kit, plan, name) or [one.box for one in find_boxes(kit, base, name, None) or ()]
+
+
+def _background(
+    kit: Kit, plan: ObjectPlan, at: int, base: EncodedImage, now: EncodedImage
+) -> tuple[float | None, float | None]:
+    """The image without the boxes of all objects that were ever there, in the base image and in this one."""
+    names = dict.fromkeys([*(one.name for one in plan.objects), *ever_present(plan, at)])
+    boxes: list[ShareBox] = []
+    for name in names:
+        boxes += base_boxes(kit, plan, name, base)
+        boxes += [one.box for one in find_boxes(kit, now, name, None) or ()]
+    boxes = sorted(set(boxes))
+    return _compare(kit, base, now, {"without": [list(box) for box in boxes]}, boxes, inside=False)
+
+
+def ever_present(plan: ObjectPlan, at: int) -> tuple[str, ...]:
+    """The names of all objects of the scene up to a turn: those of the pool, and those that edits brought."""
+    brought = [step.new_object for step in plan.turns[: at + 1] if step.new_object]
+    return tuple(dict.fromkeys([*plan.turns[at].all_objects, *brought]))
+
+
+def _compare(
+    kit: Kit, base: EncodedImage, now: EncodedImage, params: dict[str, object], boxes: list[ShareBox], *, inside: bool
+) -> tuple[float | None, float | None]:
+    """Likeness and 1 - L1 inside one box, or outside all of them."""
+    tool = kit.tools.comparer
+    by = MeasuredBy(tool.name, tool.version, LIKENESS)
+
+    def measure() -> dict[str, float | None]:
+        left, right = base.pixels, scale_to(now.pixels, base.pixels)
+        if inside:
+            left, right = cut(left, boxes[0], kit), cut(right, boxes[0], kit)
+            shown, l1 = 1.0, _l1(left, right, None)
+        else:
+            covered = cover_mask(left, boxes)
+            shown, l1 = 1.0 - float(covered.mean()), _l1(left, right, ~covered)
+            left, right = _covered(left, covered), _covered(right, covered)
+            if shown < _LEAST_BACKGROUND:
+                return {"likeness": None, "l1": None}
+        likeness = tool.likeness(_shrunk(left), _shrunk(right), shown)
+        return {
+            "likeness": None if likeness is None else round(likeness, 6),
+            "l1": None if l1 is None else round(l1, 6),
+        }
+
+    value = kit.ledger.measure(by, now, dict(params), measure, base)  # type: ignore[arg-type]
+    return value["likeness"], value["l1"]
+
+
+def _shrunk(part: Pixels) -> Pixels:
+    """At most 512 pixels a side, the size at which the paper works."""
+    height, width = part.shape[:2]
+    if max(height, width) <= _SIDE:
+        return part
+    scale = _SIDE / max(height, width)
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    return np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def cut(pixels: Pixels, box: ShareBox, kit: Kit) -> Pixels:
+    """The part of an image in a box, which is enlarged where it is small."""
+    height, width = pixels.shape[:2]
+    left, top, right, bottom = rules.enlarge(box, kit.settings.smallest_crop)
+    x, y = int(left * width), int(top * height)
+    return pixels[y : max(y + 1, round(bottom * height)), x : max(x + 1, round(right * width))]
+
+
+def cover_mask(pixels: Pixels, boxes: list[ShareBox]) -> "np.ndarray[tuple[int, int], np.dtype[np.bool_]]":
+    """(height, width): true inside any of the boxes."""
+    height, width = pixels.shape[:2]
+    covered = np.zeros((height, width), np.bool_)
+    for left, top, right, bottom in boxes:
+        covered[int(top * height) : int(np.ceil(bottom * height)), int(left * width) : int(np.ceil(right * width))] = (
+            True
+        )
+    return covered
+
+
+def _covered(pixels: Pixels, covered: "np.ndarray[tuple[int, int], np.dtype[np.bool_]]") -> Pixels:
+    out = pixels.copy()
+    out[covered] = _GREY
+    return out
+
+
+def _l1(left: Pixels, right: Pixels, shown: "np.ndarray[tuple[int, int], np.dtype[np.bool_]] | None") -> float | None:
+    distance = np.abs(left.astype(np.int16) - right.astype(np.int16))
+    seen = distance if shown is None else distance[shown]
+    return None if seen.size == 0 else 1.0 - float(seen.mean()) / 255.0

@@ -1,0 +1,252 @@
+"""EdiVal-IF of one edit: asks the tools what the rule of its type needs, and lets the rule decide."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from imarena.core import Detection, EditType, ObjectPlan, ObjectTurn
+from imarena.images import BOXES
+from imarena.judges.edival import rules
+from imarena.judges.edival.ledger import EncodedImage, Ledger, MeasuredBy
+from imarena.judges.edival.rules import Decision, FoundBoxes
+from imarena.judges.edival.same_look import SAME_LOOK, SAME_LOOK_VERSION, find_same_look
+from imarena.judges.edival.settings import EdiValSettings
+from imarena.judges.edival.tools import ShareBox, Toolbox, YesNoQuestion
+from imarena.vision import TextLine
+
+ANSWER = "yes_no"
+TEXT = "text"
+
+
+@dataclass(frozen=True)
+class Kit:
+    """What a score is made with."""
+
+    tools: Toolbox
+    ledger: Ledger
+    settings: EdiValSettings
+    base: EncodedImage
+    """The base image: the plan's boxes are in its pixels."""
+
+
+@dataclass(frozen=True)
+class FollowedEdit:
+    """The decision about one edit, and for a replacement what each of the paper's three rules says."""
+
+    turn: ObjectTurn
+    decision: Decision
+    replace_rules: dict[str, bool | None] = field(default_factory=dict)
+
+
+def find_boxes(kit: Kit, image: EncodedImage, phrase: str, edit_type: EditType | None) -> FoundBoxes:
+    """The boxes of a phrase that count for an edit of this type, as shares; None where it cannot be looked for."""
+    finder, settings = kit.tools.finder, kit.settings
+    params = finder.params(phrase)
+    if params is None:
+        return None
+
+    def search() -> list[Any]:
+        height, width = image.pixels.shape[:2]
+        sides = (width, height, width, height)
+        return [
+            [[round(end / side, 5) for end, side in zip(one.box, sides, strict=True)], one.label, round(one.score, 4)]
+            for one in finder.search(image.pixels, phrase)
+        ]
+
+    by = MeasuredBy(finder.name, finder.version, BOXES)
+    stored = kit.ledger.measure(by, image, params, lambda: {"shares": search()})
+    found = [Detection((box[0], box[1], box[2], box[3]), label, score) for box, label, score in stored["shares"]]
+    threshold = settings.threshold if settings.threshold is not None else finder.thresholds.for_type(edit_type)
+    kept = rules.filter_boxes(finder.chosen(found, phrase), threshold, settings.largest_side)
+    return tuple(sorted(kept, key=lambda one: -one.score))
+
+
+async def follow_edit(
+    kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
+) -> FollowedEdit:
+    """Was the edit of this turn carried out between the two images?"""
+    if turn.type == "subject_replace":
+        return await _replaced(kit, turn, before, after)
+    return FollowedEdit(turn, await _decide(kit, plan, turn, before, after))
+
+
+def locate_object(
+    kit: Kit, plan: ObjectPlan, turn: ObjectTurn, name: str, before: EncodedImage, after: EncodedImage
+) -> tuple[FoundBoxes, FoundBoxes]:
+    """The boxes of an object before and after the edit. Both None: nobody can tell where it is.
+
+    A detector that misses much is helped: an object of a kind that it knows and misses is looked for by the look that
+    it has in the base image.
+    """
+    then, now = find_boxes(kit, before, name, turn.type), find_boxes(kit, after, name, turn.type)
+    if kit.tools.finder.missed_source_fails or then is None or now is None:
+        return then, now
+    if then:
+        return then, now or (_alike(kit, plan, name, after) if turn.type == "position_change" else ())
+    then = _alike(kit, plan, name, before)
+    return (then, _alike(kit, plan, name, after)) if then else (None, now or None)
+
+
+def _alike(kit: Kit, plan: ObjectPlan, name: str, image: EncodedImage) -> tuple[Detection, ...]:
+    """Where the object that the plan has in the base image is in another one, by its look."""
+    found: list[Detection] = []
+    by = MeasuredBy(SAME_LOOK, SAME_LOOK_VERSION, BOXES)
+    for box in plan_boxes(kit, plan, name)[:1]:
+        shown = [round(end, 4) for end in box]
+        params: dict[str, Any] = {"box": shown}
+
+        def search(box: ShareBox = box) -> dict[str, Any]:
+            return {
+                "shares": [[list(one), name, like] for one, like in find_same_look(kit.base.pixels, box, image.pixels)]
+            }
+
+        stored = kit.ledger.measure(by, image, params, search, kit.base)
+        found += [Detection((at[0], at[1], at[2], at[3]), label, like) for at, label, like in stored["shares"]]
+    return tuple(found)
+
+
+def _excused(kit: Kit, decision: Decision) -> Decision:
+    """A detector that misses things often has not shown that the edit failed by missing the object before it."""
+    if (
+        decision.passed is False
+        and decision.reason == "old_object_not_in_source"
+        and not kit.tools.finder.missed_source_fails
+    ):
+        return replace(decision, passed=None)
+    return decision
+
+
+async def _decide(kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage) -> Decision:
+    if turn.type in ("color_alter", "material_alter"):
+        return await _attribute(kit, plan, turn, before, after)
+    if turn.type == "text_change":
+        return await _text(kit, plan, turn, before, after)
+    if turn.type == "background_change":
+        return await _background(kit, plan, turn, before, after)
+    tolerances = rules.Tolerances(kit.settings.epsilon, kit.settings.epsilon)
+    if turn.type == "subject_add":
+        new = turn.new_object or turn.object or ""
+        reference = locate_object(kit, plan, turn, turn.reference, before, after)[1] if turn.reference else ()
+        return rules.subject_add(
+            find_boxes(kit, before, new, turn.type), find_boxes(kit, after, new, turn.type),
+            position=turn.position if turn.reference else None, reference=reference, tolerances=tolerances,
+        )  # fmt: skip
+    then, now = locate_object(kit, plan, turn, turn.object or "", before, after)
+    if turn.type == "subject_remove":
+        return rules.subject_remove(then, now)
+    if turn.type == "count_change":
+        return rules.count_change(now, turn.count or 0)
+    _, reference = locate_object(kit, plan, turn, turn.reference or "", before, after)
+    return rules.position_change(then, now, reference, turn.position or "left", tolerances)
+
+
+async def _replaced(kit: Kit, turn: ObjectTurn, before: EncodedImage, after: EncodedImage) -> FollowedEdit:
+    """All three rules; the one of the settings decides."""
+    old, new = turn.object or "", turn.new_object or ""
+    before_old = find_boxes(kit, before, old, turn.type)
+    after_old, after_new = find_boxes(kit, after, old, turn.type), find_boxes(kit, after, new, turn.type)
+    question = YesNoQuestion("replaced", f"Was the {old} replaced with the {new}?", new)
+    says = await _ask(kit, question, before, after)
+    decisions = {
+        "algorithm-3": _excused(kit, rules.subject_replace(before_old, after_new)),
+        "pre-check": _excused(kit, rules.replace_with_pre_check(before_old, after_new, says)),
+        "old-gone": rules.replace_old_gone(after_old, after_new),
+    }
+    said = {name: decision.passed for name, decision in decisions.items()}
+    return FollowedEdit(turn, decisions[kit.settings.replace_rule], said)
+
+
+async def _attribute(
+    kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
+) -> Decision:
+    """Algorithms 8 and 9, asked about the crop of the object."""
+    name = turn.object or ""
+    box, before_box = crop_box(kit, plan, turn, before, after)
+    if turn.type == "color_alter":
+        wanted = turn.color or ""
+        question = YesNoQuestion("color", f"Is the {name} {wanted}?", wanted, box, before_box=before_box)
+    else:
+        wanted = turn.material or ""
+        question = YesNoQuestion("material", f"Is the {name} made of {wanted}?", wanted, box, before_box=before_box)
+    return rules.answered(await _ask(kit, question, before, after))
+
+
+async def _text(kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage) -> Decision:
+    """Algorithm 10: text on an object is read in its crop, text that was added anywhere in the whole image."""
+    box = crop_box(kit, plan, turn, before, after)[0] if turn.object else None
+    return rules.text_change(await _read(kit, after, box), turn.text or "")
+
+
+async def _background(
+    kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
+) -> Decision:
+    """Algorithm 11. Which part is the background matters to tools that look at pixels only."""
+    others: list[ShareBox] = []
+    if kit.tools.answerer.compares:
+        for name in turn.all_objects or tuple(one.name for one in plan.objects):
+            for image in (before, after):
+                others += [one.box for one in find_boxes(kit, image, name, turn.type) or ()]
+        others += [box for one in plan.objects for box in plan_boxes(kit, plan, one.name)]
+    wanted = turn.background or ""
+    question = YesNoQuestion(
+        "background", f"Does the background show {wanted}?", wanted, others=tuple(dict.fromkeys(others))
+    )
+    return rules.answered(await _ask(kit, question, before, after))
+
+
+def crop_box(
+    kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
+) -> tuple[ShareBox | None, ShareBox | None]:
+    """Where the object of a turn is in the edited image, enlarged where it is small; and where it was before.
+
+    An object that is not found there is looked for where it was: before the edit, then in the base image. None: the
+    whole image.
+    """
+    name = turn.object or ""
+    then, now = find_boxes(kit, before, name, turn.type), find_boxes(kit, after, name, turn.type)
+    planned = plan_boxes(kit, plan, name)
+    was = then[0].box if then else (planned[0] if planned else None)
+    here = now[0].box if now else was
+    smallest = kit.settings.smallest_crop
+    return (
+        None if here is None else rules.enlarge(here, smallest),
+        None if was is None else rules.enlarge(was, smallest),
+    )
+
+
+def plan_boxes(kit: Kit, plan: ObjectPlan, name: str) -> list[ShareBox]:
+    """The boxes that the plan has of an object, as shares of the base image."""
+    boxes = [box for one in plan.objects if one.name == name for box in one.boxes]
+    if not boxes:
+        return []
+    height, width = kit.base.pixels.shape[:2]
+    return [(left / width, top / height, right / width, bottom / height) for left, top, right, bottom in boxes]
+
+
+async def _ask(kit: Kit, question: YesNoQuestion, before: EncodedImage, after: EncodedImage) -> bool | None:
+    tool = kit.tools.answerer
+    params: dict[str, Any] = {
+        "question": question.text,
+        **({"box": list(question.box)} if question.box else {}),
+        **({"before_box": list(question.before_box)} if question.before_box and tool.compares else {}),
+        **({"others": [list(box) for box in question.others]} if question.others else {}),
+    }
+    against = before if tool.compares or question.kind == "replaced" else None
+    evidence, there = kit.ledger.find(MeasuredBy(tool.name, tool.version, ANSWER), after, params, against)
+    if not there:
+        says = await tool.answer(question, after.pixels, before.pixels)
+        evidence = kit.ledger.note(evidence, {"yes": says})
+    value: Any = evidence.value
+    says = value["yes"]
+    return None if says is None else bool(says)
+
+
+async def _read(kit: Kit, image: EncodedImage, box: ShareBox | None) -> tuple[TextLine, ...]:
+    reader = kit.tools.reader
+    params: dict[str, Any] = {"box": list(box)} if box is not None else {}
+    evidence, there = kit.ledger.find(MeasuredBy(reader.name, reader.version, TEXT), image, params)
+    if not there:
+        lines = await reader.read(image.pixels, box)
+        rows = [[line.text, round(line.confidence, 3), [round(end, 4) for end in line.box]] for line in lines]
+        evidence = kit.ledger.note(evidence, {"lines": rows})
+    stored: Any = evidence.value
+    return tuple(TextLine(str(text), float(sure), tuple(where)) for text, sure, where in stored["lines"])

@@ -1,0 +1,232 @@
+"""`edival`: instruction following, content consistency and quality of object-centric edits, by looking at objects.
+
+One judgment is about one dimension. What the tools found is stored as evidence with it, so that the other dimensions,
+other thresholds and later runs look at nothing twice.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from pydantic import JsonValue
+
+from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, ObjectTurn, PlannedEdit, UserError, Verdict
+from imarena.core.records import JsonDict, Mode, Status
+from imarena.images import BOXES
+from imarena.judges.edival.consistency import LIKENESS, content_consistency
+from imarena.judges.edival.following import ANSWER, TEXT, FollowedEdit, Kit, follow_edit
+from imarena.judges.edival.ledger import EncodedImage, Ledger, MeasuredBy, Pixels, encoded_image
+from imarena.judges.edival.offline_answers import ColourAnswers
+from imarena.judges.edival.settings import EdiValSettings
+from imarena.judges.edival.tools import (
+    VLM,
+    Answerer,
+    OcrReader,
+    TextReader,
+    Toolbox,
+    find_comparer,
+    find_finder,
+    find_meter,
+    settle_names,
+)
+from imarena.judges.edival.vlm_answers import QuestionFailed, VlmAnswers
+from imarena.judges.options import read_judge_options
+from imarena.vision import luminance_quantiles
+
+QUALITY = "quality_score"
+LUMINANCE = "luminance"
+_LUMA = np.array([0.2126, 0.7152, 0.0722])
+
+
+@dataclass(frozen=True)
+class EdiValJudge:
+    """Scores one output of an item with a plan. The settings name every tool (no `auto` is left)."""
+
+    settings: EdiValSettings
+    chat: Chat | None = None
+    toolbox: Toolbox | None = field(default=None, compare=False)
+    """Tools other than those that the settings name."""
+    version: str = "1"
+    prompt_id: str = ""
+    prompt_version: str = ""
+
+    @property
+    def name(self) -> str:
+        """`edival`, and the model that answers where there is one."""
+        return f"edival/{self.settings.model}" if self.settings.model else "edival"
+
+    @cached_property
+    def tools(self) -> Toolbox:
+        """One tool for each role."""
+        return self.toolbox or make_toolbox(self.settings, self.chat)
+
+    @property
+    def params(self) -> JsonDict:
+        """The settings, and each tool with its version."""
+        return {**self.settings.model_dump(mode="json"), "tools": self.tools.names}
+
+    @property
+    def traits(self) -> JudgeTraits:
+        """It needs the plan of an item, and computes here unless a model answers its questions."""
+        return JudgeTraits(
+            dimension=self.settings.dimension, needs_source=True, needs_plan=True,
+            measures=(BOXES, TEXT, ANSWER, LIKENESS, QUALITY, LUMINANCE), cpu_bound=self.chat is None, seconds=1.0,
+        )  # fmt: skip
+
+    async def judge(self, exhibit: Exhibit) -> Verdict:
+        """The score of `exhibit.left`; `refused` with the reason where the tools cannot tell."""
+        if exhibit.right is not None:
+            raise UserError("edival scores one output and got two.", hint="Boards pair its scores by themselves.")
+        planned = exhibit.planned
+        if planned is None:
+            return Verdict(Status.REFUSED, error="The item has no plan of objects and turns.")
+        kit = Kit(self.tools, Ledger(planned.known), self.settings, encoded_image(planned.chain[0]))
+        try:
+            return await self._verdict(kit, planned, encoded_image(exhibit.left))
+        except InvalidImage as error:
+            return Verdict(Status.INVALID_IMAGE, error=str(error), evidence=kit.ledger.fresh)
+        except QuestionFailed as error:
+            return Verdict(error.status, error=error.error, usage=error.usage, evidence=kit.ledger.fresh)
+
+    async def _verdict(self, kit: Kit, planned: PlannedEdit, output: EncodedImage) -> Verdict:
+        images = [encoded_image(data) for data in planned.chain]
+        turn = planned.plan.turns[planned.turn]
+        score: float | None = None
+        scores: dict[str, float] = {}
+        reasons: JsonDict = {"type": turn.type, "tools": self.tools.names}
+        success: bool | None = None
+        why = ""
+        dimension = self.settings.dimension
+        if dimension in ("overall", "instruction_following"):
+            edits = await _edits(kit, planned, images, output)
+            followed = _follow_scores(planned, edits)
+            scores |= followed.scores
+            reasons |= followed.reasons
+            score, success, why = followed.score, followed.success, followed.why
+        if dimension in ("overall", "consistency"):
+            found = content_consistency(kit, planned.plan, planned.turn, images[0], output)
+            scores |= _named(
+                {
+                    "consistency": found.score, "background": found.background, "objects": found.objects,
+                    "l1": found.l1, "background_l1": found.background_l1, "objects_l1": found.objects_l1,
+                }
+            )  # fmt: skip
+            not_found: list[JsonValue] = list(found.not_found)
+            reasons |= {"not_found": not_found, "resized": found.resized}
+            missing = "" if found.score is not None else "There is no background and no unchanged object to compare."
+            if dimension == "consistency":
+                score, why = found.score, missing
+            else:
+                why = why or missing
+                score = None if why or success is None else float(np.sqrt(float(success) * (found.score or 0.0)))
+        if dimension == "quality":
+            scores |= _quality(kit, images[0], output)
+            score = scores["quality"]
+        if score is None:
+            return Verdict(Status.REFUSED, error=why, evidence=kit.ledger.fresh, reasons=reasons)
+        return Verdict(
+            Status.OK, score=score, scores=scores, success=success, reasons=reasons, evidence=kit.ledger.fresh
+        )
+
+
+@dataclass(frozen=True)
+class _Followed:
+    score: float | None
+    success: bool | None
+    scores: dict[str, float]
+    reasons: JsonDict
+    why: str
+
+
+async def _edits(
+    kit: Kit, planned: PlannedEdit, images: list[EncodedImage], output: EncodedImage
+) -> list[FollowedEdit]:
+    """The edits that the output is judged by. Multi-turn: each turn against the one before; else against the base."""
+    turns: list[tuple[ObjectTurn, EncodedImage, EncodedImage]]
+    steps = planned.plan.turns[: planned.turn + 1]
+    if planned.mode is Mode.MULTI_TURN:
+        shown = [*images, output]
+        turns = [(step, shown[at], shown[at + 1]) for at, step in enumerate(steps)]
+    elif planned.mode is Mode.COMPLEX:
+        turns = [(step, images[0], output) for step in steps]
+    else:
+        turns = [(steps[-1], images[0], output)]
+    return [await follow_edit(kit, planned.plan, turn, before, after) for turn, before, after in turns]
+
+
+def _follow_scores(planned: PlannedEdit, edits: list[FollowedEdit]) -> _Followed:
+    """The turn's own edit (complex mode: the share of all edits in it), and whether every edit up to it is right."""
+    passed = [edit.decision.passed for edit in edits]
+    success = False if False in passed else (None if None in passed else True)
+    listed: list[Any] = [
+        {
+            "type": edit.turn.type, "passed": edit.decision.passed, "reason": edit.decision.reason,
+            **({"replace_rules": edit.replace_rules} if edit.replace_rules else {}),
+        }
+        for edit in edits
+    ]  # fmt: skip
+    marginal = passed[-1]
+    score = None if marginal is None else float(marginal)
+    if planned.mode is Mode.COMPLEX:
+        score = None if None in passed else float(np.mean([bool(one) for one in passed]))
+    undecided = [edit for edit in edits if not edit.decision.decided]
+    why = "" if not undecided else f"{undecided[0].turn.type}: {undecided[0].decision.reason}"
+    scores = _named(
+        {
+            "instruction_following": None if marginal is None else float(marginal),
+            "image_success": None if success is None else float(success),
+        }
+    )
+    return _Followed(score, success, scores, {"edits": listed}, why)
+
+
+def _quality(kit: Kit, base: EncodedImage, output: EncodedImage) -> dict[str, float]:
+    """The quality of the output and of the base, and their luminance."""
+    meter = kit.tools.meter
+    by = MeasuredBy(meter.name, meter.version, QUALITY)
+    light = MeasuredBy("luminance", "1", LUMINANCE)
+    scores: dict[str, float] = {}
+    for prefix, image in (("", output), ("base_", base)):
+
+        def graded(of: EncodedImage = image) -> JsonDict:
+            return {"value": round(meter.measure(of.pixels), 5)}
+
+        def lit(of: EncodedImage = image) -> JsonDict:
+            return _luminance(of.pixels)
+
+        scores[f"{prefix}quality"] = kit.ledger.measure(by, image, {}, graded)["value"]
+        bright = kit.ledger.measure(light, image, {}, lit)
+        scores |= {f"{prefix}{name}": number for name, number in bright.items()}
+    return scores
+
+
+def _luminance(pixels: Pixels) -> JsonDict:
+    mean = float((pixels.reshape(-1, 3) @ _LUMA).mean())
+    quantiles = {name: round(value, 4) for name, value in luminance_quantiles(pixels).items()}
+    return {"luminance_mean": round(mean, 4), **quantiles}
+
+
+def _named(figures: Mapping[str, float | None]) -> dict[str, float]:
+    return {name: figure for name, figure in figures.items() if figure is not None}
+
+
+def make_toolbox(settings: EdiValSettings, chat: Chat | None) -> Toolbox:
+    """The tools that the settings name."""
+    asks = None if chat is None else VlmAnswers(chat, settings.model)
+    answers: Answerer
+    reader: TextReader
+    if VLM in (settings.answers, settings.reader) and asks is None:
+        raise UserError("The tool 'vlm' asks a model.", hint="Add --endpoint NAME of imarena.toml, or --base-url URL.")
+    answers = asks if settings.answers == VLM and asks is not None else ColourAnswers()
+    reader = asks if settings.reader == VLM and asks is not None else OcrReader()
+    return Toolbox(
+        find_finder(settings.detector), answers, reader, find_comparer(settings.features), find_meter(settings.quality)
+    )
+
+
+def make(options: Mapping[str, JsonValue], chat: Chat | None) -> EdiValJudge:
+    """The judge from a table of options."""
+    settings = read_judge_options(EdiValSettings, options, "edival")
+    return EdiValJudge(settle_names(settings, chat=chat is not None), chat)

@@ -1,0 +1,126 @@
+"""Yes-or-no answers without a model: colours by name, and whether the background was changed to what was asked for.
+
+What pixels cannot tell (a material, a place that has no plain look) is left unanswered.
+"""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.judges.edival.ledger import Pixels
+from imarena.judges.edival.tools import ShareBox, YesNoQuestion
+from imarena.language import lexicon
+from imarena.vision import BASIC_COLOURS, basic_colour, basic_names
+
+Floats = NDArray[np.float64]
+
+_SIDE = 160
+_MIDDLE = 0.42
+"""Half axes of the ellipse that is looked at, as shares of a box: corners of a box show what is behind the object."""
+_COLOUR_SHARE = 0.30
+_COLOUR_GAIN = 0.12
+_CHANGED = 24.0
+_CHANGED_SHARE = 0.5
+_LOOKS: dict[str, tuple[str, ...]] = {
+    "forest": ("green", "brown", "black"), "garden": ("green",), "meadow": ("green", "blue", "white"),
+    "grass": ("green",),
+    "field": ("green", "yellow"), "park": ("green",), "jungle": ("green",), "snow": ("white", "grey", "blue"),
+    "beach": ("yellow", "brown", "blue", "cyan", "orange", "white"), "desert": ("yellow", "brown", "orange"),
+    "ocean": ("blue", "cyan"), "sea": ("blue", "cyan"), "sky": ("blue", "cyan", "white"),
+    "night": ("black", "blue", "purple"),
+}  # fmt: skip
+"""Places with a plain look, and the colours that most of it has."""
+
+
+@dataclass(frozen=True)
+class ColourAnswers:
+    """Answers by naming colours; nothing else."""
+
+    name: str = "colour-names"
+    version: str = "1"
+    compares: bool = True
+
+    async def answer(self, question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:
+        """A colour and a background of a colour or of a plain look; None for everything else."""
+        if question.kind == "color":
+            return _recoloured(question, after, before)
+        if question.kind == "background":
+            return _new_background(question, after, before)
+        return None
+
+
+def _named(colour: str) -> int | None:
+    words = [word for word in colour.lower().replace("-", " ").split() if word in lexicon().colours]
+    return BASIC_COLOURS.index(basic_colour(words[-1])) if words else None
+
+
+def _recoloured(question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:
+    wanted = _named(question.value)
+    if wanted is None or question.box is None:
+        return None
+    now = _share(_part(after, question.box), wanted)
+    then = _share(_part(before, question.before_box or question.box), wanted)
+    return now >= _COLOUR_SHARE and now - then >= _COLOUR_GAIN
+
+
+def _part(pixels: Pixels, box: ShareBox) -> Pixels:
+    height, width = pixels.shape[:2]
+    left, top = int(box[0] * width), int(box[1] * height)
+    right, bottom = max(left + 1, round(box[2] * width)), max(top + 1, round(box[3] * height))
+    return pixels[top:bottom, left:right]
+
+
+def _share(part: Pixels, wanted: int) -> float:
+    """The share of the middle of a part that has a colour."""
+    names = basic_names(np.asarray(_small(part), np.float32) / np.float32(255))
+    height, width = names.shape
+    rows = (np.arange(height)[:, None] + 0.5) / height - 0.5
+    columns = (np.arange(width)[None, :] + 0.5) / width - 0.5
+    inside = rows**2 + columns**2 <= _MIDDLE**2
+    return float((names[inside] == wanted).mean()) if inside.any() else 0.0
+
+
+def _small(part: Pixels) -> Pixels:
+    height, width = part.shape[:2]
+    scale = _SIDE / max(height, width)
+    if scale >= 1:
+        return part
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    return np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def _new_background(question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:
+    """Most of what no object covers has changed, and looks as was asked."""
+    size = (_SIDE, _SIDE)
+    now = np.asarray(cv2.resize(after, size, interpolation=cv2.INTER_AREA), np.float32)
+    then = np.asarray(cv2.resize(before, size, interpolation=cv2.INTER_AREA), np.float32)
+    behind = np.ones((_SIDE, _SIDE), np.bool_)
+    for left, top, right, bottom in question.others:
+        behind[int(top * _SIDE) : int(np.ceil(bottom * _SIDE)), int(left * _SIDE) : int(np.ceil(right * _SIDE))] = False
+    if behind.mean() < 0.05:
+        return None
+    if not _other_place(now, then, behind):
+        return False
+    names = basic_names(now / np.float32(255))[behind]
+    wanted = _named(question.value)
+    if wanted is not None:
+        return float((names == wanted).mean()) >= _CHANGED_SHARE
+    for word in question.value.lower().split():
+        if word in _LOOKS:
+            fitting = [BASIC_COLOURS.index(colour) for colour in _LOOKS[word]]
+            return float(np.isin(names, fitting).mean()) >= _CHANGED_SHARE
+    return None
+
+
+def _other_place(now: NDArray[np.float32], then: NDArray[np.float32], behind: NDArray[np.bool_]) -> bool:
+    """Is it another place, and not the same one in another tone? A change of tone is the same for all pixels."""
+    for channel in range(3):
+        left, right = then[..., channel][behind], now[..., channel][behind]
+        if np.std(right) < 1e-6 or np.std(left) < 1e-6:
+            continue
+        if np.corrcoef(left, right)[0, 1] > 0.9:
+            return False
+    distance = np.abs(now - then).max(axis=2)
+    return float((distance[behind] > _CHANGED).mean()) >= _CHANGED_SHARE

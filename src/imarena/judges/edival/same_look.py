@@ -1,0 +1,79 @@
+"""Finding an object again by its look: the same pixels somewhere else, a little larger or smaller.
+
+For objects that the bundled detector misses. It finds copies, moved or not; an object that was drawn anew it does not
+find.
+"""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.judges.edival.ledger import Pixels
+from imarena.judges.edival.tools import ShareBox
+
+SAME_LOOK, SAME_LOOK_VERSION = "same-look", "1"
+LIKE = 0.6
+"""Correlation from which two places look the same; chosen on the half `choose` of benchmarks/edival_edits.yaml."""
+_SIDE = 288
+_SCALES = (0.7, 0.8, 0.9, 1.0, 1.12, 1.25)
+_MOST = 12
+
+
+def find_same_look(base: Pixels, box: ShareBox, image: Pixels) -> list[tuple[ShareBox, float]]:
+    """Where the object of `box` (shares) in the base image is in another image: boxes and correlations, best first."""
+    small, now = _shrunk(base), _shrunk(image)
+    height, width = small.shape[:2]
+    left, top = int(box[0] * width), int(box[1] * height)
+    right, bottom = min(width, round(box[2] * width)), min(height, round(box[3] * height))
+    if right - left < 8 or bottom - top < 8:
+        return []
+    part = small[top:bottom, left:right]
+    found: list[tuple[ShareBox, float]] = []
+    for scale in _SCALES:
+        size = round(part.shape[1] * scale), round(part.shape[0] * scale)
+        if min(size) < 8 or size[0] >= now.shape[1] or size[1] >= now.shape[0]:
+            continue
+        template = cv2.resize(part, size, interpolation=cv2.INTER_AREA)
+        match = cv2.matchTemplate(now, template, cv2.TM_CCOEFF_NORMED, mask=_ellipse(size))
+        found += _peaks(np.nan_to_num(match, nan=0.0, posinf=0.0, neginf=0.0), size, now)
+    return _apart(sorted(found, key=lambda one: -one[1]))[:_MOST]
+
+
+def _shrunk(pixels: Pixels) -> Pixels:
+    height, width = pixels.shape[:2]
+    scale = min(1.0, _SIDE / max(height, width))
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def _ellipse(size: tuple[int, int]) -> NDArray[np.float32]:
+    """The corners of a box show what is behind the object: they do not count."""
+    mask = np.zeros((size[1], size[0], 3), np.float32)
+    cv2.ellipse(mask, (size[0] // 2, size[1] // 2), (size[0] // 2, size[1] // 2), 0, 0, 360, (1.0, 1.0, 1.0), -1)
+    return mask
+
+
+def _peaks(match: NDArray[np.float32], size: tuple[int, int], image: Pixels) -> list[tuple[ShareBox, float]]:
+    height, width = image.shape[:2]
+    top_of = match == cv2.dilate(match, np.ones((2 * (size[1] // 3) + 1, 2 * (size[0] // 3) + 1), np.uint8))
+    rows, columns = np.nonzero(top_of & (match >= LIKE))
+    return [
+        ((x / width, y / height, (x + size[0]) / width, (y + size[1]) / height), round(min(1.0, float(match[y, x])), 4))
+        for y, x in zip(rows.tolist(), columns.tolist(), strict=True)
+    ]
+
+
+def _apart(found: list[tuple[ShareBox, float]]) -> list[tuple[ShareBox, float]]:
+    """Of places that overlap, the best."""
+    kept: list[tuple[ShareBox, float]] = []
+    for box, like in found:
+        if all(_common(box, other) < 0.3 for other, _ in kept):
+            kept.append((box, like))
+    return kept
+
+
+def _common(box: ShareBox, other: ShareBox) -> float:
+    """The common area as a share of the smaller box."""
+    across, down = min(box[2], other[2]) - max(box[0], other[0]), min(box[3], other[3]) - max(box[1], other[1])
+    areas = [(one[2] - one[0]) * (one[3] - one[1]) for one in (box, other)]
+    return max(0.0, across) * max(0.0, down) / min(areas)

@@ -1,0 +1,43 @@
+"""What EdiVal's scores can be told. All of it is part of a judgment's identity."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from imarena.core.records import Noun
+from imarena.judges.edival.rules import ReplaceRule
+
+ScoreDimension = Literal["overall", "instruction_following", "consistency", "quality"]
+EDIVAL_DIMENSIONS: tuple[ScoreDimension, ...] = ("overall", "instruction_following", "consistency", "quality")
+AUTO = "auto"
+
+
+class EdiValSettings(Noun):
+    """Tools go by their names; `auto` takes the paper's tool where it is installed, else the offline one."""
+
+    dimension: ScoreDimension = "overall"
+    """What the headline score is about: one judgment for each."""
+    detector: str = AUTO
+    """Finds the objects that a phrase names: `grounding-dino`, `owlv2`, `owl-vit`, or `efficientdet` (80 kinds)."""
+    answers: str = AUTO
+    """Answers yes-or-no questions: `vlm` (needs an endpoint) or `colour-names` (offline)."""
+    reader: str = AUTO
+    """Reads text: `vlm` (needs an endpoint) or `rapidocr` (offline)."""
+    features: str = AUTO
+    """Compares image parts: `dinov3`, `dino`, `clip`, `siglip`, or `st-lpips` (offline)."""
+    quality: str = AUTO
+    """Visual quality: `hpsv3`, or `brisque` (offline)."""
+    threshold: float | None = Field(default=None, ge=0, lt=1)
+    """One threshold for all edit types; None: those of the detector (0.30 to remove, 0.40 for positions, else 0.35)."""
+    largest_side: float | None = Field(default=0.98, gt=0, le=1)
+    """A box with both sides longer than this is no object; None keeps it."""
+    smallest_crop: float = Field(default=0.05, ge=0, le=1)
+    """Crops are enlarged to this share of the image's sides."""
+    epsilon: float = Field(default=0.0, ge=0, lt=1)
+    """How far centres have to be apart to count as beside each other, a share of the image's sides."""
+    replace_rule: ReplaceRule = "algorithm-3"
+    """Which of the paper's three rules for replacements decides; all three are reported."""
+    model: str = ""
+    """The model asked for, where an endpoint answers; part of the judge's name."""
+    images: str = ""
+    """How pictures are made ready for that endpoint."""

@@ -1,0 +1,84 @@
+"""Yes-or-no answers and texts by a vision-language model behind an endpoint (the paper: Qwen2.5-VL-7B)."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+
+from PIL import Image
+
+from imarena.core import Chat, ChatPrompt
+from imarena.core.records import Status, Usage
+from imarena.judges.edival.ledger import Pixels
+from imarena.judges.edival.tools import VLM, ShareBox, YesNoQuestion
+from imarena.vision import TextLine
+
+SYSTEM = "You look at images and answer short questions about them. You say only what can be seen."
+READ = (
+    'Which text can be read in this image? Answer with JSON: {"text": "..."}. Copy it letter by letter, and leave it '
+    "empty where there is none."
+)
+_YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+
+
+class QuestionFailed(Exception):
+    """The model gave no answer: the status says why."""
+
+    def __init__(self, status: Status, error: str, usage: Usage) -> None:
+        super().__init__(error)
+        self.status, self.error, self.usage = status, error, usage
+
+
+@dataclass(frozen=True)
+class VlmAnswers:
+    """Asks a model about the edited image or a crop of it."""
+
+    chat: Chat
+    model: str
+    name: str = VLM
+    compares: bool = False
+
+    @property
+    def version(self) -> str:
+        """The model and this wording."""
+        return f"{self.model}+1"
+
+    async def answer(self, question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:
+        """The first yes or no of the reply. For a replacement both images are shown."""
+        shown: list[str | bytes] = []
+        if question.kind == "replaced":
+            shown += ["The image before the edit:", png(before, None), "The image after the edit:"]
+        parts = (*shown, png(after, question.box), f"{question.text} Answer with one word: yes or no.")
+        answer = _YES_NO.search(await _ask(self.chat, parts))
+        return None if answer is None else answer.group(1).lower() == "yes"
+
+    async def read(self, pixels: Pixels, box: ShareBox | None) -> Sequence[TextLine]:
+        """The text of the image, or of a part of it, as one line."""
+        reply = await _ask(self.chat, (png(pixels, box), READ))
+        found = re.search(r"\{.*\}", reply, re.DOTALL)
+        try:
+            text = str(json.loads(found.group(0))["text"]) if found else reply
+        except (ValueError, KeyError, TypeError):
+            text = reply
+        return (TextLine(text.strip(), 1.0, box or (0.0, 0.0, 1.0, 1.0)),) if text.strip() else ()
+
+
+async def _ask(chat: Chat, parts: Sequence[str | bytes]) -> str:
+    """The reply, or `QuestionFailed`."""
+    answer = await chat(ChatPrompt(SYSTEM, tuple(parts), max_tokens=128))
+    if answer.status is not Status.OK:
+        raise QuestionFailed(answer.status, answer.error, answer.usage)
+    return answer.text
+
+
+def png(pixels: Pixels, box: ShareBox | None) -> bytes:
+    """An image, or the part of it in a box, encoded."""
+    if box is not None:
+        height, width = pixels.shape[:2]
+        left, top = int(box[0] * width), int(box[1] * height)
+        right, bottom = max(left + 1, round(box[2] * width)), max(top + 1, round(box[3] * height))
+        pixels = pixels[top:bottom, left:right]
+    sink = BytesIO()
+    Image.fromarray(pixels).save(sink, format="PNG")
+    return sink.getvalue()

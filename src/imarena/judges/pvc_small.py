@@ -1,0 +1,147 @@
+"""`pvc-small`: which of two edits kept more of what was not to change? A small network, trained from nothing, that runs
+on the processor. It reads no instruction: what the edit is, it infers from the pixels. It was trained on damage of
+known kind and strength (`imarena.preferences`), not on opinions of people.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, JsonValue
+
+from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, Verdict
+from imarena.core.records import JsonDict, Noun, Outcome, Status
+from imarena.images import decode
+from imarena.judges.options import read_judge_options
+from imarena.vision import network, network_version
+
+_WEIGHTS = "pvc_small"
+_LONGEST = 512
+_STRIDE = 32
+_SMALLEST = 128
+_CELL = 8
+_KEPT = 4096
+_NO_SOURCE = "pvc-small compares an edit with its source, and there is none."
+
+
+@dataclass(frozen=True)
+class EditDamage:
+    """What the network says about one output."""
+
+    score: float
+    """Higher is worse: about 2 ln(1 + level) for damage of a known level, near 0 without any."""
+    edited: NDArray[np.float32]
+    """How sure it is that a place belongs to the intended edit, 0 to 1, by cells of 8 x 8 pixels at working size."""
+
+    @property
+    def level(self) -> float:
+        """The score as a level of damage: 1 is just noticeable, 10 ten times that."""
+        return float(np.expm1(max(self.score, 0.0) / 2.0))
+
+
+def _working_size(height: int, width: int) -> tuple[int, int]:
+    scale = min(1.0, _LONGEST / max(height, width))
+    return max(1, round(height * scale)), max(1, round(width * scale))
+
+
+def _ready(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.float32]:
+    """At working size, sides filled up to multiples of 32, 128 at least, by their own border: (1, 3, h, w), 0 to 1."""
+    height, width = size
+    if pixels.shape[:2] != size:
+        way = cv2.INTER_AREA if height * width <= pixels.shape[0] * pixels.shape[1] else cv2.INTER_CUBIC
+        pixels = np.asarray(cv2.resize(pixels, (width, height), interpolation=way), np.uint8)
+    down, right = (max(_SMALLEST, -(-side // _STRIDE) * _STRIDE) - side for side in size)
+    if down or right:
+        pixels = np.pad(pixels, ((0, down), (0, right), (0, 0)), mode="edge")
+    planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)[None])
+    return planes.astype(np.float32) * np.float32(1 / 255)
+
+
+def measure_edit_damage(source: NDArray[np.uint8], output: NDArray[np.uint8]) -> EditDamage:
+    """Damage done to `source` (height, width, 3) by the edit that led to `output`, which may have another size.
+
+    Both are scaled to the source's shape, the longer side at most 512 pixels.
+    """
+    size = _working_size(*source.shape[:2])
+    inputs = {"source": _ready(source, size), "output": _ready(output, size)}
+    score, logits = network(_WEIGHTS).run(["score", "edit"], inputs)
+    cells = logits[0, 0, : -(-size[0] // _CELL), : -(-size[1] // _CELL)]
+    return EditDamage(float(score[0]), np.asarray(1.0 / (1.0 + np.exp(-cells)), np.float32))
+
+
+class PvcSmallSettings(Noun):
+    """`margin`: a tie where the chances of the two sides differ by this much or less. 0: only equal outputs tie."""
+
+    margin: float = Field(default=0.0, ge=0, lt=1)
+
+
+class PvcSmallJudge:
+    """Compares two outputs, or gives one the level of its damage with a minus. Swapping sides mirrors the verdict."""
+
+    name = "pvc-small"
+    prompt_id = ""
+    prompt_version = ""
+    traits = JudgeTraits(needs_source=True, cpu_bound=True, seconds=0.03)
+
+    def __init__(self, settings: PvcSmallSettings | None = None) -> None:
+        self.settings = settings or PvcSmallSettings()
+        self._known: dict[bytes, EditDamage] = {}
+
+    @cached_property
+    def version(self) -> str:
+        """1 and the weights' hash: other weights are another judge."""
+        return f"1+{network_version(_WEIGHTS)}"
+
+    @property
+    def params(self) -> JsonDict:
+        """The settings that a verdict depends on."""
+        return self.settings.model_dump(mode="json")
+
+    async def judge(self, exhibit: Exhibit) -> Verdict:
+        """Look at the exhibit. Without a source the status is `refused`; a picture that cannot be decoded,
+        `invalid_image`. Equal outputs are a tie.
+        """
+        if not exhibit.sources:
+            return Verdict(Status.REFUSED, error=_NO_SOURCE)
+        try:
+            seen = [self._seen(exhibit.sources[0], data) for data in (exhibit.left, exhibit.right) if data is not None]
+        except InvalidImage as error:
+            return Verdict(Status.INVALID_IMAGE, error=str(error))
+        if len(seen) == 1:
+            reasons: JsonDict = {"damage_score": round(seen[0].score, 6), "edited": _share(seen[0])}
+            return Verdict(Status.OK, score=-seen[0].level, scores={"damage_level": seen[0].level}, reasons=reasons)
+        return self._preference(seen[0], seen[1])
+
+    def _preference(self, left: EditDamage, right: EditDamage) -> Verdict:
+        gap = right.score - left.score
+        certainty = math.tanh(abs(gap) / 2.0)  # the chance of one side, a logistic of the gap, minus that of the other
+        outcome = Outcome.TIE if certainty <= self.settings.margin else Outcome.LEFT if gap > 0 else Outcome.RIGHT
+        scores = {"left.damage_level": left.level, "right.damage_level": right.level}
+        reasons: JsonDict = {"gap": round(gap, 6), "left_edited": _share(left), "right_edited": _share(right)}
+        return Verdict(Status.OK, preference=outcome, scores=scores, confidence=certainty, reasons=reasons)
+
+    def _seen(self, source: bytes, output: bytes) -> EditDamage:
+        """One output, looked at once for all the pairs that it is in."""
+        key = hashlib.sha256(source).digest() + hashlib.sha256(output).digest()
+        known = self._known.get(key)
+        if known is None:
+            shown = [np.asarray(decode(data).convert("RGB"), np.uint8) for data in (source, output)]
+            known = self._known[key] = measure_edit_damage(shown[0], shown[1])
+            while len(self._known) > _KEPT:
+                self._known.pop(next(iter(self._known)), None)
+        return known
+
+
+def _share(seen: EditDamage) -> float:
+    """Share of the image that is taken for the edit."""
+    return round(float(seen.edited.mean()), 4)
+
+
+def make(options: Mapping[str, JsonValue], _: Chat | None = None) -> PvcSmallJudge:
+    """The judge from a table of options."""
+    return PvcSmallJudge(read_judge_options(PvcSmallSettings, options, "pvc-small"))

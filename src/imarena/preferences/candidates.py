@@ -1,0 +1,74 @@
+"""Choosing candidates: greedy k-center over image and text features (section 4.1; Sener and Savarese 2018)."""
+
+import re
+import zlib
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+
+PER_TASK = 1500
+CANDIDATE_TASKS = (
+    "subject_add", "subject_remove", "subject_replace", "size_adjustment", "color_alter", "material_alter", "ps_human",
+    "motion_change", "text_editing", "background_change", "style_transfer", "tone_transfer", "camera_motion",
+    "enhancement", "cref", "oref", "sref",
+)  # fmt: skip
+"""The 17 tasks of the paper: not translation, relation, chart, line2image or hybrid."""
+
+
+def joint_features(images: Floats, texts: Floats) -> Floats:
+    """Image features (n, d) and text features (n, e), each row of length 1, as rows of length 1 with equal weight."""
+    joined = np.concatenate([_unit(images), _unit(texts)], axis=1)
+    return _unit(joined)
+
+
+def _unit(rows: Floats) -> Floats:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-12), np.float32)
+
+
+def k_center(features: Floats, keys: Sequence[str], count: int) -> tuple[list[int], float]:
+    """Positions of `count` rows so that every row is near a chosen one, and the largest distance that is left.
+
+    `features`: (n, d), rows of length 1; distance is 1 minus the cosine. The first is the row nearest to the mean;
+    then always the row farthest from all chosen ones. Equal rows are decided by their keys, so that the order of the
+    rows changes nothing.
+    """
+    order = sorted(range(len(keys)), key=lambda at: keys[at])
+    rows = np.asarray(features[order], np.float32)
+    if not len(rows) or count < 1:
+        return [], 0.0
+    middle = rows.astype(np.float64).mean(axis=0)
+    chosen = [int(np.argmax(_rounded(rows @ middle)))]
+    nearest = _rounded(1.0 - rows @ rows[chosen[0]])
+    nearest[chosen[0]] = -1.0
+    while len(chosen) < min(count, len(rows)):
+        farthest = int(np.argmax(nearest))
+        chosen.append(farthest)
+        nearest = np.minimum(nearest, _rounded(1.0 - rows @ rows[farthest]))
+        nearest[chosen] = -1.0
+    return [order[at] for at in chosen], float(max(nearest.max(), 0.0))
+
+
+def _rounded(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Sums of floats depend on their order in the last digits, which must not decide."""
+    return np.asarray(np.round(values.astype(np.float64), 6), np.float64)
+
+
+def hashed_words(texts: Sequence[str], width: int = 512) -> Floats:
+    """Texts as counts of their words and pairs of words, hashed to `width` columns, (n, width), rows of length 1.
+
+    Rare words weigh more (inverse document frequency over these texts). Needs no weights.
+    """
+    counts = np.zeros((len(texts), width), np.float32)
+    for at, text in enumerate(texts):
+        words = re.findall(r"\w+", text.lower())
+        for word in [*words, *(" ".join(two) for two in pairwise(words))]:
+            counts[at, zlib.crc32(word.encode()) % width] += 1.0
+    frequency = (counts > 0).sum(axis=0)
+    weights = np.log((1.0 + len(texts)) / (1.0 + frequency)) + 1.0
+    return _unit(np.asarray(np.log1p(counts) * weights, np.float32))

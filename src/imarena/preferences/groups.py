@@ -1,0 +1,252 @@
+"""From measured outputs of one item to preference pairs: z-scores, tiers, and a winner that is nowhere worse.
+
+All functions take candidates in any order and under any name: pairs depend on images and values alone.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+
+from imarena.core.records import ImageRef, Outcome
+from imarena.preferences.pair import PreferencePair
+from imarena.preferences.task_rules import (
+    HIGHER_IS_BETTER,
+    RegionName,
+    TaskRule,
+    TaskRules,
+    TierThresholds,
+)
+
+Tier = Literal["A", "B", "C"]
+IDENTICAL = "identical_outputs"
+FEW = "fewer_than_two_candidates"
+NO_SPREAD = "no_spread"
+UNAVAILABLE = "metric_unavailable"
+
+
+@dataclass(frozen=True)
+class MeasuredCandidate:
+    """One output of an item: its image, metric values by region, and all that explains them."""
+
+    image: ImageRef
+    values: Mapping[RegionName, Mapping[str, float]]
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """Region, missing metrics and their reasons, the editor: recorded, never used."""
+
+
+@dataclass(frozen=True)
+class MeasuredGroup:
+    """The outputs of one item that could be measured, and how many could not, by status."""
+
+    item: str
+    instruction: str
+    task: str
+    source: ImageRef
+    candidates: tuple[MeasuredCandidate, ...]
+    failures: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class GroupScores:
+    """Z-scores of one group by image and region, from the primary metrics that all candidates have."""
+
+    group: MeasuredGroup
+    z: Mapping[str, Mapping[RegionName, float]]
+    primary: Mapping[RegionName, tuple[str, ...]]
+    secondary: Mapping[RegionName, tuple[str, ...]]
+    status: str = "ok"
+
+
+@dataclass(frozen=True)
+class PairSet:
+    """Pairs with a winner, ties apart, and how many groups and candidates gave nothing, by reason."""
+
+    pairs: tuple[PreferencePair, ...]
+    ties: tuple[PreferencePair, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    thresholds: Mapping[str, Any] = field(default_factory=dict)
+    """By task and region: the z-scores of the tiers, and whether they are published or quantiles."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Counts and thresholds; the pairs are in their file."""
+        by_task = Counter(pair.task for pair in self.pairs)
+        return {
+            "pairs": len(self.pairs), "ties": len(self.ties), "by_task": dict(sorted(by_task.items())),
+            "skipped": dict(sorted(self.skipped.items())), "thresholds": dict(self.thresholds),
+        }  # fmt: skip
+
+
+def distinct(candidates: Sequence[MeasuredCandidate]) -> list[MeasuredCandidate]:
+    """Candidates in the order of their images' hashes, each image once."""
+    return [candidate for _, candidate in sorted({c.image.sha256: c for c in candidates}.items())]
+
+
+def score_group(group: MeasuredGroup, rule: TaskRule) -> GroupScores:
+    """Z-scores over a group: (value - mean) / standard deviation, times the metric's direction, mean over primaries.
+
+    A metric that one candidate lacks is used for none of them.
+    """
+    candidates = distinct(group.candidates)
+    primary: dict[RegionName, tuple[str, ...]] = {}
+    secondary: dict[RegionName, tuple[str, ...]] = {}
+    if len(candidates) < 2:
+        return GroupScores(group, {}, primary, secondary, FEW)
+    scores: dict[str, dict[RegionName, float]] = {candidate.image.sha256: {} for candidate in candidates}
+    for region, metrics in rule.regions().items():
+        shared = [set(candidate.values.get(region, {})) for candidate in candidates]
+        common = set.intersection(*shared)
+        primary[region] = tuple(name for name in metrics.primary if name in common)
+        secondary[region] = tuple(name for name in metrics.secondary if name in common)
+        if not primary[region]:
+            return GroupScores(group, {}, primary, secondary, UNAVAILABLE)
+        columns = np.array([[candidate.values[region][name] for name in primary[region]] for candidate in candidates])
+        spread = columns.std(axis=0)
+        signs = np.array([1.0 if HIGHER_IS_BETTER[name] else -1.0 for name in primary[region]])
+        centred = (columns - columns.mean(axis=0)) * signs
+        z = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 1e-12).mean(axis=1)
+        for candidate, value in zip(candidates, z.tolist(), strict=True):
+            scores[candidate.image.sha256][region] = value
+    status = NO_SPREAD if not any(value for each in scores.values() for value in each.values()) else "ok"
+    return GroupScores(group, scores, primary, secondary, status)
+
+
+def choose_thresholds(
+    scored: Sequence[GroupScores], rule: TaskRule, rules: TaskRules
+) -> tuple[dict[RegionName, TierThresholds], dict[str, Any]]:
+    """The thresholds of a task's regions, and a record of where each comes from."""
+    chosen: dict[RegionName, TierThresholds] = {}
+    record: dict[str, Any] = {}
+    for region in rule.regions():
+        published = rule.thresholds.get(region)
+        if published is not None:
+            chosen[region] = published
+            record[region] = {**published.model_dump(), "from": "published"}
+            continue
+        values = [each[region] for group in scored if group.status == "ok" for each in group.z.values()]
+        if not values:
+            continue
+        shares = rules.quantiles
+        failure, elite = np.quantile(values, [min(shares.failure, shares.elite), shares.elite]).tolist()
+        chosen[region] = TierThresholds(elite=elite, failure=failure)
+        record[region] = {
+            "elite": elite, "failure": failure, "from": "quantiles", "quantiles": shares.model_dump(),
+            "candidates": len(values),
+        }  # fmt: skip
+    return chosen, record
+
+
+def tier_of(z: Mapping[RegionName, float], thresholds: Mapping[RegionName, TierThresholds]) -> Tier:
+    """C where one region fails, A where all are in the elite, else B."""
+    if any(value <= thresholds[region].failure for region, value in z.items()):
+        return "C"
+    return "A" if all(value > thresholds[region].elite for region, value in z.items()) else "B"
+
+
+def pairs_of_group(
+    scored: GroupScores, thresholds: Mapping[RegionName, TierThresholds], margin: float, seed: int
+) -> list[PreferencePair]:
+    """Pairs of different tiers (A over C, B over C, A over B by the margin) whose winner is nowhere worse.
+
+    The winner is not worse on any primary metric and ahead on more secondary metrics than behind, where there are any.
+    """
+    candidates = distinct(scored.group.candidates)
+    tiers = {candidate.image.sha256: tier_of(scored.z[candidate.image.sha256], thresholds) for candidate in candidates}
+    pairs = []
+    for first, second in combinations(candidates, 2):
+        ranks = tiers[first.image.sha256], tiers[second.image.sha256]
+        if ranks[0] == ranks[1]:
+            continue
+        better, worse = (first, second) if ranks[0] < ranks[1] else (second, first)
+        gap = _mean_z(scored, better) - _mean_z(scored, worse)
+        needed = margin if set(ranks) == {"A", "B"} else 0.0
+        if gap > needed and _nowhere_worse(scored, better, worse):
+            pairs.append(_pair(scored, better, worse, gap, tiers).arranged(seed))
+    return pairs
+
+
+def _mean_z(scored: GroupScores, candidate: MeasuredCandidate) -> float:
+    return float(np.mean(list(scored.z[candidate.image.sha256].values())))
+
+
+def _nowhere_worse(scored: GroupScores, better: MeasuredCandidate, worse: MeasuredCandidate) -> bool:
+    votes = []
+    for region, names in scored.primary.items():
+        if any(_lead(better, worse, region, name) < 0 for name in names):
+            return False
+        votes += [np.sign(_lead(better, worse, region, name)) for name in scored.secondary[region]]
+    return not votes or sum(votes) > 0
+
+
+def _lead(better: MeasuredCandidate, worse: MeasuredCandidate, region: RegionName, name: str) -> float:
+    sign = 1.0 if HIGHER_IS_BETTER[name] else -1.0
+    return sign * (better.values[region][name] - worse.values[region][name])
+
+
+def _pair(
+    scored: GroupScores,
+    better: MeasuredCandidate,
+    worse: MeasuredCandidate,
+    gap: float,
+    tiers: Mapping[str, Tier],
+) -> PreferencePair:
+    group = scored.group
+    return PreferencePair(
+        item=group.item, instruction=group.instruction, task=group.task, source=group.source,
+        left=better.image, right=worse.image, winner=Outcome.LEFT, made_by="metrics", strength=gap,
+        provenance={
+            "left": _explained(scored, better, tiers), "right": _explained(scored, worse, tiers),
+            "candidates": len(distinct(group.candidates)),
+            "primary": {region: list(names) for region, names in scored.primary.items()},
+            "secondary": {region: list(names) for region, names in scored.secondary.items()},
+        },
+    )  # fmt: skip
+
+
+def _explained(scored: GroupScores, candidate: MeasuredCandidate, tiers: Mapping[str, Tier]) -> dict[str, Any]:
+    sha256 = candidate.image.sha256
+    return {
+        "tier": tiers[sha256], "z": dict(scored.z[sha256]),
+        "values": {region: dict(values) for region, values in candidate.values.items()}, **candidate.details,
+    }  # fmt: skip
+
+
+def make_pairs(groups: Sequence[MeasuredGroup], rules: TaskRules, seed: int) -> PairSet:
+    """Pairs of all groups. Thresholds that are not published are quantiles over all groups of a task."""
+    pairs: list[PreferencePair] = []
+    ties: list[PreferencePair] = []
+    skipped: Counter[str] = Counter()
+    record: dict[str, Any] = {}
+    for task in sorted({group.task for group in groups}):
+        rule = rules.rule(task)
+        of_task = [group for group in groups if group.task == task]
+        scored = [score_group(group, rule) for group in of_task]
+        thresholds, record[task] = choose_thresholds(scored, rule, rules)
+        for each in scored:
+            skipped.update(each.group.failures)
+            ties += identical_ties(each.group)
+            if each.status != "ok":
+                skipped[each.status] += 1
+                continue
+            made = pairs_of_group(each, thresholds, rules.margin, seed)
+            skipped["no_clear_winner"] += not made
+            pairs += made
+    pairs.sort(key=lambda pair: (pair.task, pair.item, pair.pair_id))
+    return PairSet(tuple(pairs), tuple(ties), {name: n for name, n in skipped.items() if n}, record)
+
+
+def identical_ties(group: MeasuredGroup) -> list[PreferencePair]:
+    """One tie for each image that several candidates of the group share."""
+    counts = Counter(candidate.image.sha256 for candidate in group.candidates)
+    return [
+        PreferencePair(
+            item=group.item, instruction=group.instruction, task=group.task, source=group.source,
+            left=candidate.image, right=candidate.image, winner=Outcome.TIE, made_by="metrics",
+            provenance={"reason": IDENTICAL, "candidates": counts[candidate.image.sha256]},
+        )
+        for candidate in distinct(group.candidates)
+        if counts[candidate.image.sha256] > 1
+    ]  # fmt: skip

@@ -1,0 +1,198 @@
+"""Edit regions: what the instruction names, found in the source and the outputs, or where the pixels changed.
+
+Failures are statuses. A region never stands for one that was not found (GEditBench v2, section 4.2, step I).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from imarena.core import Detection
+from imarena.images import Box, Mask, box_to_mask
+from imarena.language import Edit, EditKind, read_instruction
+from imarena.preferences.task_rules import Ground
+from imarena.vision import frame_of, measure_difference
+
+Pixels = NDArray[np.uint8]
+Grounder = Callable[[Pixels, Sequence[str]], tuple[Detection, ...]]
+"""Pixels and phrases in; boxes of the things that the phrases name out."""
+MaskMaker = Callable[[Pixels, Sequence[tuple[float, float, float, float]]], Mask]
+"""Pixels and boxes in; the union of the masks of the things in the boxes out."""
+RegionMethod = Literal["auto", "objects", "changes"]
+
+LARGEST_SHARE = 0.9
+"""From this share of the image on, a region leaves too little outside to be measured (as in the public code)."""
+SMALLEST_SHARE = 0.0005
+_MARGIN = 0.015
+"""Changed regions grow by this share of the longer side: soft edges belong to the edit."""
+
+_EVERYWHERE = 10.0
+"""Where half of the image has a larger colour distance (CIE76) than this, the change is everywhere."""
+
+
+class RegionStatus(StrEnum):
+    """Was a region found?"""
+
+    OK = "ok"
+    NAMES_NOTHING = "names_nothing"
+    """The instruction names no object, and nothing changed in common."""
+    NOT_FOUND = "not_found"
+    """The objects that it names were not found."""
+    COVERS_EVERYTHING = "covers_everything"
+    COVERS_NOTHING = "covers_nothing"
+
+
+@dataclass(frozen=True, eq=False)
+class EditRegion:
+    """The edit region of one output, at the size of the source; the non-edit region is the rest."""
+
+    status: RegionStatus
+    how: str
+    """`objects` or `changes`; empty where nothing was found."""
+    names: tuple[str, ...]
+    """The phrases that were looked for."""
+    mask: Mask | None
+    """True inside; None unless the status is `ok`."""
+    source_boxes: tuple[tuple[float, float, float, float], ...] = ()
+    output_boxes: tuple[tuple[float, float, float, float], ...] = ()
+    share: float = 0.0
+    """Of the image, whatever the status."""
+
+    @property
+    def is_ok(self) -> bool:
+        return self.status is RegionStatus.OK
+
+
+def edited_names(instruction: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The things that an instruction changes: what to look for in the source, and in the outputs."""
+    before: list[str] = []
+    after: list[str] = []
+    for edit in read_instruction(instruction).edits:
+        first, second = _names_of(edit)
+        before += first
+        after += second
+    return tuple(dict.fromkeys(before)), tuple(dict.fromkeys(after))
+
+
+def _names_of(edit: Edit) -> tuple[list[str], list[str]]:
+    target, value = ([text] if text and text != "image" else [] for text in (edit.target, edit.value))
+    if edit.kind is EditKind.ADD:
+        return [], value or target
+    if edit.kind is EditKind.REMOVE:
+        return target, []
+    if edit.kind is EditKind.REPLACE:
+        return target, value
+    return (target, target) if not edit.whole_image else ([], [])
+
+
+def find_regions(
+    instruction: str,
+    source: Pixels,
+    outputs: Sequence[Pixels],
+    ground: Ground,
+    grounder: Grounder | None,
+    *,
+    method: RegionMethod = "auto",
+    masks: MaskMaker | None = None,
+) -> tuple[EditRegion, ...]:
+    """The edit region of each output, all of the source's size.
+
+    `auto` looks for the objects first, and where one output has none, takes the changes that most outputs share for
+    all of them: regions of one group are found in one way. `outputs` are (height, width, 3), of the source's size.
+    """
+    before, after = edited_names(instruction)
+    if method != "changes" and grounder is not None:
+        by_objects = _by_objects(source, outputs, before, after, ground, grounder, masks)
+        statuses = {region.status for region in by_objects}
+        if method == "objects" or not statuses & {RegionStatus.NOT_FOUND, RegionStatus.NAMES_NOTHING}:
+            return by_objects
+    return _by_changes(source, outputs, tuple(dict.fromkeys((*before, *after))))
+
+
+def _by_objects(
+    source: Pixels,
+    outputs: Sequence[Pixels],
+    before: tuple[str, ...],
+    after: tuple[str, ...],
+    ground: Ground,
+    grounder: Grounder,
+    masks: MaskMaker | None,
+) -> tuple[EditRegion, ...]:
+    sought = {"source": before if ground != "output" else (), "output": after if ground != "source" else ()}
+    names = tuple(dict.fromkeys((*sought["source"], *sought["output"])))
+    if not names:
+        return tuple(EditRegion(RegionStatus.NAMES_NOTHING, "", (), None) for _ in outputs)
+    height, width = source.shape[:2]
+    in_source = _boxes(source, sought["source"], grounder)
+    base = _mask_of(source, in_source, masks)
+    regions = []
+    for output in outputs:
+        in_output = _boxes(output, sought["output"], grounder)
+        missing = (bool(sought["source"]) and not in_source) or (bool(sought["output"]) and not in_output)
+        if missing:
+            regions.append(EditRegion(RegionStatus.NOT_FOUND, "", names, None, in_source, in_output))
+            continue
+        mask = base | _mask_of(output, in_output, masks) if in_output else base.copy()
+        regions.append(_checked(mask.reshape(height, width), "objects", names, in_source, in_output))
+    return tuple(regions)
+
+
+def _boxes(pixels: Pixels, names: Sequence[str], grounder: Grounder) -> tuple[tuple[float, float, float, float], ...]:
+    return tuple(found.box for found in grounder(pixels, names)) if names else ()
+
+
+def _mask_of(pixels: Pixels, boxes: Sequence[tuple[float, float, float, float]], masks: MaskMaker | None) -> Mask:
+    height, width = pixels.shape[:2]
+    if masks is not None and boxes:
+        return masks(pixels, boxes)
+    mask = np.zeros((height, width), dtype=np.bool_)
+    for box in boxes:
+        mask |= box_to_mask(Box(*box), width, height)
+    return mask
+
+
+def _by_changes(source: Pixels, outputs: Sequence[Pixels], names: tuple[str, ...]) -> tuple[EditRegion, ...]:
+    """One region for all: pixels that changed in more than half of the outputs (in both of two).
+
+    What an editor changed by mistake differs from editor to editor; what was asked for is shared.
+    """
+    height, width = source.shape[:2]
+    frame = frame_of(Image.fromarray(source))
+    changed = []
+    for output in outputs:
+        difference = measure_difference(frame, Image.fromarray(output))
+        everywhere = float(np.median(difference.colour)) > _EVERYWHERE  # nothing stands out from such a change
+        found = np.ones_like(difference.mask) if everywhere else difference.mask
+        changed.append(cv2.resize(found.astype(np.float32), (width, height)))
+    shared = np.mean([part > 0.5 for part in changed], axis=0) > 0.5
+    if shared.any():
+        reach = max(1, round(_MARGIN * max(height, width)))
+        kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach + 1, 2 * reach + 1))
+        shared = cv2.dilate(shared.astype(np.uint8), kernel) > 0
+    region = _checked(np.asarray(shared, np.bool_), "changes", names, (), ())
+    if region.status is RegionStatus.COVERS_NOTHING and not names:
+        region = EditRegion(RegionStatus.NAMES_NOTHING, "", (), None)
+    return tuple(region for _ in outputs)
+
+
+def _checked(
+    mask: Mask,
+    how: str,
+    names: tuple[str, ...],
+    source_boxes: tuple[tuple[float, float, float, float], ...],
+    output_boxes: tuple[tuple[float, float, float, float], ...],
+) -> EditRegion:
+    share = float(mask.mean())
+    status = RegionStatus.OK
+    if share >= LARGEST_SHARE:
+        status = RegionStatus.COVERS_EVERYTHING
+    elif share < SMALLEST_SHARE:
+        status = RegionStatus.COVERS_NOTHING
+    kept = mask if status is RegionStatus.OK else None
+    return EditRegion(status, how, names, kept, source_boxes, output_boxes, share)

@@ -1,0 +1,1 @@
+"""Fine-tuning a vision-language model on preference pairs."""

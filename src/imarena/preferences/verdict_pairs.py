@@ -1,0 +1,75 @@
+"""Preference pairs from people's votes and from a judge's verdicts in both orders, with filters of agreement."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import Field
+
+from imarena.core.records import ImageRef, Noun, Outcome
+from imarena.preferences.groups import PairSet
+from imarena.preferences.pair import PreferencePair
+
+
+class AgreementFilter(Noun):
+    """When verdicts make a pair."""
+
+    min_votes: int = Field(default=1, ge=1)
+    min_share: float = Field(default=0.5, gt=0, le=1)
+    """Share of all votes, ties included, that the winner needs; more than that where it is one half."""
+    both_orders: bool = True
+    """A judge's verdict counts only where it is the same in both orders."""
+
+
+@dataclass(frozen=True)
+class JudgedPair:
+    """Two outputs and what was said about them, as seen from these sides."""
+
+    item: str
+    instruction: str
+    task: str
+    source: ImageRef
+    left: ImageRef
+    right: ImageRef
+    outcomes: tuple[Outcome, ...]
+    """One per vote, or the outcome of a judge's battle."""
+    consistent: bool | None = None
+    """Did a judge give the same outcome in both orders? None: asked in one order, or people."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def pairs_from_verdicts(
+    judged: Sequence[JudgedPair], rule: AgreementFilter, made_by: str, dimension: str, seed: int
+) -> PairSet:
+    """Pairs, ties apart, and how many were left out by reason: too few votes, no agreement, orders that disagree."""
+    pairs: list[PreferencePair] = []
+    ties: list[PreferencePair] = []
+    skipped: Counter[str] = Counter()
+    for each in sorted(judged, key=lambda pair: (pair.task, pair.item, pair.left.sha256, pair.right.sha256)):
+        winner, share, reason = _decide(each, rule, made_by)
+        if winner is None:
+            skipped[reason] += 1
+            continue
+        votes = Counter(str(outcome) for outcome in each.outcomes)
+        same = each.left.sha256 == each.right.sha256
+        pair = PreferencePair(
+            item=each.item, instruction=each.instruction, task=each.task, source=each.source, left=each.left,
+            right=each.right, winner=Outcome.TIE if same else winner, made_by=made_by, dimension=dimension,
+            strength=share, provenance={**each.details, "votes": dict(votes), "filter": rule.model_dump()},
+        ).arranged(seed)  # fmt: skip
+        (ties if pair.winner is Outcome.TIE else pairs).append(pair)
+    return PairSet(tuple(pairs), tuple(ties), dict(skipped))
+
+
+def _decide(each: JudgedPair, rule: AgreementFilter, made_by: str) -> tuple[Outcome | None, float, str]:
+    if made_by == "judgments" and rule.both_orders and each.consistent is not True:
+        return None, 0.0, "orders_disagree" if each.consistent is False else "one_order_only"
+    if len(each.outcomes) < rule.min_votes:
+        return None, 0.0, "too_few_votes"
+    merged = [Outcome.TIE if outcome is Outcome.BOTH_BAD else outcome for outcome in each.outcomes]
+    winner, votes = Counter(merged).most_common(1)[0]
+    share = votes / len(merged)
+    if share < rule.min_share or (share == 0.5 and rule.min_share == 0.5):
+        return None, share, "raters_disagree"
+    return winner, share, ""

@@ -1,0 +1,1 @@
+"""How few votes, items or raters a leaderboard depends on."""

@@ -1,0 +1,167 @@
+"""How few votes, items or raters decide a board: the first place, the top k, and each two neighbours."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from imarena.core import UserError
+from imarena.core.records import JsonDict
+from imarena.ranking.battles import Battles
+from imarena.ranking.fragility.removal import FittedRemovals
+from imarena.ranking.fragility.search import PassingSearch, Removal
+from imarena.ranking.options import Options
+
+UNITS = ("vote", "item", "rater")
+TRIED = 6
+"""Pairs of models, the most promising first, that are searched for the first place and for the top k."""
+LISTED = 1000
+"""Removed units that are listed."""
+BEST_OF_2, BEST_OF_10 = 0.5641895835, 1.5387527308
+"""Expected largest of 2 and of 10 independent standard normal numbers."""
+
+
+@dataclass(frozen=True)
+class RemovedUnit:
+    """Votes of one kind (`A over B`), an item or a rater, and how many of it are removed."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True)
+class FragileOrder:
+    """The fewest units without which `behind` would be above `ahead`."""
+
+    question: str
+    """`first place`, `top 3` or `neighbours`."""
+    unit: str
+    ahead: str
+    behind: str
+    removed: int | None
+    """None: no removal of up to half of the units was found."""
+    total: int
+    difference: float
+    """Rating points between the two on the whole board."""
+    difference_without: float | None
+    """The same without the removed units: below 0."""
+    units: tuple[RemovedUnit, ...]
+
+
+@dataclass(frozen=True)
+class CloneGain:
+    """Rating points that the best of 2 and of 10 entries of one model is ahead of the model, by chance alone."""
+
+    model: str
+    best_of_2: float
+    best_of_10: float
+
+
+@dataclass(frozen=True)
+class BoardFragility:
+    """The answers for each kind of unit that the battles name, and what clones would gain."""
+
+    orders: tuple[FragileOrder, ...]
+    clones: tuple[CloneGain, ...]
+
+    def to_json(self) -> JsonDict:
+        """As `rank --json` prints it."""
+        return {
+            "orders": [{**asdict(order), "units": [asdict(unit) for unit in order.units]} for order in self.orders],
+            "clones": [asdict(gain) for gain in self.clones],
+        }
+
+
+def board_fragility(battles: Battles, options: Options) -> BoardFragility:
+    """The answers for each kind of unit that the battles name, and what a clone of each model would gain.
+
+    Every answer was checked by fitting the board without the removed units. It is the smallest that the search found;
+    a smaller one is possible (docs/design/ranking.md).
+    """
+    top = options.fragility or 0
+    _check(battles, options, top)
+    orders: list[FragileOrder] = []
+    clones: tuple[CloneGain, ...] = ()
+    for unit in UNITS:
+        if (unit == "item" and battles.item is None) or (unit == "rater" and battles.rater is None):
+            continue
+        fits = FittedRemovals(battles, unit)
+        if fits.units.total:
+            orders += _orders(battles, fits, unit, min(top, len(battles.models) - 1), options)
+        clones = clones or _clones(battles, fits, options)
+    return BoardFragility(tuple(orders), clones)
+
+
+def _check(battles: Battles, options: Options, top: int) -> None:
+    if options.method != "bt" or options.position or options.anchors or battles.covariates is not None:
+        raise UserError(
+            "--fragility works with the method bt without position, covariates or anchors.",
+            hint="Leave those options out.",
+        )
+    if options.dimension_weight != "count":
+        raise UserError("--fragility does not work with --balanced.", hint="Leave out --balanced.")
+    if top < 1:
+        raise UserError(f"--fragility takes the size of the top, 1 or more, not {top}.", hint="Usual: 3.")
+
+
+def _orders(battles: Battles, fits: FittedRemovals, unit: str, top: int, options: Options) -> Iterable[FragileOrder]:
+    ranked = [int(model) for model in np.argsort(-fits.base, kind="stable")]
+    searched: dict[tuple[int, int], tuple[PassingSearch, Removal | None]] = {}
+
+    def search(ahead: int, behind: int) -> tuple[PassingSearch, Removal | None]:
+        if (ahead, behind) not in searched:
+            passing = PassingSearch(fits, ahead, behind)
+            searched[ahead, behind] = passing, passing.fewest(fits.units.total // 2)
+        return searched[ahead, behind]
+
+    def easiest(pairs: list[tuple[int, int]]) -> tuple[PassingSearch, Removal | None]:
+        by_estimate = sorted(pairs, key=lambda pair: PassingSearch(fits, *pair).estimate())
+        tried = [search(*pair) for pair in by_estimate[:TRIED]]
+        return min(tried, key=lambda one: np.inf if one[1] is None else one[1].size)
+
+    def order(question: str, answer: tuple[PassingSearch, Removal | None]) -> FragileOrder:
+        passing, removal = answer
+        return FragileOrder(
+            question=question,
+            unit=unit,
+            ahead=battles.models[passing.ahead],
+            behind=battles.models[passing.behind],
+            removed=None if removal is None else removal.size,
+            total=fits.units.total,
+            difference=passing.start.lead * options.per_log,
+            difference_without=None if removal is None else removal.lead * options.per_log,
+            units=() if removal is None else _removed(battles, fits, removal),
+        )
+
+    yield order("first place", easiest([(ranked[0], model) for model in ranked[1:]]))
+    if top > 1:
+        yield order(f"top {top}", easiest([(above, below) for above in ranked[:top] for below in ranked[top:]]))
+    for ahead, behind in pairwise(ranked):
+        yield order("neighbours", search(ahead, behind))
+
+
+def _removed(battles: Battles, fits: FittedRemovals, removal: Removal) -> tuple[RemovedUnit, ...]:
+    """The removed units by name, the most numerous first."""
+    named: Counter[str] = Counter()
+    entries = fits.units.matrix.indices if not fits.units.names else None
+    for kind in np.flatnonzero(removal.removed):
+        if entries is None:
+            name = fits.units.names[kind]
+        else:
+            cell, outcome = divmod(int(entries[kind]), 3)
+            left, right = battles.models[fits.cells.left[cell]], battles.models[fits.cells.right[cell]]
+            name = (f"{left} over {right}", f"{left} tied with {right}", f"{right} over {left}")[outcome]
+        named[name] += int(removal.removed[kind])
+    return tuple(RemovedUnit(name, count) for name, count in named.most_common(LISTED))
+
+
+def _clones(battles: Battles, fits: FittedRemovals, options: Options) -> tuple[CloneGain, ...]:
+    """What entering a model several times and keeping the best result would gain, from the error of its rating."""
+    inverse = np.linalg.pinv(fits.information(fits.cells.counts, fits.base), hermitian=True)
+    error = np.sqrt(np.maximum(np.diag(inverse), 0.0)) * options.per_log
+    return tuple(
+        CloneGain(battles.models[model], float(error[model] * BEST_OF_2), float(error[model] * BEST_OF_10))
+        for model in np.argsort(-fits.base, kind="stable")
+    )

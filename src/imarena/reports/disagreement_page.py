@@ -1,0 +1,207 @@
+"""Where a judge and people disagree most: tables for the terminal, and a page with the images and both sides' words."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from imarena.core.records import ImageRef
+from imarena.reports.page import GalleryItem, Page, PageImage, Section
+from imarena.reports.tables import Cell, Column, Number, Table
+from imarena.reports.tables.table import columns
+
+_SHOWN_WORDS = 60
+RATED, VOTED = "rating", "vote"
+
+
+@dataclass(frozen=True)
+class ShownImage:
+    """An image of a disagreement: what it is, and what to write under it."""
+
+    caption: str
+    image: ImageRef | None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class RatedFigures:
+    """The numbers behind a score and people's ratings of the same output."""
+
+    judge_score: float | str
+    people_mean: float | str
+    difference: float | None
+    """The judge's rank less people's, below 0 where the judge is too strict."""
+    ratings: tuple[float, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return vars(self) | {"ratings": list(self.ratings)}
+
+
+@dataclass(frozen=True)
+class VotedFigures:
+    """The numbers behind a verdict and people's votes on the same pair."""
+
+    judge_side: float | str
+    people_side: float | str
+    certainty: float | None
+    votes: Mapping[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return vars(self) | {"votes": dict(self.votes)}
+
+
+@dataclass(frozen=True)
+class ShownDisagreement:
+    """One output or pair, with what the judge and people answered and said."""
+
+    kind: str
+    """`rating` or `vote`."""
+    judge: str
+    about: str
+    """The criterion or the dimension."""
+    dataset: str
+    key: str
+    task: str
+    topic: str
+    instruction: str
+    editors: tuple[str, ...]
+    size: float
+    judge_answer: str
+    people_answer: str
+    figures: RatedFigures | VotedFigures
+    judge_words: tuple[str, ...]
+    people_words: tuple[str, ...]
+    images: tuple[ShownImage, ...] = ()
+
+    @property
+    def difference(self) -> float:
+        """Ratings: the judge's rank less people's, below 0 where the judge is too strict. Votes have only a size."""
+        stated = self.figures.difference if isinstance(self.figures, RatedFigures) else None
+        return self.size if stated is None else stated
+
+    @property
+    def direction(self) -> str:
+        """Ratings: what the sign of the difference means."""
+        if self.kind != RATED or not self.difference:
+            return ""
+        return "too generous" if self.difference > 0 else "too strict"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        plain = ("kind", "judge", "about", "dataset", "key", "task", "topic", "instruction", "size")
+        return {
+            **{name: getattr(self, name) for name in plain}, "editors": list(self.editors),
+            "judge_answer": self.judge_answer, "people_answer": self.people_answer, **self.figures.to_json(),
+            "judge_words": list(self.judge_words), "people_words": list(self.people_words),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GroupDisagreement:
+    """How far a judge and people are apart in one task or topic."""
+
+    kind: str
+    judge: str
+    label: str
+    """`task` or `topic`."""
+    value: str
+    n: int
+    """Outputs, or pairs on which both chose a side."""
+    opposite: int | None
+    """Votes: pairs with opposite sides."""
+    mean_size: float | None
+    """Ratings: the mean distance of the two ranks."""
+    mean_difference: float | None
+    """Ratings: above 0 where the judge is too generous."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "kind": self.kind, "judge": self.judge, self.label: self.value, "n": self.n, "opposite": self.opposite,
+            "share": self.share, "mean_size": self.mean_size, "mean_difference": self.mean_difference,
+        }  # fmt: skip
+
+    @property
+    def share(self) -> float | None:
+        """Votes: the share of opposite sides."""
+        return self.opposite / self.n if self.opposite is not None and self.n else None
+
+
+def disagreement_tables(items: Sequence[ShownDisagreement], groups: Sequence[GroupDisagreement]) -> list[Table]:
+    """The largest disagreements, and how they spread over tasks and topics."""
+    return [*_items(items), *group_tables(groups)]
+
+
+def _items(items: Sequence[ShownDisagreement]) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            each.judge, each.key, each.task, " / ".join(each.editors), each.about, each.judge_answer,
+            each.people_answer, Number(each.difference, _spec(each)), each.direction,
+            " ".join((*each.judge_words, *each.people_words))[:_SHOWN_WORDS],
+        )
+        for each in items
+    ]  # fmt: skip
+    head = columns(
+        "judge", "item", Column("task", drop=1), Column("output", wrap=True), Column("about", drop=2),
+        Column("judge says", wrap=True), Column("people say", wrap=True), "disagreement",
+        Column("judge is", wrap=True), Column("words", wrap=True, drop=1),
+    )  # fmt: skip
+    return [Table(head, tuple(rows), "Largest disagreements between judge and people")] if rows else []
+
+
+def _spec(each: ShownDisagreement) -> str:
+    return "+.3f" if each.kind == RATED else ".3f"
+
+
+def group_tables(groups: Sequence[GroupDisagreement]) -> list[Table]:
+    """One table per kind and label."""
+    tables = []
+    for kind, label in dict.fromkeys((each.kind, each.label) for each in groups):
+        mine = [each for each in groups if (each.kind, each.label) == (kind, label)]
+        if kind == VOTED:
+            head = columns("judge", label, "pairs", "opposite sides", Column("share", ".0%", "–"))
+            rows: tuple[tuple[Cell, ...], ...] = tuple(
+                (each.judge, each.value, each.n, each.opposite, each.share) for each in mine
+            )
+            title = f"Opposite sides by {label}, of the pairs that both decide"
+        else:
+            head = columns(
+                "judge", label, "outputs", Column("mean distance", ".3f"), Column("judge less people", "+.3f")
+            )
+            rows = tuple((each.judge, each.value, each.n, each.mean_size, each.mean_difference) for each in mine)
+            title = f"Distance of the ranks by {label} (0 to 1)"
+        tables.append(Table(head, rows, title))
+    return tables
+
+
+def build_disagreement_page(
+    items: Sequence[ShownDisagreement],
+    groups: Sequence[GroupDisagreement],
+    rules: Sequence[str],
+    picture: Callable[[ImageRef], str],
+) -> Page:
+    """The page. `items` come in the order in which they are shown; `picture` gives the file of an image."""
+    sections = []
+    if groups:
+        sections.append(Section("By task and topic", tables=tuple(group_tables(groups))))
+    for judge in dict.fromkeys(each.judge for each in items):
+        exhibits = tuple(_exhibit(each, picture) for each in items if each.judge == judge)
+        sections.append(Section(f"Where {judge} and people disagree most", tuple(rules), exhibits=exhibits))
+    return Page("Where the judge is wrong", f"{len(items)} disagreements, the largest first.", tuple(sections))
+
+
+def _exhibit(each: ShownDisagreement, picture: Callable[[ImageRef], str]) -> GalleryItem:
+    title = " · ".join(part for part in (each.key, each.task, each.topic, each.about) if part)
+    direction = f" (the judge is {each.direction})" if each.direction else ""
+    remarks = (
+        f"Disagreement: {each.difference:{_spec(each)}}{direction}.",
+        f"The judge: {each.judge_answer}.",
+        *each.judge_words,
+        f"People: {each.people_answer}.",
+        *each.people_words,
+    )
+    pictures = tuple(
+        PageImage(picture(shown.image), shown.caption, shown.note) for shown in each.images if shown.image is not None
+    )
+    return GalleryItem(title, each.instruction, pictures, remarks)

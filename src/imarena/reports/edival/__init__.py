@@ -1,0 +1,1 @@
+"""EdiVal's figures and tables from scored outputs."""

@@ -1,0 +1,90 @@
+"""EdiVal's scores of single outputs, as reports read them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class ScoredEdit:
+    """One edit: its type, whether it was carried out (None: undecided) and why."""
+
+    type: str
+    passed: bool | None
+    reason: str = ""
+    replace_rules: Mapping[str, bool | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ScoredOutput:
+    """One output of one editor, with what EdiVal says about it; None or empty where it says nothing."""
+
+    item: str
+    editor: str
+    mode: str
+    turn: int
+    edits: tuple[ScoredEdit, ...] = ()
+    """Those up to this turn: in multi-turn mode each against the turn before, in complex mode all against the base."""
+    consistency: Mapping[str, float] = field(default_factory=dict)
+    quality: Mapping[str, float] = field(default_factory=dict)
+    square: bool = True
+    """Is the base image square?"""
+    resized: bool = False
+    latency_s: float | None = None
+    connector: str = ""
+    """How the instructions of a complex edit were joined; empty: by default."""
+
+    @property
+    def marginal(self) -> bool | None:
+        """Whether the edit of this turn itself was carried out."""
+        return self.edits[-1].passed if self.edits else None
+
+    @property
+    def success(self) -> bool | None:
+        """Whether every edit up to this turn was carried out."""
+        passed = [edit.passed for edit in self.edits]
+        if False in passed:
+            return False
+        return None if None in passed or not passed else True
+
+
+@dataclass(frozen=True)
+class ScoredSet:
+    """All outputs of a report, those that are missing, and the tools that made the scores."""
+
+    outputs: tuple[ScoredOutput, ...]
+    missing: Mapping[tuple[str, str, int], int] = field(default_factory=dict)
+    """(editor, mode, turn): images without an output there."""
+    tools: Mapping[str, str] = field(default_factory=dict)
+    name: str = "edival"
+    unscored: Mapping[str, int] = field(default_factory=dict)
+    """Why outputs have no score in a dimension, and how many."""
+
+    @property
+    def turns(self) -> list[int]:
+        """The turns that occur."""
+        return sorted({output.turn for output in self.outputs})
+
+    def of(self, editor: str, mode: str, turn: int) -> list[ScoredOutput]:
+        """The outputs of one editor at one turn."""
+        return [o for o in self.outputs if (o.editor, o.mode, o.turn) == (editor, mode, turn)]
+
+    def editors(self, mode: str) -> list[str]:
+        """The editors with outputs in a mode."""
+        return sorted({output.editor for output in self.outputs if output.mode == mode})
+
+
+def complete_cases(scored: ScoredSet) -> ScoredSet:
+    """Only images for which the editor gave every turn in that mode."""
+    last = max(scored.turns, default=0)
+    turns: dict[tuple[str, str, str], set[int]] = {}
+    for output in scored.outputs:
+        turns.setdefault((output.editor, output.mode, output.item), set()).add(output.turn)
+    wanted = set(range(last + 1))
+    kept = tuple(o for o in scored.outputs if turns[o.editor, o.mode, o.item] >= wanted)
+    return ScoredSet(kept, scored.missing, scored.tools, scored.name, scored.unscored)
+
+
+def known_mean(values: Sequence[float | None]) -> float | None:
+    """The mean of what is there; None where nothing is."""
+    there = [float(value) for value in values if value is not None]
+    return sum(there) / len(there) if there else None

@@ -1,0 +1,66 @@
+"""How few votes, items or raters decide a board, as tables."""
+
+from typing import Any, cast
+
+from imarena.core.records import Ranking
+from imarena.reports.tables.table import Cell, Column, Table, columns
+
+_UNITS_SHOWN = 3
+_ROWS_SHOWN = 10
+"""Pairs of neighbours, the most fragile first, and models with clones. JSON has all of them."""
+_HALF = "No removal of up to half of the {units} was found that changes this order."
+_CHECKED = "Each count was checked by fitting the board again without the removed units. A smaller set may exist."
+_CLONES = (
+    "A model that is entered several times and keeps its best result gains this many points on average, without being "
+    "any better."
+)
+
+
+def fragility_tables(ranking: Ranking) -> list[Table]:
+    """The fewest removals for each question, and what entering clones would gain; nothing where it was not asked."""
+    found = cast("dict[str, Any] | None", ranking.details.get("fragility"))
+    if found is None:
+        return []
+    return [_orders_table(found["orders"]), _clones_table(found["clones"])]
+
+
+def _orders_table(orders: list[dict[str, Any]]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    neighbours = [order for order in orders if order["question"] == "neighbours"]
+    neighbours.sort(key=lambda order: order["removed"] or order["total"])
+    shown = [order for order in orders if order["question"] != "neighbours"] + neighbours[:_ROWS_SHOWN]
+    for order in shown:
+        share = None if order["removed"] is None else order["removed"] / order["total"]
+        rows.append(
+            (
+                order["question"], order["unit"] + "s", order["removed"], share, order["behind"], order["ahead"],
+                order["difference"], _listed(order["units"]),
+            )
+        )  # fmt: skip
+    head = columns(
+        "what changes",
+        "remove",
+        Column("fewest", ",", absent="–"),
+        Column("share", ".3%", absent="–"),
+        "then ahead",
+        "then behind",
+        Column("difference", ".1f"),
+        Column("which", wrap=True),
+    )
+    units = sorted({order["unit"] + "s" for order in shown if order["removed"] is None})
+    hidden = len(orders) - len(shown)
+    more = [f"The {_ROWS_SHOWN} most fragile pairs of neighbours; --json has {hidden} more."] if hidden else []
+    notes = [_CHECKED, *more, *(_HALF.format(units=unit) for unit in units)]
+    return Table(head, tuple(rows), "Fragility: the fewest removals that change the order", tuple(notes))
+
+
+def _listed(units: list[dict[str, Any]]) -> str:
+    shown = [f"{unit['count']} x {unit['name']}" if unit["count"] > 1 else unit["name"] for unit in units]
+    more = f" and {len(shown) - _UNITS_SHOWN} more" if len(shown) > _UNITS_SHOWN else ""
+    return ", ".join(shown[:_UNITS_SHOWN]) + more
+
+
+def _clones_table(clones: list[dict[str, Any]]) -> Table:
+    head = columns("model", Column("best of 2", "+.1f"), Column("best of 10", "+.1f"))
+    rows = tuple((line["model"], line["best_of_2"], line["best_of_10"]) for line in clones[:_ROWS_SHOWN])
+    return Table(head, rows, "Clones: points gained by entering a model several times", (_CLONES,))

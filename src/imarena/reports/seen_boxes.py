@@ -1,0 +1,40 @@
+"""A picture with what was seen in it drawn on top: boxes of objects, faces, words and the salient region."""
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PIL import Image, ImageDraw, ImageFont
+
+from imarena.images import decode
+
+LONG_SIDE = 1600
+"""A larger picture is shrunk: boxes and their labels stay readable."""
+COLOURS = {"salient": (255, 200, 0), "objects": (230, 30, 60), "faces": (20, 140, 255), "words": (20, 160, 60)}
+
+
+def picture_with_boxes(data: bytes, boxes: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes:
+    """A PNG of the picture with boxes in pixels of the picture, by what was seen (`COLOURS` has the names)."""
+    image = decode(data)
+    scale = min(1.0, LONG_SIDE / max(image.size))
+    size = max(1, round(image.size[0] * scale)), max(1, round(image.size[1] * scale))
+    drawn = image.resize(size, Image.Resampling.LANCZOS) if scale < 1 else image.copy()
+    pen = ImageDraw.Draw(drawn)
+    font = ImageFont.load_default(max(10, min(size) // 40))
+    width = max(1, max(size) // 400)
+    for seen, colour in COLOURS.items():
+        for entry in boxes.get(seen, ()):
+            left, top, right, bottom = (end * scale for end in entry["box"])
+            pen.rectangle((left, top, max(left, right - 1), max(top, bottom - 1)), outline=colour, width=width)
+            label = f"{_printable(entry.get('label') or entry.get('text') or seen)} {entry['score']:.2f}"
+            area = pen.textbbox((left + width, top + width), label, font=font)
+            pen.rectangle(area, fill=colour)
+            pen.text((left + width, top + width), label, fill=(255, 255, 255), font=font)
+    buffer = io.BytesIO()
+    drawn.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def _printable(text: str) -> str:
+    """What a picture says may be anything: a short line of letters that the font can draw."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)[:40]

@@ -1,0 +1,103 @@
+"""Simulated raters, to rehearse a campaign: how each kind answers, and how long it takes. Chance comes from a seed."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from imarena.core import sha256_hex
+from imarena.core.records import Assignment
+from imarena.routing.ballots import Answer
+from imarena.routing.forms import forms
+
+Behaviour = Literal["careful", "fast", "one_sided", "random"]
+_PREFERENCES = ("left", "right", "tie", "both_bad")
+
+
+@dataclass(frozen=True)
+class Temper:
+    """How a kind of rater works: the share of answers that follow the truth, the median time, and a fixed side."""
+
+    follows: float
+    seconds: float
+    side: str | None = None
+
+
+TEMPERS: dict[Behaviour, Temper] = {
+    "careful": Temper(follows=0.9, seconds=14.0),
+    "fast": Temper(follows=0.6, seconds=0.9),
+    "one_sided": Temper(follows=0.0, seconds=7.0, side="left"),
+    "random": Temper(follows=0.0, seconds=7.0),
+}
+
+
+def simulated_answer(assignment: Assignment, behaviour: Behaviour, rater_id: str, seed: int) -> Answer:
+    """An answer that the form accepts.
+
+    Careful raters follow the known answer, or an order of outputs that the seed fixes: there is no truth about the
+    pictures here.
+    """
+    temper, chance = TEMPERS[behaviour], random.Random(f"{seed}:{rater_id}:{assignment.assignment_id}")
+    follows = chance.random() < temper.follows
+    made = _KINDS[assignment.kind](assignment, temper, chance, follows, seed)
+    seconds = round(temper.seconds * chance.lognormvariate(0.0, 0.35), 2)
+    return Answer(**made, time_spent_s=seconds)
+
+
+def _quality(seed: int, output_id: str | None) -> float:
+    return int(sha256_hex(f"quality:{seed}:{output_id}".encode())[:8], 16) / 16**8
+
+
+def _expected(assignment: Assignment) -> dict[str, Any]:
+    known = assignment.params.get("expected")
+    return dict(known) if isinstance(known, dict) else {}
+
+
+def _preference(
+    assignment: Assignment, temper: Temper, chance: random.Random, follows: bool, seed: int
+) -> dict[str, Any]:
+    if temper.side is not None:
+        return {"preference": temper.side}
+    if not follows:
+        return {"preference": chance.choice(_PREFERENCES)}
+    better = "left" if _quality(seed, assignment.left_id) >= _quality(seed, assignment.right_id) else "right"
+    return {"preference": _expected(assignment).get("preference") or better}
+
+
+def _yes_no(assignment: Assignment, temper: Temper, chance: random.Random, follows: bool, seed: int) -> dict[str, Any]:
+    if temper.side is not None:
+        return {"answer": True}
+    known = _expected(assignment).get("answer")
+    truth = bool(known) if known is not None else _quality(seed, assignment.left_id) >= 0.5
+    return {"answer": truth if follows else chance.random() < 0.5}
+
+
+def _rating(assignment: Assignment, temper: Temper, chance: random.Random, follows: bool, seed: int) -> dict[str, Any]:
+    expected = _expected(assignment).get("ratings")
+    known = expected if isinstance(expected, dict) else {}
+    ratings = {}
+    for question in forms().criteria:
+        middle = question.low + round(_quality(seed, assignment.left_id) * (question.high - question.low))
+        truth = int(known.get(question.name, middle))
+        value = truth if follows else chance.randint(question.low, question.high)
+        ratings[question.name] = question.high if temper.side is not None else value
+    return {
+        "ratings": ratings, "no_object_issues": True, "no_segment_issues": True, "comment": "simulated answer",
+    }  # fmt: skip
+
+
+def _check(
+    assignment: Assignment,  # noqa: ARG001 - all kinds are called alike
+    temper: Temper,
+    chance: random.Random,
+    follows: bool,
+    seed: int,  # noqa: ARG001
+) -> dict[str, Any]:
+    sound = follows or temper.side is not None or chance.random() < 0.5
+    checks = {question.name: sound for question in forms().checks}
+    return {"checks": checks, "decision": "accept" if sound else "repair", "comment": "simulated answer"}
+
+
+_KINDS: dict[str, Callable[[Assignment, Temper, random.Random, bool, int], dict[str, Any]]] = {
+    "preference": _preference, "yes_no": _yes_no, "rating": _rating, "check": _check,
+}  # fmt: skip

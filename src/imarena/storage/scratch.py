@@ -1,0 +1,46 @@
+"""Copies of a workspace: one of its records that is gone afterwards, to plan; and one to try things with."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from imarena.core import FILE_NAME, UserError
+from imarena.storage.backup import dump_database, settings_with_url
+from imarena.storage.database import connect, sqlite_url
+from imarena.storage.store import Store
+from imarena.storage.workspace import Workspace, open_workspace
+
+
+@contextmanager
+def scratch_copy(workspace: Workspace) -> Iterator[Workspace]:
+    """All records and the settings, in a folder that is deleted at the end; the pictures are not copied."""
+    with tempfile.TemporaryDirectory(prefix="imarena-") as folder:
+        path = Path(folder) / "arena.db"
+        dump_database(workspace.store.engine, path)
+        with Workspace(Path(folder), workspace.settings, Store(connect(sqlite_url(path)))) as copy:
+            yield copy
+
+
+def copy_workspace(workspace: Workspace, to: Path) -> Workspace:
+    """A copy in a new folder, on SQLite: all records, and the pictures, as links to the same files where possible.
+
+    What is done with the copy does not touch the workspace.
+    """
+    if to.exists() and (not to.is_dir() or any(to.iterdir())):
+        raise UserError(f"{to} is not empty.", hint="Name a new folder for the copy.")
+    to.mkdir(parents=True, exist_ok=True)
+    dump_database(workspace.store.engine, to / "arena.db")
+    (to / "blobs").mkdir()
+    for sha256 in workspace.blobs:
+        source, target = workspace.blobs.path(sha256), to / workspace.blobs.path(sha256).relative_to(workspace.root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(source, target)
+        except OSError:  # another disk
+            shutil.copyfile(source, target)
+    settings = (workspace.root / FILE_NAME).read_text(encoding="utf-8")
+    (to / FILE_NAME).write_text(settings_with_url(settings, ""), encoding="utf-8")
+    return open_workspace(to)

@@ -1,0 +1,57 @@
+"""The object plan of a multi-turn entry, from the exact scene: its objects with their boxes, and each turn's pools."""
+
+from imarena.core import ObjectPlan, ObjectPools, ObjectTurn, SceneObject
+from imarena.studio.edits import apply_edit
+from imarena.studio.entry import BenchmarkEntry
+from imarena.studio.render import render_scene
+from imarena.studio.scene import Scene
+
+TOOL = "imarena.studio"
+
+
+def entry_plan(entry: BenchmarkEntry) -> ObjectPlan | None:
+    """The objects of an entry's scene and what each step does to them; None for an entry that is not object-centric."""
+    if entry.scene is None:
+        return None
+    scene, objects = entry.scene, _objects(entry.scene)
+    pools, turns = ObjectPools.of(objects), []
+    for step in entry.steps:
+        turn = step.turn
+        if turn is None:
+            return None
+        scene = apply_edit(scene, step.edit)
+        things = {thing.name: thing.foreground for thing in scene.things}
+        foreground = [name for name in pools.available if things.get(name, False)]
+        pools = pools.after(turn, new_name=_name_after(turn, scene, step.edit.uids), foreground=foreground)
+        turns.append(pools.written_to(turn))
+    return ObjectPlan(objects=objects, turns=tuple(turns), tools={"objects": TOOL, "instructions": TOOL})
+
+
+def _name_after(turn: ObjectTurn, scene: Scene, uids: tuple[str, ...]) -> str | None:
+    """What a changed object is called after its turn: a new color is a new name."""
+    return scene.thing(uids[0]).name if turn.type in ("color_alter", "material_alter") else None
+
+
+def _objects(scene: Scene) -> tuple[SceneObject, ...]:
+    """One entry per name, with the boxes of every thing of that name that can be seen."""
+    seen = render_scene(scene).seen()
+    objects = []
+    for name in dict.fromkeys(thing.name for thing in scene.things):
+        alike = [found for found in seen if found.name == name]
+        first = alike[0].thing
+        boxes = tuple(tuple(map(float, found.box)) for found in alike if found.box is not None)
+        objects.append(
+            SceneObject.model_validate(
+                {
+                    "name": name,
+                    "object": first.kind,
+                    "color": first.colour,
+                    "material": first.material,
+                    "text": first.text or None,
+                    "count": len(alike),
+                    "foreground": first.foreground,
+                    "boxes": boxes,
+                }
+            )
+        )
+    return tuple(objects)

@@ -1,0 +1,161 @@
+"""How far an output is from its source: every metric that needs no model, whole and inside and outside of a mask."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from imarena.core import UserError
+from imarena.vision.ssim import ms_ssim, ms_ssim_in, ssim, ssim_in
+
+Pixels = NDArray[np.uint8]
+Mask = NDArray[np.bool_]
+
+LUMA = np.array([0.2126, 0.7152, 0.0722])
+"""Rec. 709."""
+QUANTILES = {"luminance_p99": 0.99, "luminance_p999": 0.999}
+
+
+@dataclass(frozen=True, slots=True)
+class RegionValues:
+    """One metric: of the whole image, and inside and outside of the mask; None where it is not defined."""
+
+    whole: float | None
+    inside: float | None = None
+    outside: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImageComparison:
+    """An output against its source."""
+
+    metrics: dict[str, RegionValues]
+    source: dict[str, RegionValues]
+    """Figures of the source alone: luminance quantiles."""
+    output: dict[str, RegionValues]
+    """The same of the output; with a mask, of the output at the source's size."""
+    resized: bool
+    """The output has another size than the source and was scaled to it before the two were compared."""
+
+
+def compare_images(source: Pixels, output: Pixels, mask: Mask | None = None) -> ImageComparison:
+    """Compare two images (height, width, 3); `mask` (height, width) is true inside the region, at the source's size.
+
+    A figure of a region depends on the pixels of that region alone.
+    """
+    if mask is not None and mask.shape != source.shape[:2]:
+        raise UserError(
+            f"The mask has {mask.shape[1]} x {mask.shape[0]} pixels, the source {source.shape[1]} x {source.shape[0]}.",
+            hint="Give a mask of the source's size.",
+        )
+    fitted = scale_to(output, source)
+    metrics = {
+        "ssim": _regions(mask, ssim(source, fitted), partial(ssim_in, source, fitted)),
+        "ms_ssim": _regions(mask, ms_ssim(source, fitted), partial(ms_ssim_in, source, fitted)),
+    }
+    for name, (values, summary) in _maps(source, fitted).items():
+        metrics[name] = _regions(mask, summary(values), partial(_masked, values, summary))
+    light = (_light(source, source, mask), _light(output, fitted, mask))
+    return ImageComparison(metrics, *light, resized=source.shape != output.shape)
+
+
+def distance_in(
+    measure: Callable[[Pixels, Pixels], float | None], source: Pixels, output: Pixels, mask: Mask
+) -> float | None:
+    """A distance that is a mean over the image, inside a region only; None where the mask is empty.
+
+    The output's other pixels are replaced by the source's, and the distance is divided by the region's share of the
+    image: what the output shows elsewhere has no influence. What a network sees around each pixel makes the figure of
+    a small region a little too large.
+    """
+    if not mask.any():
+        return None
+    distance = measure(source, np.where(mask[..., None], scale_to(output, source), source))
+    return None if distance is None else distance / float(mask.mean())
+
+
+def luminance_quantiles(pixels: Pixels) -> dict[str, float]:
+    """The 99 % and 99.9 % quantiles of Rec. 709 luminance, 0 to 255: high where an image is over-exposed.
+
+    Any shape whose last axis is red, green and blue; at least one pixel.
+    """
+    found = np.quantile(pixels.reshape(-1, 3) @ LUMA, list(QUANTILES.values()))
+    return {name: float(value) for name, value in zip(QUANTILES, found, strict=True)}
+
+
+def _light(pixels: Pixels, fitted: Pixels, mask: Mask | None) -> dict[str, RegionValues]:
+    def within(chosen: Pixels) -> dict[str, float | None]:
+        return {**luminance_quantiles(chosen)} if len(chosen) else dict.fromkeys(QUANTILES)
+
+    whole = luminance_quantiles(pixels)
+    if mask is None:
+        return {name: RegionValues(value) for name, value in whole.items()}
+    inside, outside = within(fitted[mask]), within(fitted[~mask])
+    return {name: RegionValues(value, inside[name], outside[name]) for name, value in whole.items()}
+
+
+Summary = Callable[[NDArray[np.float64]], float | None]
+
+
+def _maps(left: Pixels, right: Pixels) -> dict[str, tuple[NDArray[np.float64], Summary]]:
+    """By metric: its value at each pixel, and how values become one figure."""
+    from imarena.vision.ciede2000 import colour_difference_map
+
+    apart = left.astype(np.int16) - right
+    square = _squared_error(left, right)
+    return {
+        "psnr": (square, _psnr),
+        "l1": (np.abs(apart).mean(axis=2) / 255.0, _mean),
+        "colour_difference": (colour_difference_map(left, right), _mean),
+        "changed_share": ((square > 0).astype(np.float64), _mean),
+    }
+
+
+def _squared_error(left: Pixels, right: Pixels) -> NDArray[np.float64]:
+    """At each pixel, the mean over channels."""
+    return np.asarray(((left.astype(np.int32) - right) ** 2).mean(axis=2))
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean())
+
+
+def _psnr(square: NDArray[np.float64]) -> float | None:
+    """Peak signal-to-noise ratio in dB; None for a copy, where it has no bound."""
+    error = float(square.mean())
+    return float(10.0 * np.log10(255.0**2 / error)) if error else None
+
+
+def _masked(values: NDArray[np.float64], summary: Summary, mask: Mask) -> float | None:
+    return summary(values[mask]) if mask.any() else None
+
+
+def _regions(mask: Mask | None, whole: float | None, measure: Callable[[Mask], float | None]) -> RegionValues:
+    return RegionValues(whole) if mask is None else RegionValues(whole, measure(mask), measure(~mask))
+
+
+def scale_to(pixels: Pixels, source: Pixels) -> Pixels:
+    """An image at the size of its source (Lanczos); itself where it has that size."""
+    if pixels.shape == source.shape:
+        return pixels
+    size = source.shape[1], source.shape[0]
+    return np.asarray(Image.fromarray(pixels).resize(size, Image.Resampling.LANCZOS), dtype=np.uint8)
+
+
+def peak_signal_to_noise(source: Pixels, output: Pixels) -> float | None:
+    """PSNR of two images of one size in dB; None for a copy, where it has no bound."""
+    return _psnr(_squared_error(source, output))
+
+
+__all__ = [
+    "ImageComparison",
+    "RegionValues",
+    "compare_images",
+    "distance_in",
+    "luminance_quantiles",
+    "peak_signal_to_noise",
+    "scale_to",
+]

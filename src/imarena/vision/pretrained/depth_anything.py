@@ -1,0 +1,58 @@
+"""How far away each pixel is: Depth Anything (Yang et al. 2024), through transformers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.vision.local_models import import_torch, load_pretrained
+from imarena.vision.pretrained.placement import Pixels, Placement, batches_of_one_shape, prepare_images
+from imarena.vision.pretrained.preparation import load_image_processor, run_image_processor
+from imarena.vision.pretrained.registered_tool import PretrainedTool
+
+FEATURE = "The depth estimator 'depth-anything'"
+
+
+class DepthAnythingEstimator:
+    """The model and its image processor in memory."""
+
+    def __init__(self, model: Any, processor: Any, placement: Placement) -> None:
+        self._torch, _ = import_torch(FEATURE)
+        self._device, self._placement = placement.torch_device(self._torch), placement
+        self._model = model.to(self._device).eval()
+        self._processor = processor
+
+    def batch(self, images: Sequence[Pixels]) -> list[NDArray[np.float32]]:
+        """The map of each image, (height, width). A relative model gives the inverse of a depth without a unit."""
+        torch = self._torch
+        prepared = prepare_images(self._prepare, images)
+        maps: dict[int, NDArray[np.float32]] = {}
+        for positions in batches_of_one_shape(prepared, self._placement.batch_size):
+            pixel_values = np.stack([prepared[position] for position in positions])
+            with self._placement.inference(torch):
+                inputs = torch.from_numpy(pixel_values).to(self._device)
+                depths = self._model(pixel_values=inputs).predicted_depth.float()
+                for position, depth in zip(positions, depths, strict=True):
+                    size = images[position].shape[:2]
+                    fitted = torch.nn.functional.interpolate(
+                        depth[None, None], size=size, mode="bicubic", align_corners=False
+                    )
+                    maps[position] = np.asarray(fitted[0, 0].cpu().numpy(), np.float32)
+        return [maps[position] for position in range(len(images))]
+
+    def _prepare(self, pixels: Pixels) -> NDArray[np.float32]:
+        return np.asarray(run_image_processor(self._processor, [pixels])["pixel_values"][0], np.float32)
+
+
+def load_depth_anything(folder: Path, placement: Placement) -> DepthAnythingEstimator:
+    """The estimator of a local folder: safetensors, config.json and preprocessor_config.json."""
+    _, transformers = import_torch(FEATURE)
+    model = load_pretrained(transformers.AutoModelForDepthEstimation, folder, use_safetensors=True)
+    return DepthAnythingEstimator(model, load_image_processor(transformers, folder), placement)
+
+
+estimate_depth: PretrainedTool[NDArray[np.float32]] = PretrainedTool(
+    FEATURE, "depth-anything-v2-small", load_depth_anything
+)

@@ -1,0 +1,121 @@
+"""Boxes of things that phrases name: Grounding DINO (Liu et al. 2023), through transformers."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core import Detection, UserError
+from imarena.vision.local_models import import_torch, load_pretrained
+from imarena.vision.pretrained.open_vocabulary import checked_phrases, corners, to_detections
+from imarena.vision.pretrained.placement import Pixels, Placement, batches_of_one_shape, prepare_images
+from imarena.vision.pretrained.preparation import load_image_processor, run_image_processor
+from imarena.vision.pretrained.registered_tool import PretrainedTool
+
+FEATURE = "The detector 'grounding-dino'"
+THRESHOLD = 0.35
+"""The box threshold of the authors' demonstration."""
+
+
+class GroundingDinoDetector:
+    """The model, its image processor and its tokenizer in memory.
+
+    A box has the phrase whose tokens score highest, and that score. (transformers joins every token above a second
+    threshold, which can make a label that nobody asked for.)
+    """
+
+    def __init__(
+        self, model: Any, processor: Any, tokenizer: Any, placement: Placement, threshold: float = THRESHOLD
+    ) -> None:
+        self._torch, _ = import_torch(FEATURE)
+        self._device, self._placement = placement.torch_device(self._torch), placement
+        self._model = model.to(self._device).eval()
+        self._processor, self._tokenizer = processor, tokenizer
+        self._threshold = threshold
+
+    def batch(
+        self, images: Sequence[Pixels], phrases: Sequence[str] | None = None, threshold: float | None = None
+    ) -> list[tuple[Detection, ...]]:
+        """The detections of each image (height, width, 3); without phrases, COCO's 80 kinds are looked for.
+
+        `threshold` is for this call alone.
+        """
+        above = self._threshold if threshold is None else threshold
+        prepared = prepare_images(self._prepare, images)
+        detections: list[list[Detection]] = [[] for _ in images]
+        for group in self._prompts(checked_phrases(phrases)):
+            encoded = self._tokenizer(" . ".join(group) + " .", return_offsets_mapping=True, return_tensors="pt")
+            spans = _token_spans(group, encoded.pop("offset_mapping")[0].tolist())
+            for positions in batches_of_one_shape(prepared, self._placement.batch_size):
+                pixel_values = np.stack([prepared[position] for position in positions])
+                for position, (boxes, scores) in zip(positions, self._boxes(pixel_values, encoded, spans), strict=True):
+                    height, width = images[position].shape[:2]
+                    best = scores.argmax(axis=1)
+                    scaled = boxes * np.array([width, height, width, height], np.float32)
+                    labels = [group[index] for index in best.tolist()]
+                    found = to_detections(scaled, labels, scores.max(axis=1), (height, width), above)
+                    detections[position].extend(found)
+        return [tuple(sorted(found, key=lambda one: (-one.score, one.label, one.box))) for found in detections]
+
+    def _prepare(self, pixels: Pixels) -> NDArray[np.float32]:
+        return np.asarray(run_image_processor(self._processor, [pixels])["pixel_values"][0], np.float32)
+
+    def _prompts(self, phrases: Sequence[str]) -> Iterator[list[str]]:
+        """Phrases in groups that fit the model's longest text."""
+        longest = self._model.config.max_text_len - 2
+        group: list[str] = []
+        used = 0
+        for phrase in phrases:
+            length = len(self._tokenizer(phrase, add_special_tokens=False)["input_ids"]) + 1
+            if length > longest:
+                raise UserError(f"The phrase '{phrase[:60]}' is too long.", hint="Use a few nouns.")
+            if group and used + length > longest:
+                yield group
+                group, used = [], 0
+            group.append(phrase)
+            used += length
+        if group:
+            yield group
+
+    def _boxes(
+        self, pixel_values: NDArray[np.float32], encoded: Any, spans: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """For each image: boxes (queries, 4) as shares of its sides, and scores (queries, phrases)."""
+        torch = self._torch
+        pixels = torch.from_numpy(pixel_values).to(self._device)
+        texts = {name: ids.to(self._device).expand(len(pixels), -1) for name, ids in encoded.items()}
+        with self._placement.inference(torch):
+            outputs = self._model(pixel_values=pixels, **texts)
+        scores = outputs.logits.float().sigmoid().cpu().numpy()
+        boxes = outputs.pred_boxes.float().cpu().numpy()
+        for image_boxes, image_scores in zip(boxes, scores, strict=True):
+            by_phrase = np.stack([image_scores[:, list(span)].max(axis=1) for span in spans], axis=1)
+            yield corners(image_boxes), by_phrase
+
+
+def _token_spans(phrases: Sequence[str], offsets: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The positions of each phrase's tokens in the text that joins the phrases with ' . '."""
+    spans, start = [], 0
+    for phrase in phrases:
+        end = start + len(phrase)
+        span = [at for at, (first, last) in enumerate(offsets) if first < last and start <= first and last <= end]
+        if not span:
+            raise UserError(f"The tokenizer has no token for the phrase '{phrase[:60]}'.", hint="Use English nouns.")
+        spans.append(span)
+        start = end + len(" . ")
+    return spans
+
+
+def load_grounding_dino(folder: Path, placement: Placement, threshold: float = THRESHOLD) -> GroundingDinoDetector:
+    """The detector of a local folder: safetensors, config, preprocessor and tokenizer files."""
+    _, transformers = import_torch(FEATURE)
+    model = load_pretrained(transformers.GroundingDinoForObjectDetection, folder, use_safetensors=True)
+    tokenizer = load_pretrained(transformers.AutoTokenizer, folder)
+    return GroundingDinoDetector(model, load_image_processor(transformers, folder), tokenizer, placement, threshold)
+
+
+detect_grounding_dino: PretrainedTool[tuple[Detection, ...]] = PretrainedTool(
+    FEATURE, "grounding-dino-tiny", load_grounding_dino
+)

@@ -1,0 +1,65 @@
+"""What the registry holds for a pretrained model: a tool that loads it when the first image comes."""
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from imarena.vision.local_models import import_torch, model_folder, weights_sha256
+from imarena.vision.pretrained.placement import Pixels, Placement, placement_from_environment
+
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class BatchTool(Protocol[R_co]):
+    """A model in memory: several images in, one result per image out, in their order."""
+
+    def batch(self, images: Sequence[Pixels]) -> Sequence[R_co]: ...
+
+
+class PretrainedTool(Generic[R]):
+    """A tool by the name of its weights. It has the call of its port; `batch` takes several images at once."""
+
+    def __init__(
+        self,
+        feature: str,
+        weights: str,
+        load: Callable[[Path, Placement], BatchTool[R]],
+        find: Callable[[str, str], Path] = model_folder,
+        wording: str = "",
+    ) -> None:
+        """`wording` names the prompt of a tool that has one."""
+        self._feature = feature
+        self._weights = weights
+        self._load = load
+        self._find = find
+        self._wording = wording
+        self._model: tuple[Path, Placement, BatchTool[R]] | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, pixels: Pixels) -> R:
+        """The result for one image."""
+        return self.batch([pixels])[0]
+
+    def batch(self, images: Sequence[Pixels]) -> list[R]:
+        """The results for several images, in their order."""
+        with self._lock:
+            return list(self.model.batch(images)) if images else []
+
+    @property
+    def version(self) -> str:
+        """What a result depends on: the weights by their hash, the number format and the wording of a prompt."""
+        import_torch(self._feature)
+        folder = self._find(self._weights, self._feature)
+        parts = (f"{self._weights}@{weights_sha256(folder)[:16]}", placement_from_environment().dtype, self._wording)
+        return "+".join(part for part in parts if part)
+
+    @property
+    def model(self) -> BatchTool[R]:
+        """The model in memory. It is loaded once, and again where the folder or the settings have changed."""
+        import_torch(self._feature)  # before the weights: nothing is looked for that cannot be used
+        folder, placement = self._find(self._weights, self._feature), placement_from_environment()
+        if self._model is None or self._model[:2] != (folder, placement):
+            self._model = (folder, placement, self._load(folder, placement))
+        return self._model[2]

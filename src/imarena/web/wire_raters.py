@@ -1,0 +1,96 @@
+"""What goes over the wire to leads about single raters, payments, and campaigns before they are made."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from imarena.routing import ParticipationOutcome
+from imarena.web.wire import Wire
+from imarena.web.wire_lead import Name, RaterOut
+
+
+class LeftOutReason(Wire):
+    """Why something is not asked about, and how often."""
+
+    reason: str
+    text: str
+    count: int
+
+
+class CampaignForecastOut(Wire):
+    """What a campaign would ask. Nothing is stored."""
+
+    units: int
+    raters_per_unit: int
+    tasks: int
+    checks: int
+    """Practice, test and gold tasks."""
+    reasons: list[LeftOutReason]
+    """Why there are fewer units than there could be."""
+
+
+class PaymentOut(Wire):
+    """One rater's work as it is paid."""
+
+    rater_id: str
+    name: str
+    params: dict[str, str]
+    tasks: int
+    checks_passed: int
+    checks_asked: int
+    minutes: float | None
+    """By the server's clock where it has one, else by the rater's own figure."""
+    outcome: ParticipationOutcome | None
+    """None while there is more to do."""
+    completion_code: str | None
+    excluded: bool
+
+
+class PaymentList(Wire):
+    """All raters of a campaign, in the order in which they joined."""
+
+    rows: list[PaymentOut]
+
+
+class RaterAnswerOut(Wire):
+    """One answer of a rater."""
+
+    vote_id: str
+    item: str
+    instruction: str
+    left: str
+    right: str
+    answer: str
+    comment: str
+    purpose: str
+    created_at: str
+    time_spent_s: float | None
+    measured_time_s: float | None
+    seen: bool | None
+    """The server sent all pictures; None where it was not noted."""
+    right_answer: bool | None
+    """Of a task with a known answer: was it right?"""
+    agrees: float | None
+    """Share of the others who answered the same; None where nobody else answered."""
+    not_counted: str
+    """Why the vote does not count; empty where it does."""
+
+
+class RaterDetail(Wire):
+    """A rater's page: the work in a campaign with the newest answers, at most 200."""
+
+    rater: RaterOut
+    stage: str
+    """Where the rater is in the campaign; "sheet" for who answered on a sheet only."""
+    outcome: ParticipationOutcome | None
+    answers: list[RaterAnswerOut]
+    total: int
+    """How many answers there are."""
+
+
+class ReinvitationIn(Wire):
+    """A new link for a rater who takes part already."""
+
+    campaign_id: Name | None = None
+    """None: the campaign that the rater joined last."""
+    days: Annotated[float, Field(gt=0, le=365)] = 14

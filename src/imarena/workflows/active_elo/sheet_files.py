@@ -1,0 +1,159 @@
+"""The files of a sheet: CSV, XLSX, or one HTML page that opens without a server. The file's suffix decides which."""
+
+import html
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from imarena.core import MissingExtra, UserError
+from imarena.reports.tables import csv_rows
+
+COLUMNS = (
+    "assignment", "rater", "item", "turn", "instruction", "source_images", "reference_images", "left_image",
+    "right_image", "winner",
+)  # fmt: skip
+CHOICES = {"left": "Left is better", "right": "Right is better", "tie": "Tie", "both_bad": "Both bad"}
+"""What the buttons of the voting page say. A sheet accepts these words too."""
+FIRST_ROW = 2
+"""The number that a spreadsheet gives the first row below the names of the columns."""
+FORMATS = (".csv", ".xlsx", ".html")
+MOST_UNPACKED = 200_000_000
+"""Bytes: a returned XLSX is a stranger's ZIP file."""
+_WIDTHS = {"instruction": 60, "winner": 18, "rater": 16}
+_IMAGES = ("source_images", "reference_images", "left_image", "right_image")
+_ANSWER = COLUMNS.index("winner")
+
+Row = Sequence[object]
+
+
+def require_format(path: Path) -> str:
+    """The format of a sheet, by its file's suffix."""
+    suffix = path.suffix.lower() or ".csv"
+    if suffix not in FORMATS:
+        raise UserError(f"{path.name} is no sheet.", hint=f"Name it with one of {', '.join(FORMATS)}.")
+    return suffix
+
+
+def write_sheet_file(path: Path, suffix: str, rows: Iterable[Row]) -> None:
+    """Write rows of `COLUMNS` in a format."""
+    if suffix == ".xlsx":
+        _write_xlsx(path, rows)
+    elif suffix == ".html":
+        path.write_text("".join(_page(rows)), encoding="utf-8")
+    else:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            file.writelines(csv_rows(COLUMNS, rows))
+
+
+def _openpyxl() -> Any:
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MissingExtra("An XLSX sheet", "sheets") from error
+    return openpyxl
+
+
+def _write_xlsx(path: Path, rows: Iterable[Row]) -> None:
+    """Cells are text, whatever they start with; `winner` has a list to choose from."""
+    excel = _openpyxl()
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+    from openpyxl.styles import Alignment, Font
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    book = excel.Workbook()
+    sheet = book.active
+    sheet.title = "votes"
+    for number, row in enumerate(chain([COLUMNS], rows), start=1):
+        for column, value in enumerate(row, start=1):
+            cell = sheet.cell(number, column)
+            cell.value = ILLEGAL_CHARACTERS_RE.sub("", str(value)) if isinstance(value, str) else value
+            if isinstance(value, str) and value:
+                cell.data_type = "s"  # else a text that starts with = would be a formula
+            if COLUMNS[column - 1] == "instruction":
+                cell.alignment = Alignment(wrap_text=True, vertical="top")
+            elif number > 1 and COLUMNS[column - 1] in _IMAGES and "/" in str(value) and " " not in str(value):
+                cell.hyperlink = str(value)
+    for column, name in enumerate(COLUMNS, start=1):
+        sheet.cell(1, column).font = Font(bold=True)
+        letter = sheet.cell(1, column).column_letter
+        sheet.column_dimensions[letter].width = _WIDTHS.get(name, 14)
+    listed = DataValidation(type="list", formula1=f'"{",".join(CHOICES.values())}"', allow_blank=True)
+    sheet.add_data_validation(listed)
+    letter = sheet.cell(1, _ANSWER + 1).column_letter
+    listed.add(f"{letter}{FIRST_ROW}:{letter}{max(FIRST_ROW, sheet.max_row)}")
+    sheet.freeze_panes = "A2"
+    book.save(path)
+
+
+def read_xlsx(path: Path) -> Iterator[list[str]]:
+    """The rows of the first sheet as texts, the names of the columns first."""
+    excel = _openpyxl()
+    try:
+        _check_size(path)
+        book = excel.load_workbook(path, read_only=True, data_only=True)
+        for row in book.worksheets[0].iter_rows(values_only=True):
+            yield [_text(value) for value in row]
+        book.close()
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"{path} cannot be read as XLSX.", hint="Save it once more, or as CSV UTF-8.") from error
+
+
+def _check_size(path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        unpacked = sum(part.file_size for part in archive.infolist())
+    if unpacked > MOST_UNPACKED:
+        raise UserError(f"{path} holds {unpacked:,} bytes: too much for a sheet.", hint="Nothing was read.")
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+_STYLE = """body{font:16px/1.5 system-ui,sans-serif;margin:1rem auto;max-width:1200px;padding:0 1rem}
+section{border-top:2px solid #888;padding:1rem 0}h2{margin:0}.pictures{display:flex;gap:1rem;flex-wrap:wrap}
+figure{margin:0;flex:1 1 320px}img{max-width:100%;border:1px solid #888}label{margin-right:1.5rem}
+button{font:inherit;padding:.5rem 1rem}"""
+_SCRIPT = """document.getElementById("save").onclick=()=>{const rows=["assignment,rater,winner"];let missing=0;
+for(const s of document.querySelectorAll("section")){const chosen=s.querySelector("input:checked");
+if(chosen)rows.push([s.dataset.assignment,s.dataset.rater,chosen.value].map(v=>'"'+v.replaceAll('"','""')+'"').join(","));
+else missing++}const link=document.createElement("a");
+link.href=URL.createObjectURL(new Blob([rows.join("\\n")+"\\n"],{type:"text/csv"}));
+link.download="answers.csv";link.click();
+document.getElementById("state").textContent=missing?missing+" without an answer":"All answered"}"""
+
+
+def _page(rows: Iterable[Row]) -> Iterator[str]:
+    """One page with numbered pictures and the four choices; its button saves the answers as CSV."""
+    yield f"<!doctype html><html lang=en><meta charset=utf-8><title>Which is better?</title><style>{_STYLE}</style>"
+    yield "<h1>Which result carries out the instruction better?</h1>"
+    yield "<p>The numbers are the rows of the spreadsheet. Answers are not sent anywhere: save them at the end.</p>"
+    for number, row in enumerate(rows, start=FIRST_ROW):
+        cells = dict(zip(COLUMNS, map(str, row), strict=True))
+        yield f"<section data-assignment={_quoted(cells['assignment'])} data-rater={_quoted(cells['rater'])}>"
+        yield f"<h2>{number}</h2><p>{html.escape(cells['instruction'])}</p><div class=pictures>"
+        for name in _IMAGES:
+            label = name.removesuffix("_images").removesuffix("_image").capitalize()
+            for file in cells[name].split():
+                yield f"<figure><figcaption>{number}: {label}</figcaption>{_picture(file, label)}</figure>"
+        yield "</div><p>"
+        for value, words in CHOICES.items():
+            yield f"<label><input type=radio name=row-{number} value={value}> {html.escape(words)}</label>"
+        yield "</p></section>"
+    yield "<p><button id=save>Save answers as CSV</button> <span id=state></span></p>"
+    yield f"<script>{_SCRIPT}</script></html>\n"
+
+
+def _picture(file: str, label: str) -> str:
+    if "/" not in file:  # no pixels here: the sheet names the picture only
+        return f"<code>{html.escape(file)}</code>"
+    return f"<a href={_quoted(file)}><img src={_quoted(file)} alt={_quoted(label)} loading=lazy></a>"
+
+
+def _quoted(text: str) -> str:
+    return f'"{html.escape(text)}"'

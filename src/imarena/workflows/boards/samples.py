@@ -1,0 +1,217 @@
+"""Figures over the samples of each editor on a board: scores, failures, costs and times, read through a view."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core import UserError
+from imarena.stats import ModelSamples, SampleFigures, sample_figures, sample_sizes
+from imarena.storage import Form
+from imarena.workflows.boards.choice import ChosenSource
+from imarena.workflows.boards.coverage import OutputCoverage
+from imarena.workflows.boards.query import BoardQuery
+from imarena.workflows.views import LABELS, WHOLE, Entries, View, first_scores, live_judgments, read_spending
+
+ThresholdOrigin = Literal["option", "settings", "judge", ""]
+OWN_THRESHOLD = "success_threshold"
+"""The parameter of judges that have one."""
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SampleBoard:
+    """The figures of every editor on a board, by the scores of one judge."""
+
+    judge: str
+    success: float | None
+    """The score from which an output counts as a success."""
+    success_from: ThresholdOrigin
+    higher_is_better: bool
+    missing: str
+    """exclude or loss: what happens to items that an editor was not asked for."""
+    not_judged: int
+    """Outputs without a score by this judge: left out, because nobody knows whether they succeed."""
+    unpriced: int
+    """Failed attempts without a stored cost. They count as free."""
+    sizes: tuple[int, ...]
+    """The k of pass@k and best of k."""
+    models: tuple[SampleFigures, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        names = ("judge", "success", "success_from", "higher_is_better", "missing", "not_judged", "unpriced")
+        document: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return {**document, "k": list(self.sizes), "models": [model.to_json() for model in self.models]}
+
+
+@dataclass(frozen=True)
+class _Slots:
+    """s samples that editors were asked for, and the a attempts at them."""
+
+    editor: NDArray[np.int64]
+    unit: NDArray[np.int64]
+    output: NDArray[np.int64]
+    """(s,) the place of the output; -1 where there is none."""
+    attempt: NDArray[np.int64]
+    """(a,) places of outputs, failed ones included."""
+    slot: NDArray[np.int64]
+    """(a,) the sample of each attempt."""
+
+    @property
+    def most(self) -> int:
+        """The largest number of samples of one editor for one unit."""
+        return int(np.unique(np.column_stack([self.editor, self.unit]), axis=0, return_counts=True)[1].max(initial=0))
+
+    def spent(self, values: FloatArray) -> FloatArray:
+        """(s,) the sum over the attempts at each sample; NaN where the output has none, or all of its editor."""
+        total = np.bincount(self.slot, np.nan_to_num(values[self.attempt]), self.unit.size)
+        known = np.isfinite(values[self.output]) & (self.output >= 0)
+        stores = np.isin(self.editor, self.editor[known])
+        return np.where((known | (self.output < 0)) & stores, total, np.nan)
+
+
+def read_sample_board(
+    view: View,
+    delivery: OutputCoverage,
+    query: BoardQuery,
+    chosen: ChosenSource,
+    models: Sequence[str],
+    units: NDArray[np.bool_],
+) -> SampleBoard | None:
+    """The figures of these models on these units (of `delivery`).
+
+    None where there are no scores of one judge, or where nobody asked and no editor has several samples.
+    """
+    forms = _scoring_forms(view, query, chosen) if query.samples != "never" else []
+    if not forms:
+        return None
+    slots = _read_slots(view.entries, delivery, models, units)
+    if query.samples == "auto" and slots.most < 2:
+        return None
+    unasked = _unasked(delivery, models, units) if query.missing == "loss" else {}
+    none = np.zeros(0, np.int64)
+    return _sample_board(view, delivery, query, forms, slots, {name: unasked.get(name, none) for name in models})
+
+
+def _sample_board(
+    view: View,
+    delivery: OutputCoverage,
+    query: BoardQuery,
+    forms: list[Form],
+    slots: _Slots,
+    unasked: dict[str, NDArray[np.int64]],
+) -> SampleBoard:
+    success, origin = _threshold(view, query, forms)
+    sign = 1.0 if forms[0].higher_is_better else -1.0
+    every = _scores(view, query, forms)
+    scores = np.where(slots.output < 0, np.nan, every[slots.output])
+    counts = (slots.output < 0) | np.isfinite(scores)
+    won = np.nan_to_num(scores, nan=-np.inf) >= sign * (success or 0.0)
+    spending = read_spending(view)
+    cost, seconds = slots.spent(spending.cost_usd), slots.spent(spending.seconds)
+    free = ~view.entries.ok[slots.attempt] & np.isnan(spending.cost_usd[slots.attempt])
+    used = np.isin(np.arange(delivery.item.size), np.concatenate([slots.unit[counts], *unasked.values()]))
+    items = np.unique(delivery.item[used])
+    item = np.searchsorted(items, delivery.item)
+    parts: dict[str, ModelSamples] = {}
+    for name, lost in unasked.items():
+        rows = counts & (slots.editor == delivery.editors.index(name))
+        mine, unit = np.unique(slots.unit[rows], return_inverse=True)
+        parts[name] = ModelSamples(
+            unit,
+            item[mine],
+            scores[rows],
+            None if success is None else won[rows],
+            cost[rows],
+            seconds[rows],
+            item[lost],
+        )
+    sizes = sample_sizes(max(1, *(int(part.numbers.max(initial=0)) for part in parts.values())))
+    figures = sample_figures(
+        parts,
+        sizes,
+        items=items.size,
+        lower_is_better=sign < 0,
+        rounds=0 if query.options.interval == "none" else query.options.rounds,
+        seed=query.options.seed,
+        level=query.options.level,
+    )
+    return SampleBoard(
+        forms[0].judge, success, origin, sign > 0, query.missing, int((~counts).sum()), int(free.sum()), sizes,
+        tuple(figures),
+    )  # fmt: skip
+
+
+def _read_slots(entries: Entries, delivery: OutputCoverage, models: Sequence[str], units: NDArray[np.bool_]) -> _Slots:
+    """Every sample that these editors were asked for on these units, also where a turn before it has no output."""
+    wanted = np.isin(np.arange(len(delivery.editors)), [delivery.editors.index(name) for name in models])
+    named = entries.editor.of >= 0
+    attempt = np.flatnonzero(named & wanted[entries.editor.of] & units[delivery.unit])
+    tried = np.column_stack([entries.editor.of[attempt], delivery.unit[attempt], entries.sample[attempt]])
+    never = delivery.cut_off[wanted[delivery.cut_off[:, 0]] & units[delivery.cut_off[:, 1]]]
+    slots, slot = np.unique(np.concatenate([tried.astype(np.int64), never]), axis=0, return_inverse=True)
+    slot = slot.ravel()[: attempt.size]
+    output = np.full(len(slots), -1, np.int64)
+    delivered = entries.ok[attempt]
+    output[slot[delivered]] = attempt[delivered]
+    return _Slots(slots[:, 0], slots[:, 1], output, attempt, slot)
+
+
+def _scoring_forms(view: View, query: BoardQuery, chosen: ChosenSource) -> list[Form]:
+    """The forms by which the one judge of a board scores single outputs; none where the board rests on no scores."""
+    grouped = query.by is not None and query.by not in (*LABELS, "mode")
+    if chosen.source != "judge" or chosen.judge is None or query.kind == "compared" or grouped:
+        return []
+    forms = view.forms.counting((chosen.judge,), query.dimension, pairwise=False)
+    whole = [form for form in forms if form.dimension == WHOLE]
+    single = len({form.dimension for form in forms}) == 1
+    return whole or (forms if single else [])
+
+
+def check_scores(view: View, query: BoardQuery, chosen: ChosenSource) -> None:
+    """Raise `UserError` where figures over samples were asked for and there are no scores of one judge."""
+    if query.samples != "always" or _scoring_forms(view, query, chosen):
+        return
+    if query.by is not None and query.by not in (*LABELS, "mode"):
+        raise UserError(f"Samples cannot be grouped by {query.by}.", hint=f"Known: {', '.join((*LABELS, 'mode'))}.")
+    if chosen.source != "judge" or chosen.judge is None:
+        raise UserError("Figures over samples need the scores of one judge.", hint="Choose one with --judge NAME.")
+    raise UserError(
+        f"{chosen.judge} gave no scores to single outputs, and figures over samples need them.",
+        hint=f"Run `imarena judge --judge {chosen.judge.partition('/')[0]}`, or choose another one with --judge NAME.",
+    )
+
+
+def _threshold(view: View, query: BoardQuery, forms: list[Form]) -> tuple[float | None, ThresholdOrigin]:
+    """The score of a success: as asked for, as `imarena.toml` says, or the judge's own."""
+    if query.success is not None:
+        return query.success, "option"
+    judge, settings = forms[0].judge, view.workspace.settings.board.success
+    for name in (judge, judge.partition("/")[0]):
+        if name in settings:
+            return settings[name], "settings"
+    own = next((json.loads(form.params).get(OWN_THRESHOLD) for form in forms), None)
+    return (float(own), "judge") if isinstance(own, int | float) else (None, "")
+
+
+def _scores(view: View, query: BoardQuery, forms: list[Form]) -> FloatArray:
+    """(k + 1,) the mean score of each output over repeats, NaN where it has none; the last is nobody's."""
+    columns = first_scores(live_judgments(view, forms, query.window))
+    rows = np.flatnonzero(np.isfinite(columns.score))
+    size = view.entries.seq.size + 1
+    total = np.bincount(columns.left[rows], columns.score[rows], size)
+    number = np.bincount(columns.left[rows], minlength=size)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(number > 0, total / number, np.nan))
+
+
+def _unasked(delivery: OutputCoverage, models: Sequence[str], units: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
+    """By editor the units that it was not asked for and for which another editor on the board has an output."""
+    rows = [delivery.editors.index(name) for name in models]
+    contested = (np.nan_to_num(delivery.share[rows]) > 0).any(axis=0) & units
+    meant = np.isfinite(delivery.share) & ~delivery.tried
+    return {name: np.flatnonzero(meant[row] & contested) for name, row in zip(models, rows, strict=True)}

@@ -1,0 +1,5 @@
+"""Collecting benchmark images: runs of CogRetriever, their logs, verification and data sheets."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,127 @@
+"""curate instructions: variants of instructions, their feasibility on the images, and the balance over tasks."""
+
+import asyncio
+import csv
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from imarena.core import Chat, UserError
+from imarena.core.records import Item, JsonDict
+from imarena.curation import (
+    Balance,
+    CurationRequest,
+    CurationSettings,
+    Feasibility,
+    InstructionVariants,
+    Perception,
+    ask_variants,
+    check_feasibility,
+    make_caption,
+    measure_balance,
+    suggest_variants,
+)
+from imarena.datasets import load_taxonomy
+from imarena.storage import Workspace
+from imarena.workflows.curating.looking import ImageMemory
+
+
+@dataclass(frozen=True)
+class InstructionHelp:
+    """What is suggested for one instruction."""
+
+    request: CurationRequest
+    variants: InstructionVariants
+    feasibility: Feasibility | None
+    """None without an image."""
+
+    def to_json(self) -> JsonDict:
+        """For ``--json``."""
+        found = self.feasibility
+        return {
+            "key": self.request.key, "instruction": self.request.instruction, "task": self.request.task,
+            "paraphrases": list(self.variants.paraphrases), "easier": self.variants.easier or None,
+            "harder": self.variants.harder or None, "note": self.variants.note or None,
+            "feasible": found.feasible if found else None, "score": found.score if found else None,
+            "missing": list(found.missing) if found else None,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class InstructionReport:
+    """Help for all instructions, and their balance."""
+
+    entries: tuple[InstructionHelp, ...]
+    balance: Balance
+
+    def to_json(self) -> JsonDict:
+        """For ``--json``."""
+        listed: list[Any] = [entry.to_json() for entry in self.entries]
+        return {"instructions": listed, "balance": self.balance.to_json()}
+
+
+def help_instructions(
+    workspace: Workspace,
+    requests: Sequence[CurationRequest],
+    *,
+    dataset: str = "",
+    taxonomy: str = "cv_arena",
+    settings: CurationSettings | None = None,
+    chat: Chat | None = None,
+    opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
+) -> InstructionReport:
+    """Help for the instructions of a table, or for those of a data set with its images."""
+    threshold = (settings or CurationSettings()).threshold
+    asked: list[tuple[CurationRequest, Perception | None, str]] = [(request, None, "") for request in requests]
+    if dataset:
+        asked = [_of_item(workspace, item) for item in workspace.store.records(Item, dataset=dataset)]
+    if not asked:
+        raise UserError("There are no instructions.", hint="Name a table, or a data set with --dataset.")
+    if chat is None or opened is None:
+        variants = [suggest_variants(request.instruction, seen) for request, seen, _ in asked]
+    else:
+        variants = asyncio.run(_ask_all(chat, opened, asked))
+    entries = tuple(
+        InstructionHelp(request, words, check_feasibility(request, seen, text, threshold) if seen else None)
+        for (request, seen, text), words in zip(asked, variants, strict=True)
+    )
+    labels = [(request.task, request.topic) for request, _, _ in asked]
+    return InstructionReport(entries, measure_balance(labels, [task.name for task in load_taxonomy(taxonomy).tasks]))
+
+
+def write_variants(report: InstructionReport, path: Path) -> int:
+    """A table of all suggestions, which `curate run` reads; returns the number of rows."""
+    rows = 0
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(("key", "instruction", "task", "topic"))
+        for entry in report.entries:
+            variants = [(f"p{at + 1}", text) for at, text in enumerate(entry.variants.paraphrases)]
+            variants += [("easier", entry.variants.easier), ("harder", entry.variants.harder)]
+            for name, text in variants:
+                if text:
+                    request = replace(entry.request, key=f"{entry.request.key}-{name}")
+                    table.writerow((request.key, text, request.task or "", request.topic or ""))
+                    rows += 1
+    return rows
+
+
+def _of_item(workspace: Workspace, item: Item) -> tuple[CurationRequest, Perception | None, str]:
+    request = CurationRequest(item.key, item.instruction, item.task, item.topic)
+    seen = ImageMemory(workspace).look(workspace.load(item.sources[0]))[0] if item.sources else None
+    stated = f"{item.provenance.get('title') or ''} {item.provenance.get('caption') or ''}"
+    return request, seen, stated
+
+
+async def _ask_all(
+    chat: Chat,
+    opened: Callable[[], AbstractAsyncContextManager[None]],
+    asked: Sequence[tuple[CurationRequest, Perception | None, str]],
+) -> list[InstructionVariants]:
+    async with opened():
+        return [
+            await ask_variants(chat, request.instruction, text or (make_caption(seen) if seen else ""))
+            for request, seen, text in asked
+        ]

@@ -1,0 +1,87 @@
+"""What the tools see in images, remembered by content; and the near-duplicates among the images of a data set."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from imarena.core import sha256_hex
+from imarena.core.records import Evidence, Item
+from imarena.curation import (
+    PERCEPTION_VERSION,
+    CurationSettings,
+    DuplicateIndex,
+    Fingerprint,
+    NearDuplicate,
+    Perception,
+    condition_words,
+    make_caption,
+    make_fingerprint,
+    perceive,
+    read_fingerprint,
+    read_perception,
+)
+from imarena.images import pixels
+from imarena.storage import Workspace
+
+KIND = "perception"
+
+
+class ImageMemory:
+    """Looks at each image once per workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def look(self, data: bytes) -> tuple[Perception, Fingerprint]:
+        """What is seen in an encoded image, and its fingerprint."""
+        return self._look(sha256_hex(data), lambda: data)
+
+    def describe(self, data: bytes) -> str:
+        """Words for the index of a library."""
+        seen = self.look(data)[0]
+        return f"{make_caption(seen)} {condition_words(seen)}"
+
+    def fingerprint(self, sha256: str) -> Fingerprint:
+        """Of a stored image."""
+        return self._look(sha256, lambda: self._workspace.blobs.get(sha256))[1]
+
+    def _look(self, sha256: str, load: Callable[[], bytes]) -> tuple[Perception, Fingerprint]:
+        for stored in self._workspace.store.records(Evidence, image_sha256=sha256, kind=KIND):
+            if stored.tool_version == PERCEPTION_VERSION:
+                value: Any = stored.value
+                return read_perception(value["seen"]), read_fingerprint(value["fingerprint"])
+        shown = pixels(load())
+        seen, fingerprint = perceive(shown), make_fingerprint(shown)
+        self._workspace.store.add(
+            [
+                Evidence(
+                    image_sha256=sha256, tool="curation", tool_version=PERCEPTION_VERSION, kind=KIND,
+                    value={"seen": seen.to_json(), "fingerprint": fingerprint.to_json()},
+                )
+            ]
+        )  # fmt: skip
+        return seen, fingerprint
+
+
+class BenchmarkImages:
+    """The images of a data set, to keep near-duplicates out. An instruction's own images do not count against it."""
+
+    def __init__(self, workspace: Workspace, dataset: str, memory: ImageMemory, settings: CurationSettings) -> None:
+        self._index = DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
+        self._memory = memory
+        self._request_of: dict[str, str] = {}
+        self._narrow = settings.duplicates_in == "instruction"
+        for item in workspace.store.records(Item, dataset=dataset):
+            self.add(item)
+
+    def add(self, item: Item) -> None:
+        """Take in the source images of an item."""
+        if item.key not in self._request_of:
+            self._request_of[item.key] = str(item.provenance.get("request") or "")
+            for image in item.sources:
+                self._index.add(item.key, self._memory.fingerprint(image.sha256))
+
+    def near(self, request: str, fingerprint: Fingerprint) -> Sequence[NearDuplicate]:
+        """Near-duplicates among the images of other instructions."""
+        if self._narrow:
+            return ()
+        return [near for near in self._index.search(fingerprint) if self._request_of[near.key] != request]

@@ -1,0 +1,50 @@
+"""Instructions to collect images for: a table with key, instruction and task."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from imarena.core import UserError
+from imarena.curation import CurationRequest, CurationSettings, read_curation_settings
+from imarena.storage import Workspace
+from imarena.tables import column_names, read_file
+
+_COLUMNS = ("key", "instruction", "task", "topic", "keywords")
+
+
+def read_requests(path: Path) -> list[CurationRequest]:
+    """Read a CSV, TSV, JSON Lines or Parquet file. `keywords` (several by `;`) are for the base track."""
+    columns = column_names(path)
+    if "instruction" not in columns:
+        raise UserError(
+            f"{path} has no column 'instruction'.", hint=f"Columns: {', '.join(_COLUMNS)}; only instruction is needed."
+        )
+    requests: list[CurationRequest] = []
+    keys: set[str] = set()
+    for number, row in enumerate(read_file(path, text=frozenset(columns), wanted=None).to_pylist(), 1):
+        cells = {name: " ".join(str(row.get(name) or "").split()) for name in _COLUMNS}
+        if not cells["instruction"]:
+            raise UserError(f"{path}, row {number}: the instruction is empty.")
+        key = _plain(cells["key"]) or f"item-{number:03d}"
+        if key in keys:
+            raise UserError(f"{path}, row {number}: the key '{key}' is there twice.", hint="Give each row its own key.")
+        keys.add(key)
+        words = tuple(part.strip() for part in cells["keywords"].split(";") if part.strip())
+        requests.append(
+            CurationRequest(key, cells["instruction"], cells["task"] or None, cells["topic"] or None, words)
+        )
+    return requests
+
+
+def _plain(text: str) -> str:
+    """A key without characters that a file name or a command line cannot have."""
+    return re.sub(r"[^\w.-]+", "-", text).strip("-.")[:80]
+
+
+def curation_settings(workspace: Workspace, given: Mapping[str, JsonValue]) -> CurationSettings:
+    """The settings of imarena.toml, changed by what the command line gives (None: not given)."""
+    stated = {name: value for name, value in given.items() if value is not None}
+    read_curation_settings(dict(workspace.settings.curation), "[curation] in imarena.toml")
+    return read_curation_settings({**workspace.settings.curation, **stated}, "The command line")

@@ -1,0 +1,76 @@
+"""curate rescore: the stored candidates of a data set under new criteria, without searching or downloading again."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from imarena.core import FoundImage, ImageQuery, ImageSource, SourceFailure, StoreError, UserError
+from imarena.core.records import Evidence
+from imarena.curation import CurationMind, CurationRequest, CurationSettings
+from imarena.storage import Workspace
+from imarena.workflows.curating.run import KIND, REQUEST, CurationReport, CurationSetup, curate
+
+STORED = "stored"
+"""The name of the source that gives stored candidates."""
+
+
+def rescore(
+    workspace: Workspace,
+    dataset: str,
+    target: str,
+    mind: CurationMind,
+    settings: CurationSettings,
+    **options: Any,
+) -> CurationReport:
+    """Score every candidate of `dataset` that passed the checks again, and write the new pools to `target`.
+
+    Candidates that were refused before they were stored (no licence, too small, no image) stay refused.
+    """
+    works = list(_works(workspace, dataset))
+    if not works:
+        raise UserError(f"No curation run wrote to the data set '{dataset}'.", hint="`imarena curate run` makes one.")
+    if target == dataset:
+        raise UserError("The new pools need a data set of their own.", hint="Add --to NAME.")
+    found = {request.key: _candidates(workspace, work) for work, request in works}
+    requests = [replace(request, keywords=(request.key,)) for _, request in works]
+    source = _stored_source(workspace, found)
+    wide = settings.model_copy(update={"results_per_query": 200})
+    return curate(workspace, requests, CurationSetup(target, [source], mind, wide, **options))
+
+
+def _works(workspace: Workspace, dataset: str) -> Iterator[tuple[str, CurationRequest]]:
+    """The newest run of each instruction: under which name its steps are stored, and what was asked."""
+    newest: dict[str, tuple[str, CurationRequest]] = {}
+    for stored in workspace.store.records(Evidence, kind=REQUEST):
+        value: Any = stored.value
+        if value["dataset"] == dataset:
+            asked = value["request"]
+            request = CurationRequest(asked["key"], asked["instruction"], asked["task"], value.get("topic"))
+            newest[request.key] = (stored.image_sha256, request)
+    yield from newest.values()
+
+
+def _candidates(workspace: Workspace, work: str) -> list[tuple[FoundImage, str]]:
+    images = []
+    for step in workspace.store.records(Evidence, image_sha256=work, kind=KIND):
+        value: Any = step.value
+        if value.get("step") == "image" and "failed" not in value:
+            images.append((FoundImage.from_json(value["found"]), str(value["sha256"])))
+    return images
+
+
+def _stored_source(workspace: Workspace, stored: dict[str, list[tuple[FoundImage, str]]]) -> ImageSource:
+    hashes = {f"{image.source}/{image.key}": sha256 for images in stored.values() for image, sha256 in images}
+
+    async def search(query: ImageQuery, limit: int) -> Sequence[FoundImage]:  # noqa: ARG001
+        return [
+            replace(image, source=STORED, key=f"{image.source}/{image.key}") for image, _ in stored.get(query.text, ())
+        ]
+
+    async def load(found: FoundImage) -> bytes:
+        try:
+            return workspace.blobs.get(hashes[found.key])
+        except StoreError as error:
+            raise SourceFailure(f"{found.key}: {error}") from error
+
+    return ImageSource(STORED, search, load, f"{STORED}-{sorted(hashes.values())}")

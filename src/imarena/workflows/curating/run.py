@@ -1,0 +1,225 @@
+"""curate run and curate base: instructions in, items out, every step in the journal."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from imarena.core import (
+    Cause,
+    CauseTally,
+    ImageSource,
+    Progress,
+    UserError,
+    canonical_json,
+    find_licence,
+    sha256_hex,
+)
+from imarena.core.records import Evidence, Item, JsonDict, Run, Turn
+from imarena.curation import (
+    CandidateRecord,
+    CurationLoop,
+    CurationMind,
+    CurationRequest,
+    CurationResult,
+    CurationSettings,
+    CurationTools,
+    read_brief,
+)
+from imarena.datasets import load_taxonomy, taxonomy_names
+from imarena.images import describe_image
+from imarena.storage import Workspace
+from imarena.workflows.curating.looking import BenchmarkImages, ImageMemory
+from imarena.workflows.wiring import WorkJournal, exclusive_run, record_run
+
+KIND = "curation_step"
+REQUEST = "curation_request"
+"""Evidence of what was asked, under the name of its steps."""
+COMMAND = "curate"
+
+
+@dataclass(frozen=True)
+class CurationSetup:
+    """What a run works with."""
+
+    dataset: str
+    sources: Sequence[ImageSource]
+    mind: CurationMind
+    settings: CurationSettings
+    taxonomy: str = "cv_arena"
+    opened: Callable[[], AbstractAsyncContextManager[None]] | None = None
+    """Opens the model's client for as long as the run lasts."""
+
+
+@dataclass(frozen=True)
+class RequestOutcome:
+    """One instruction: its items, how many candidates came to what, and why a person has to take over."""
+
+    key: str
+    items: tuple[str, ...]
+    rounds: int
+    outcomes: dict[str, int]
+    review: str = ""
+    flags: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Is its pool full?"""
+        return not self.review
+
+
+@dataclass(frozen=True)
+class CurationReport:
+    """What a run did."""
+
+    dataset: str
+    requests: tuple[RequestOutcome, ...]
+    new_items: int
+    cost_usd: float
+    causes: tuple[Cause, ...]
+    """Why candidates were left out, with counts."""
+    failures: tuple[Cause, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Has every instruction its images?"""
+        return all(outcome.complete for outcome in self.requests)
+
+    def to_json(self) -> JsonDict:
+        """For ``--json``."""
+        requests: list[Any] = [
+            {
+                "key": each.key, "items": list(each.items), "rounds": each.rounds, "candidates": {**each.outcomes},
+                "review": each.review or None, "flags": list(each.flags), "failures": list(each.failures),
+            }
+            for each in self.requests
+        ]  # fmt: skip
+        causes: list[Any] = [cause.to_json() for cause in self.causes]
+        failures: list[Any] = [cause.to_json() for cause in self.failures]
+        return {
+            "dataset": self.dataset, "new_items": self.new_items, "complete": self.complete, "cost_usd": self.cost_usd,
+            "requests": requests, "left_out": causes, "failures": failures,
+        }  # fmt: skip
+
+
+@dataclass
+class _Tally:
+    outcomes: list[RequestOutcome] = field(default_factory=list)
+    new: int = 0
+    cost_usd: float = 0.0
+    causes: CauseTally = field(default_factory=CauseTally)
+    failures: CauseTally = field(default_factory=CauseTally)
+
+
+def curation_work(setup: CurationSetup, request: CurationRequest) -> str:
+    """Under which name the steps of one instruction are stored: all that its result depends on."""
+    made = {
+        "dataset": setup.dataset, "request": request.to_json(), "mind": setup.mind.name,
+        "settings": setup.settings.model_dump(), "sources": [source.identity for source in setup.sources],
+    }  # fmt: skip
+    return sha256_hex(canonical_json(made).encode())
+
+
+def curate(
+    workspace: Workspace,
+    requests: Sequence[CurationRequest],
+    setup: CurationSetup,
+    *,
+    progress: Progress | None = None,
+) -> CurationReport:
+    """Collect images for every instruction. The same command goes on after a kill, and tries failures again."""
+    if not setup.sources:
+        raise UserError("No source was named.", hint="Add --source FOLDER, or --source openverse.")
+    if not requests:
+        raise UserError("There are no instructions.", hint="Name a table with the columns key, instruction and task.")
+    tally = _Tally()
+    settings: JsonDict = {"dataset": setup.dataset, "requests": len(requests), "mind": setup.mind.name}
+    attempt = sum(workspace.store.count(Run, command=COMMAND).values())
+    with exclusive_run(workspace, COMMAND, setup.dataset), record_run(workspace, COMMAND, settings) as run:
+        run.plan(len(requests))
+        asyncio.run(_curate_all(workspace, requests, setup, tally, attempt, progress))
+        run.counts = {"items": tally.new, "requests": len(requests)}
+        run.cost_usd = tally.cost_usd
+        run.partial = not all(outcome.complete for outcome in tally.outcomes)
+    return CurationReport(
+        setup.dataset, tuple(tally.outcomes), tally.new, tally.cost_usd, tally.causes.causes(), tally.failures.causes()
+    )
+
+
+async def _curate_all(
+    workspace: Workspace,
+    requests: Sequence[CurationRequest],
+    setup: CurationSetup,
+    tally: _Tally,
+    attempt: int,
+    progress: Progress | None,
+) -> None:
+    memory = ImageMemory(workspace)
+    benchmark = BenchmarkImages(workspace, setup.dataset, memory, setup.settings)
+    async with (setup.opened or _nothing)():
+        for at, request in enumerate(requests):
+            work = curation_work(setup, request)
+            asked: JsonDict = {"dataset": setup.dataset, "request": request.to_json(), "topic": request.topic}
+            workspace.store.add([Evidence(image_sha256=work, tool="cogretriever", kind=REQUEST, value=asked)])
+            journal = WorkJournal(workspace, work, attempt, kind=KIND, tool="cogretriever", tool_version="1")
+            tools = CurationTools(setup.sources, setup.mind, memory.look, partial(benchmark.near, request.key))
+            result = await CurationLoop(read_brief(request), tools, setup.settings, journal).run()
+            items = [_item(workspace, setup, request, work, record) for record in result.pool]
+            added = workspace.store.add(items)
+            for item in items:
+                benchmark.add(item)
+            _count(tally, request, result, [item.key for item in items], added.new)
+            if progress:
+                progress("instructions", at + 1, len(requests))
+
+
+@asynccontextmanager
+async def _nothing() -> AsyncIterator[None]:
+    yield
+
+
+def _count(tally: _Tally, request: CurationRequest, result: CurationResult, keys: list[str], new: int) -> None:
+    chosen = {record.sha256 for record in result.pool}
+    outcomes = Counter("chosen" if record.sha256 in chosen and record.outcome == "pooled" else record.outcome
+                       for record in result.candidates)  # fmt: skip
+    flags = tuple(sorted({flag for record in result.pool for flag in record.flags}))
+    tally.outcomes.append(
+        RequestOutcome(request.key, tuple(keys), result.rounds, dict(outcomes), result.review, flags, result.failures)
+    )
+    tally.new += new
+    tally.cost_usd += result.cost_usd
+    for record in result.candidates:
+        if record.outcome in ("refused", "duplicate"):
+            tally.causes.add(record.reason, f"{record.found.source}/{record.found.key}")
+    for failure in result.failures:
+        tally.failures.add(failure, request.key)
+
+
+def _item(
+    workspace: Workspace, setup: CurationSetup, request: CurationRequest, work: str, record: CandidateRecord
+) -> Item:
+    found = record.found
+    known = find_licence(found.licence) or find_licence(found.licence_url)
+    provenance: JsonDict = {
+        "request": request.key, "curation": work, "collected_by": "base" if request.keywords else "agentic",
+        "source": found.source, "source_key": found.key, "title": found.title, "creator": found.creator,
+        "page": found.page, "licence_url": found.licence_url, "original_sha256": record.original_sha256,
+        "score": record.score, "caption": record.caption, "query": record.query, "round": record.round,
+        "review": ", ".join(record.flags),
+    }  # fmt: skip
+    task = load_taxonomy(setup.taxonomy).task(request.task) if request.task and _is_known(setup.taxonomy) else None
+    return Item(
+        dataset=setup.dataset, key=f"{request.key}-{record.sha256[:8]}", turns=(Turn(instruction=request.instruction),),
+        sources=(describe_image(workspace.blobs.get(record.sha256)),), taxonomy=setup.taxonomy or None,
+        task=task.name if task else request.task, family=task.family if task else None, topic=request.topic,
+        licence=known.id if known else found.licence,
+        provenance={name: value for name, value in provenance.items() if value not in (None, "")},
+    )  # fmt: skip
+
+
+def _is_known(taxonomy: str) -> bool:
+    return taxonomy in taxonomy_names() or taxonomy.endswith((".yaml", ".yml"))

@@ -1,0 +1,61 @@
+"""From names on the command line and tables of imarena.toml to image sources."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from imarena.clients import open_image_source
+from imarena.core import ImageSource, JsonDict, Progress, UserError, require_licence, sha256_hex, suggestion
+from imarena.curation import LocalLibrary
+from imarena.storage import Workspace
+from imarena.workflows.curating.looking import ImageMemory
+
+WEB = ("google", "openverse", "wikimedia")
+HUB = "hf:"
+
+
+def wire_sources(
+    workspace: Workspace,
+    names: Sequence[str],
+    *,
+    licence: str = "",
+    describe: bool = True,
+    progress: Progress | None = None,
+) -> list[ImageSource]:
+    """Sources by name: a folder or Parquet file, `openverse`, `wikimedia`, `google`, `hf:OWNER/NAME`, or a table
+    `[sources.NAME]` of imarena.toml. `licence` is that of local images that state none.
+    """
+    stated = require_licence(licence).id if licence else ""
+    sources: list[ImageSource] = []
+    for name in names:
+        table = workspace.settings.sources.get(name)
+        if table is not None or name in WEB or name.startswith(HUB):
+            sources.append(_web_source(name, dict(table or {})))
+        elif Path(name).exists():
+            sources.append(_library(workspace, Path(name), stated, describe, progress))
+        else:
+            known = [*WEB, *workspace.settings.sources]
+            raise UserError(
+                f"There is no source '{name}'.",
+                hint=f"{suggestion(name, known)} A folder or Parquet file that exists is a source, too.",
+            )
+    called = [source.name for source in sources]
+    if len(set(called)) < len(called):
+        raise UserError("Two sources have the same name.", hint="Name each folder or source once.")
+    return sources
+
+
+def _library(workspace: Workspace, path: Path, licence: str, describe: bool, progress: Progress | None) -> ImageSource:
+    place = path.resolve()
+    index = workspace.root / "cache" / "libraries" / f"{sha256_hex(str(place).encode())[:16]}.db"
+    library = LocalLibrary(place, index, licence=licence, name=place.name)
+    memory = ImageMemory(workspace)
+    if not library.build(memory.describe if describe else None, progress):
+        raise UserError(f"There are no images in {path}.", hint="JPEG, PNG, WebP, GIF, BMP and TIFF files are read.")
+    return library.source()
+
+
+def _web_source(name: str, table: JsonDict) -> ImageSource:
+    if name.startswith(HUB):
+        dataset = name.removeprefix(HUB)
+        return open_image_source(dataset.replace("/", "-"), {"kind": "huggingface", "dataset": dataset})
+    return open_image_source(name, {**({"kind": name} if name in WEB else {}), **table})

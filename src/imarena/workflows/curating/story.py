@@ -1,0 +1,131 @@
+"""curate log: the whole story of one image, from the instruction to the people who checked it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from imarena.core import UserError, suggestion
+from imarena.core.records import Evidence, Item, JsonDict, Verification
+from imarena.storage import Workspace
+from imarena.workflows.curating.run import KIND
+
+
+@dataclass(frozen=True)
+class StoryLine:
+    """One event: when, which step, and what happened."""
+
+    moment: str
+    step: str
+    text: str
+    own: bool
+    """Is it about this image, or about the search that led to it?"""
+    facts: JsonDict
+
+
+@dataclass(frozen=True)
+class ItemStory:
+    """An item and all that led to it, oldest first."""
+
+    item: Item
+    lines: tuple[StoryLine, ...]
+    candidates: int
+    """Images that were looked at for the same instruction."""
+
+    def to_json(self) -> JsonDict:
+        """For ``--json``."""
+        lines: list[Any] = [
+            {"moment": line.moment, "step": line.step, "text": line.text, "own": line.own, "facts": line.facts}
+            for line in self.lines
+        ]
+        return {
+            "key": self.item.key, "dataset": self.item.dataset, "item_id": self.item.item_id,
+            "instruction": self.item.instruction, "task": self.item.task, "licence": self.item.licence,
+            "provenance": self.item.provenance, "candidates": self.candidates, "story": lines,
+        }  # fmt: skip
+
+
+def item_story(workspace: Workspace, name: str) -> ItemStory:
+    """The story of the item with this key or id."""
+    item = find_curated_item(workspace, name)
+    work = str(item.provenance.get("curation") or "")
+    steps = list(workspace.store.records(Evidence, image_sha256=work, kind=KIND))
+    own = {image.sha256 for image in item.sources}
+    lines = [line for step in steps if (line := _line(step, own, item)) is not None]
+    lines += [_verification(check) for check in workspace.store.records(Verification, item_id=item.item_id)]
+    looked = sum(isinstance(step.value, dict) and step.value.get("step") in ("image", "refused") for step in steps)
+    return ItemStory(item, tuple(sorted(lines, key=lambda line: line.moment)), looked)
+
+
+def find_curated_item(workspace: Workspace, name: str) -> Item:
+    """The item with this key or id; one that `curate` did not collect raises."""
+    items = list(workspace.store.records(Item, key=name)) or list(workspace.store.records(Item, id=name))
+    curated = [item for item in items if "curation" in item.provenance]
+    if curated:
+        return curated[-1]
+    if items:
+        raise UserError(f"The item {name} was not collected by curate.", hint="Only curated items have a log.")
+    keys = [item.key for item in workspace.store.records(Item) if "curation" in item.provenance]
+    raise UserError(f"There is no item '{name}'.", hint=suggestion(name, keys, "No item was collected yet."))
+
+
+def _line(step: Evidence, own: set[str], item: Item) -> StoryLine | None:
+    value: Any = step.value
+    kind = str(value.get("step"))
+    mine = value.get("sha256") in own
+    if kind in ("image", "caption", "score") and not mine and "failed" not in value:
+        return None
+    text = _TEXTS[kind](value, item) if "failed" not in value else f"no answer: {value['failed']}"
+    facts: JsonDict = {name: entry for name, entry in value.items() if name not in ("step", "picture")}
+    return StoryLine(step.created_at.isoformat(timespec="seconds"), kind, text, mine, facts)
+
+
+def _verification(check: Verification) -> StoryLine:
+    failed = [name for name, passed in check.checks.items() if not passed]
+    why = f" (not met: {', '.join(failed)})" if failed else ""
+    comment = f": {check.comment}" if check.comment else ""
+    facts: JsonDict = {"rater_id": check.rater_id, "checks": {**check.checks}, "decision": check.decision}
+    moment = check.created_at.isoformat(timespec="seconds")
+    return StoryLine(moment, "verification", f"{check.rater_id}: {check.decision}{why}{comment}", True, facts)
+
+
+def _plan(value: Any, _: Item) -> str:
+    queries = "; ".join(f"[{each['aspect']}] {each['text']}" + "".join(f" -{word}" for word in each["exclude"])
+                        for each in value["queries"])  # fmt: skip
+    note = f" ({value['note']})" if value.get("note") else ""
+    return f"round {value['round']}: queries {queries}{note}"
+
+
+def _search(value: Any, item: Item) -> str:
+    mine = [at + 1 for at, found in enumerate(value["results"]) if found["key"] == item.provenance.get("source_key")]
+    rank = f"; this image is number {mine[0]}" if mine else ""
+    return f"{value['source']}, '{value['query']}': {len(value['results'])} results{rank}"
+
+
+def _image(value: Any, _: Item) -> str:
+    found = value["found"]
+    changed = f"; written anew ({value['converted']})" if value.get("converted") else ""
+    place = found.get("page") or found["address"]
+    return f"loaded {place}: {value['width']} x {value['height']} pixels, licence {found.get('licence')}{changed}"
+
+
+def _refused(value: Any, _: Item) -> str:
+    return f"refused {value['found']['source']}/{value['found']['key']}: {value['reason']}"
+
+
+def _score(value: Any, _: Item) -> str:
+    parts = ", ".join(f"{name} {part:.2f}" for name, part in value["parts"].items())
+    return f"score {value['score']:.2f}" + (f" ({parts})" if parts else "")
+
+
+def _reflect(value: Any, _: Item) -> str:
+    return f"round {value['round']}: {value['note']}"
+
+
+def _caption(value: Any, _: Item) -> str:
+    return str(value["caption"])
+
+
+_TEXTS: Mapping[str, Callable[[Any, Item], str]] = {
+    "plan": _plan, "search": _search, "image": _image, "refused": _refused, "reflect": _reflect, "score": _score,
+    "caption": _caption,
+}  # fmt: skip

@@ -1,0 +1,111 @@
+"""Writing the chains of a build: with the vocabulary alone, or with the words of a model where they fit."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from imarena.core import ObjectPlan, Progress
+from imarena.core.records import ImageRef, Status
+from imarena.engine import WorkerTask
+from imarena.instructions import (
+    ChainSettings,
+    SceneContents,
+    WrittenChain,
+    draft_chain,
+    read_suggestion,
+    suggestion_prompt,
+    write_chain,
+)
+from imarena.storage import Workspace
+from imarena.workflows.questions import Questions, Terms, ask
+from imarena.workflows.wiring import JudgeChat
+
+MadePlan = tuple[ObjectPlan, tuple[str, ...]]
+"""The plan of an item and its instructions."""
+
+
+@dataclass(frozen=True)
+class ScenePlan:
+    """An image that gets a chain."""
+
+    key: str
+    image: ImageRef
+    contents: SceneContents
+
+
+@dataclass(frozen=True)
+class _AskedChain:
+    """A chain, why words of the model were not used, and what it cost."""
+
+    chain: WrittenChain | None
+    refused: tuple[str, ...] = ()
+    cost_usd: float = 0.0
+
+
+@dataclass
+class ChainWriter:
+    """Writes the chains of many scenes. A word that a model cannot give, or that does not fit, the vocabulary gives."""
+
+    workspace: Workspace
+    settings: ChainSettings
+    tools: dict[str, str]
+    door: JudgeChat | None = None
+    refused: Counter[str] = field(default_factory=Counter)
+    cost_usd: float = 0.0
+
+    async def write_all(
+        self, plans: Sequence[ScenePlan], add: Callable[[ScenePlan, MadePlan], None], progress: Progress | None
+    ) -> str:
+        """Write every chain and hand it on; returns why it stopped."""
+        if self.door is None:
+            for number, plan in enumerate(plans, 1):
+                add(plan, self._made(plan, write_chain(plan.contents, self.settings, plan.image.sha256)))
+                if progress is not None:
+                    progress("chains", number, len(plans))
+            return ""
+
+        def settle(_: ScenePlan, asked: _AskedChain) -> _AskedChain:
+            self.refused.update(asked.refused)
+            self.cost_usd += asked.cost_usd
+            return asked
+
+        def write(batch: list[tuple[ScenePlan, _AskedChain]]) -> None:
+            for plan, asked in batch:
+                if asked.chain is not None:
+                    add(plan, self._made(plan, asked.chain))
+
+        def failed(_: object, error: Exception) -> _AskedChain:
+            return _AskedChain(None, (f"{Status.API_ERROR.value}: {type(error).__name__}",))
+
+        questions = Questions(
+            plans, lambda plan: plan, WorkerTask(self._asked, failed), failed, settle, write, stage="chains"
+        )
+        terms = Terms("threads", self.door.endpoint.max_concurrency, opening=self.door.opened, progress=progress)
+        return (await ask(questions, terms)).stopped
+
+    async def _asked(self, plan: ScenePlan) -> _AskedChain:
+        """Ask the model for each open word, one turn after the other."""
+        if self.door is None:
+            raise ValueError("nobody to ask")
+        image = self.workspace.blobs.get(plan.image.sha256)
+        drafting = draft_chain(plan.contents, self.settings, plan.image.sha256)
+        refused, cost, word = [], 0.0, None
+        try:
+            state, draft = next(drafting)
+            while True:
+                word = None
+                if draft.field is not None:
+                    answer = await self.door(suggestion_prompt(image, state, draft, self.settings.language))
+                    cost += answer.usage.cost_usd or 0.0
+                    word, why = read_suggestion(answer, draft)
+                    if word is None:
+                        refused.append(f"{draft.field}: {why.splitlines()[0][:80]}")
+                state, draft = drafting.send(word)
+        except StopIteration as ended:
+            return _AskedChain(ended.value, tuple(refused), cost)
+
+    def _made(self, plan: ScenePlan, chain: WrittenChain) -> MadePlan:
+        written = ObjectPlan(
+            objects=plan.contents.objects, turns=chain.turns, tools=self.tools, seed=self.settings.seed
+        )
+        return written, chain.instructions

@@ -1,0 +1,52 @@
+"""Decomposers by name, and one image without a workspace."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from imarena.clients import Budget
+from imarena.core import InvalidImage, Settings, UserError, error_message
+from imarena.core.records import Status
+from imarena.images import read_image_file
+from imarena.instructions import ChatDecomposer, Decomposer, Decomposition, OfflineDecomposer, grounder_of
+from imarena.vision import DETECTORS
+from imarena.workflows.wiring import EndpointArguments, JudgeChat, wire_chat
+
+OFFLINE = "offline"
+
+
+@dataclass(frozen=True)
+class WiredDecomposer:
+    """A decomposer ready to be asked, and the endpoint that it asks, if it asks one."""
+
+    decomposer: Decomposer
+    door: JudgeChat | None = None
+
+
+def wire_decomposer(settings: Settings, name: str, detector: str, budget: Budget | None = None) -> WiredDecomposer:
+    """`offline`, or the name of an endpoint of the settings. `detector` finds, or confirms, the objects."""
+    DETECTORS.get(detector)  # an unknown name, or a missing extra, is told before anything is asked
+    if name == OFFLINE:
+        return WiredDecomposer(OfflineDecomposer(detector))
+    door = wire_chat(settings, EndpointArguments(endpoint=name), "decomposition", budget)
+    return WiredDecomposer(ChatDecomposer(door, door.endpoint.model, grounder_of(detector), detector), door)
+
+
+def decompose_image(wired: WiredDecomposer, path: Path) -> Decomposition:
+    """What an image shows. A file that is no image is a status."""
+    try:
+        data = read_image_file(path)
+    except InvalidImage as error:
+        return Decomposition("failed", Status.INVALID_IMAGE, error_message(error))
+    except OSError as error:
+        raise UserError(
+            f"{path} cannot be read: {error.strerror or error}.", hint="Give the path of an image."
+        ) from error
+    return asyncio.run(_asked(wired, data))
+
+
+async def _asked(wired: WiredDecomposer, data: bytes) -> Decomposition:
+    if wired.door is None:
+        return await wired.decomposer(data)
+    async with wired.door.opened():
+        return await wired.decomposer(data)

@@ -1,0 +1,131 @@
+"""Decompositions as evidence: asked once for each image and decomposer, kept with their reasons, never asked again."""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from imarena.clients import CostLimitReached
+from imarena.core import ImarenaError, Progress, error_message
+from imarena.core.records import Evidence, JsonDict, Status, Usage
+from imarena.engine import WorkerTask
+from imarena.instructions import Decomposer, Decomposition, DroppedObject, contents_from_json
+from imarena.storage import Workspace
+from imarena.workflows.instructing.decomposers import WiredDecomposer
+from imarena.workflows.questions import Questions, Terms, ask
+
+KIND = "edival.scene"
+
+
+@dataclass
+class SceneTally:
+    """The decompositions of a run, by the hash of the image."""
+
+    scenes: dict[str, Decomposition] = field(default_factory=dict)
+    done_before: int = 0
+    cost_usd: float = 0.0
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
+class _Decompose:
+    """Answers one question: the bytes of an image in, its decomposition out."""
+
+    decomposer: Decomposer
+
+    async def __call__(self, image: bytes) -> Decomposition:
+        return await self.decomposer(image)
+
+
+def decompose_images(
+    workspace: Workspace,
+    wired: WiredDecomposer,
+    images: list[str],
+    *,
+    concurrency: int | None = None,
+    progress: Progress | None = None,
+) -> SceneTally:
+    """Decompose every image that has no answer of this decomposer yet. What comes is stored at once."""
+    name, version = wired.decomposer.name, wired.decomposer.version
+    tally, attempts = SceneTally(), Counter[str]()
+    wanted = set(images)
+    for evidence in workspace.store.records(Evidence, kind=KIND, tool=name):
+        if evidence.tool_version == version and evidence.image_sha256 in wanted:
+            attempts[evidence.image_sha256] += 1
+            if evidence.status is Status.OK:
+                tally.scenes[evidence.image_sha256] = _read(evidence)
+    tally.done_before = len(tally.scenes)
+    work = [sha256 for sha256 in dict.fromkeys(images) if sha256 not in tally.scenes]
+
+    def settle(sha256: str, scene: Decomposition) -> Decomposition:
+        tally.scenes[sha256] = scene
+        tally.cost_usd += scene.usage.cost_usd or 0.0
+        return scene
+
+    def write(batch: list[tuple[str, Decomposition]]) -> None:
+        workspace.store.add([_evidence(sha256, scene, name, version, attempts[sha256]) for sha256, scene in batch])
+
+    def failed(_: object, error: Exception) -> Decomposition:
+        if isinstance(error, CostLimitReached):
+            raise error
+        status = Status.INVALID_IMAGE if isinstance(error, ImarenaError) else Status.API_ERROR
+        return Decomposition("failed", status, f"{type(error).__name__}: {error_message(error)}")
+
+    task = WorkerTask(_Decompose(wired.decomposer), _failed_work)
+    questions = Questions(work, workspace.blobs.get, task, failed, settle, write, stage="images")
+    door = wired.door
+    if door is None:
+        # The networks compute outside of Python's lock, and each process of its own would load all of them.
+        terms = Terms("threads", concurrency or os.cpu_count() or 1, progress=progress)
+    else:
+        at_once = concurrency or door.endpoint.max_concurrency
+        terms = Terms("threads", at_once, opening=door.opened, progress=progress)
+    tally.stopped = asyncio.run(ask(questions, terms)).stopped
+    return tally
+
+
+def _failed_work(_: object, error: Exception) -> Decomposition:
+    return Decomposition("failed", Status.API_ERROR, f"{type(error).__name__}: {error_message(error)}")
+
+
+def scene_document(scene: Decomposition) -> JsonDict:
+    """A decomposition as it is stored and printed."""
+    return {
+        "outcome": scene.outcome,
+        "reason": scene.reason,
+        "contents": None if scene.contents is None else scene.contents.to_json(),
+        "dropped": [{"name": left_out.name, "reason": left_out.reason} for left_out in scene.dropped],
+        "facts": scene.facts,
+        "usage": scene.usage.model_dump(mode="json", exclude_defaults=True),
+        "raw": list(scene.raw),
+    }
+
+
+def _evidence(sha256: str, scene: Decomposition, tool: str, version: str, attempt: int) -> Evidence:
+    return Evidence(
+        image_sha256=sha256,
+        tool=tool,
+        tool_version=version,
+        kind=KIND,
+        value=scene_document(scene),
+        status=scene.status,
+        error="" if scene.status is Status.OK else scene.reason,
+        params={"attempt": attempt} if attempt else {},
+    )
+
+
+def _read(evidence: Evidence) -> Decomposition:
+    stored: Mapping[str, Any] = evidence.value if isinstance(evidence.value, dict) else {}
+    contents = stored.get("contents")
+    return Decomposition(
+        stored["outcome"],
+        evidence.status,
+        stored["reason"],
+        None if contents is None else contents_from_json(contents),
+        tuple(DroppedObject(entry["name"], entry["reason"]) for entry in stored["dropped"]),
+        stored["facts"],
+        Usage.model_validate(stored["usage"]),
+        tuple(stored["raw"]),
+    )

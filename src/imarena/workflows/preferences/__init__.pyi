@@ -1,0 +1,13 @@
+from .campaign_template import write_campaign_template as write_campaign_template
+from .candidate_table import CandidateOptions as CandidateOptions
+from .candidate_table import choose_candidates as choose_candidates
+from .measuring import RegionOptions as RegionOptions
+from .meta_evaluation import MetaEvaluation as MetaEvaluation
+from .meta_evaluation import evaluate_workspace as evaluate_workspace
+from .pair_making import PairOptions as PairOptions
+from .pair_making import export_pair_folder as export_pair_folder
+from .pair_making import write_pairs as write_pairs
+from .training_runs import ablation_from_files as ablation_from_files
+from .training_runs import agreement_filter as agreement_filter
+from .training_runs import merge_run as merge_run
+from .training_runs import train_from_files as train_from_files

@@ -1,0 +1,146 @@
+"""Regions and metrics of a workspace's outputs, item by item."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from imarena.core import InvalidImage, Progress
+from imarena.core.records import ImageRef, Item, Output
+from imarena.images import pixels
+from imarena.preferences import (
+    EditRegion,
+    Grounder,
+    MaskMaker,
+    MeasuredCandidate,
+    MeasuredGroup,
+    RegionMethod,
+    TaskRules,
+    find_regions,
+    measure_region,
+)
+from imarena.storage import Workspace
+from imarena.vision import scale_to
+from imarena.workflows.preferences.region_tools import find_grounder, find_mask_maker
+from imarena.workflows.questions import load_outputs
+from imarena.workflows.views import instruction_of, sources_of
+
+NO_SOURCE = "no_source"
+LEFT_TO_A_JUDGE = "left_to_a_judge"
+
+
+@dataclass(frozen=True)
+class RegionOptions:
+    """How regions are found."""
+
+    method: RegionMethod = "auto"
+    detector: str = "efficientdet"
+    segmenter: str = ""
+    grounding: Literal["paper", "public"] = "paper"
+
+
+def measure_workspace(
+    workspace: Workspace,
+    rules: TaskRules,
+    options: RegionOptions,
+    *,
+    datasets: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+    editors: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> tuple[list[MeasuredGroup], Counter[str]]:
+    """Measured groups, and how many items were left out before anything was measured, by reason."""
+    board = load_outputs(workspace, datasets=datasets, tasks=tasks, editors=editors)
+    grounder = None if options.method == "changes" else find_grounder(options.detector)
+    masks = find_mask_maker(options.segmenter)
+    groups: list[MeasuredGroup] = []
+    skipped: Counter[str] = Counter()
+    slots = sorted(board.slots.items())
+    for at, ((item_id, _, _), outputs) in enumerate(slots, start=1):
+        item = board.items[item_id]
+        task = _task(item, outputs[0])
+        if task not in rules.tasks:
+            skipped[f"task_without_rule: {task or 'none'}"] += 1
+        elif rules.tasks[task].pipeline == "judge":
+            skipped[LEFT_TO_A_JUDGE] += 1
+        elif len(sources_of(item, outputs[0], board.parents)) != 1:
+            skipped[NO_SOURCE] += 1
+        else:
+            source = sources_of(item, outputs[0], board.parents)[0]
+            groups.append(_measure(workspace, item, source, outputs, task, rules, options, grounder, masks))
+        if progress is not None:
+            progress("items", at, len(slots))
+    return groups, skipped
+
+
+def _task(item: Item, output: Output) -> str:
+    return item.turns[output.turn].task or item.task or ""
+
+
+def _measure(
+    workspace: Workspace,
+    item: Item,
+    source: ImageRef,
+    outputs: Sequence[Output],
+    task: str,
+    rules: TaskRules,
+    options: RegionOptions,
+    grounder: Grounder | None,
+    masks: MaskMaker | None,
+) -> MeasuredGroup:
+    """One item. Outputs of another size are scaled to the source's, and the pair's record says so."""
+    instruction = instruction_of(item, outputs[0].turn, outputs[0].mode)
+    failures: Counter[str] = Counter()
+    shown = []
+    try:
+        before = pixels(workspace.load(source))
+    except InvalidImage:
+        return MeasuredGroup(item.item_id, instruction, task, source, (), {"invalid_image": len(outputs)})
+    for output in sorted(outputs, key=lambda each: each.output_id):
+        if output.image is None:
+            continue
+        try:
+            after = pixels(workspace.load(output.image))
+        except InvalidImage:
+            failures["invalid_image"] += 1
+            continue
+        shown.append((output, scale_to(after, before), after.shape != before.shape))
+    if not shown:
+        return MeasuredGroup(item.item_id, instruction, task, source, (), failures)
+    rule = rules.tasks[task]
+    ground = rule.grounded_in(public=options.grounding == "public")
+    regions = find_regions(
+        instruction, before, [fitted for _, fitted, _ in shown], ground, grounder, method=options.method, masks=masks
+    )
+    candidates = []
+    for (output, fitted, resized), region in zip(shown, regions, strict=True):
+        if region.mask is None or output.image is None:
+            failures[f"region_{region.status}"] += 1
+            continue
+        measured = {
+            name: measure_region(
+                before, fitted, region.mask if name == "inside" else ~region.mask, region,
+                (*metrics.primary, *metrics.secondary),
+            )
+            for name, metrics in rule.regions().items()
+        }  # fmt: skip
+        details = {
+            "output": output.output_id, "editor": output.editor, "resized": resized,
+            "region": region_record(region, options),
+            "missing": {name: dict(each.missing) for name, each in measured.items() if each.missing},
+        }  # fmt: skip
+        values = {name: each.values for name, each in measured.items()}
+        candidates.append(MeasuredCandidate(output.image, values, details))
+    return MeasuredGroup(item.item_id, instruction, task, source, tuple(candidates), failures)
+
+
+def region_record(region: EditRegion, options: RegionOptions) -> dict[str, Any]:
+    """How a region was found, for the record of a pair."""
+    record: dict[str, Any] = {"how": region.how, "share": round(region.share, 6), "names": list(region.names)}
+    if region.how == "objects":
+        record |= {
+            "detector": options.detector, "segmenter": options.segmenter, "grounding": options.grounding,
+            "source_boxes": [list(box) for box in region.source_boxes],
+            "output_boxes": [list(box) for box in region.output_boxes],
+        }  # fmt: skip
+    return record

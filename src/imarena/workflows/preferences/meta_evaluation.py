@@ -1,0 +1,237 @@
+"""Judges against people on every data set of a workspace: accuracy, order consistency, pointwise and pairwise."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from imarena.core import UserError
+from imarena.core.records import Outcome
+from imarena.preferences import (
+    JudgeAnswer,
+    JudgeRow,
+    PairTruth,
+    accuracy_difference,
+    agreed_truth,
+    evaluate_judge,
+)
+from imarena.stats import Figure
+from imarena.storage import Form, Workspace
+from imarena.workflows.views import (
+    NO_BATTLES,
+    PREFERENCES,
+    PROBLEMS,
+    WHOLE,
+    BattleColumns,
+    ChosenJudge,
+    View,
+    chosen_judges,
+    combine_columns,
+    compared_dimensions,
+    judge_battles,
+    live_judgments,
+    people_battles,
+    rating_battles,
+)
+
+PairKey = tuple[str, str, str]
+Scheme = str
+
+
+@dataclass(frozen=True)
+class JudgeDifference:
+    """Strict accuracy of one judge less that of another on the same pairs."""
+
+    judge: str
+    against: str
+    dataset: str
+    dimension: str
+    figure: Figure
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "judge": self.judge, "against": self.against, "dataset": self.dataset, "dimension": self.dimension,
+            "difference": self.figure.to_json(),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MetaEvaluation:
+    """All rows, and differences to one judge where one was named."""
+
+    rows: tuple[JudgeRow, ...]
+    differences: tuple[JudgeDifference, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "rows": [row.to_json() for row in self.rows],
+            "differences": [each.to_json() for each in self.differences],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """What one judge said by one scheme about one dimension."""
+
+    judge: str
+    scheme: Scheme
+    dimension: str
+    dimensions: frozenset[str]
+    answers: Mapping[PairKey, JudgeAnswer]
+
+
+def evaluate_workspace(
+    workspace: Workspace,
+    judges: Sequence[str] = (),
+    *,
+    datasets: Sequence[str] = (),
+    against: str = "",
+    rounds: int = 1000,
+) -> MetaEvaluation:
+    """Compare the stored verdicts of judges (all without names) with people's votes and ratings.
+
+    Each judge is compared with votes of its dimension, as in `imarena align`. Data sets without votes on pairs count
+    by the mean ratings of their outputs.
+    """
+    view = View(workspace)
+    truths = _truths(view, datasets)
+    if not truths:
+        raise UserError(
+            "There are no votes or ratings of people to compare with.",
+            hint="Import a data set with human data, for example: imarena import vcreward FOLDER",
+        )
+    names = [*judges, *([against] if against and judges and against not in judges else [])]
+    given = [part for chosen in chosen_judges(view, names) for part in _answers_of(view, chosen)]
+    if not given:
+        raise UserError(
+            "There are no verdicts of judges.", hint="Ask a judge first: imarena battle --judge NAME, or imarena judge."
+        )
+    by_group: dict[tuple[str, str], list[PairTruth]] = defaultdict(list)
+    for truth in truths:
+        by_group[truth.dataset, truth.dimension].append(truth)
+    rows: list[JudgeRow] = []
+    differences: list[JudgeDifference] = []
+    for (dataset, dimension), found in sorted(by_group.items()):
+        fitting = [part for part in given if _meets(part, dimension, by_group, dataset) and _knows(part, found)]
+        for part in fitting:
+            rows += evaluate_judge(part.judge, part.scheme, found, part.answers, rounds)
+        differences += _differences(fitting, found, against, dataset, dimension, rounds)
+    return MetaEvaluation(tuple(rows), tuple(differences))
+
+
+def _meets(part: _Answers, dimension: str, groups: Mapping[tuple[str, str], Any], dataset: str) -> bool:
+    voted = {about for of, about in groups if of == dataset}
+    return dimension in compared_dimensions(part.dimension, part.dimensions, voted)
+
+
+def _knows(part: _Answers, truths: Sequence[PairTruth]) -> bool:
+    """Was the judge asked about this data set at all?"""
+    return any(truth.key in part.answers for truth in truths)
+
+
+def _truths(view: View, datasets: Sequence[str]) -> tuple[PairTruth, ...]:
+    votes = people_battles(view)
+    rated = rating_battles(view, NO_BATTLES, WHOLE)
+    voted = {_dataset(view, int(place)) for place in votes.left.tolist()}
+    truths = list(agreed_truth(list(_votes(view, votes))))
+    # mean ratings stand in only where nobody compared pairs
+    truths += [truth for truth in agreed_truth(list(_votes(view, rated))) if truth.dataset not in voted]
+    return tuple(truth for truth in truths if not datasets or truth.dataset in datasets)
+
+
+def _dataset(view: View, place: int) -> str:
+    labels = view.entries.labels["dataset"]
+    code = int(labels.of[view.entries.item[place]])
+    return labels.names[code] if code >= 0 else ""
+
+
+def _votes(view: View, battles: BattleColumns) -> Any:
+    entries = view.entries
+    tasks = entries.labels["task"].list()
+    dimensions = battles.dimension.list()
+    columns = (battles.left.tolist(), battles.right.tolist(), battles.winner.tolist())
+    for row, (left, right, code) in enumerate(zip(*columns, strict=True)):
+        key, swapped = _key(view, left, right)
+        outcome = _outcome(code)
+        task = tasks[int(entries.item[left])] or ""
+        yield (
+            key, _dataset(view, left), str(dimensions[row] or WHOLE), task, outcome.mirrored() if swapped else outcome
+        )  # fmt: skip
+
+
+def _key(view: View, left: int, right: int) -> tuple[PairKey, bool]:
+    entries = view.entries
+    first, second = entries.id_of(left), entries.id_of(right)
+    item = entries.item_id[int(entries.item[left])]
+    return (item, min(first, second), max(first, second)), first > second
+
+
+def _outcome(code: int) -> Outcome:
+    name = PREFERENCES[code]
+    return Outcome.TIE if name == "equal" else Outcome(name)
+
+
+def _answers_of(view: View, chosen: ChosenJudge) -> list[_Answers]:
+    """Pairwise and pointwise answers of one judge, each dimension by itself."""
+    parts = []
+    for dimension in sorted(chosen.dimensions):
+        about = [form for form in chosen.forms if form.dimension == dimension]
+        pairwise = _pairwise(view, [form for form in about if form.pairwise])
+        pointwise = _pointwise(view, [form for form in about if not form.pairwise])
+        for scheme, answers in (("pairwise", pairwise), ("pointwise", pointwise)):
+            if answers:
+                parts.append(_Answers(chosen.name, scheme, dimension, chosen.dimensions, answers))
+    return parts
+
+
+def _pairwise(view: View, forms: Sequence[Form]) -> dict[PairKey, JudgeAnswer]:
+    if not forms:
+        return {}
+    columns = live_judgments(view, forms)
+    whose = columns.of_forms([0] * len(columns.forms)).astype(np.int32)
+    fought = combine_columns(columns, whose, view.entries)
+    answers: dict[PairKey, JudgeAnswer] = {}
+    for row in range(int(fought.left.size)):
+        key, swapped = _key(view, int(fought.left[row]), int(fought.right[row]))
+        agreed = None if fought.agreed[row] < 0 else bool(fought.agreed[row])
+        if not fought.decided[row]:
+            answers.setdefault(key, JudgeAnswer(None, PROBLEMS[int(fought.problem[row])], agreed))
+            continue
+        outcome = _outcome(int(fought.outcome[row]))
+        earlier = answers.get(key)
+        if earlier is None or earlier.winner is None:  # the first repeat counts
+            answers[key] = JudgeAnswer(outcome.mirrored() if swapped else outcome, "", agreed)
+    return answers
+
+
+def _pointwise(view: View, forms: Sequence[Form]) -> dict[PairKey, JudgeAnswer]:
+    if not forms:
+        return {}
+    battles = judge_battles(view, forms, kinds=("scored",))
+    answers: dict[PairKey, JudgeAnswer] = {}
+    columns = (battles.left.tolist(), battles.right.tolist(), battles.winner.tolist())
+    for left, right, code in zip(*columns, strict=True):
+        key, swapped = _key(view, left, right)
+        outcome = _outcome(code)
+        answers.setdefault(key, JudgeAnswer(outcome.mirrored() if swapped else outcome))
+    return answers
+
+
+def _differences(
+    fitting: Sequence[_Answers], truths: Sequence[PairTruth], against: str, dataset: str, dimension: str, rounds: int
+) -> list[JudgeDifference]:
+    base = next((part for part in fitting if part.judge == against), None)
+    if base is None:
+        return []
+    return [
+        JudgeDifference(
+            f"{part.judge} ({part.scheme})", against, dataset, dimension,
+            accuracy_difference(truths, part.answers, base.answers, rounds),
+        )
+        for part in fitting
+        if part is not base
+    ]  # fmt: skip

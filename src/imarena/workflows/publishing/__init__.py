@@ -1,0 +1,5 @@
+"""Publishing a benchmark, and taking in what others submit to it."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,12 @@
+from .checksums import CHECKSUMS_FILE as CHECKSUMS_FILE
+from .checksums import ChecksumReport as ChecksumReport
+from .checksums import check_publication as check_publication
+from .publish import PublishReport as PublishReport
+from .publish import PublishSettings as PublishSettings
+from .publish import publish as publish
+from .submission_add import AddReport as AddReport
+from .submission_add import add_submission as add_submission
+from .submission_check import SubmissionCheck as SubmissionCheck
+from .submission_check import benchmark_items as benchmark_items
+from .submission_check import check_submission as check_submission
+from .submission_pack import make_submission as make_submission

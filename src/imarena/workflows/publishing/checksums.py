@@ -1,0 +1,90 @@
+"""SHA256SUMS of a published folder, in the format of `sha256sum`: written last, and checked by whoever downloads it."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from imarena.core import UserError
+
+CHECKSUMS_FILE = "SHA256SUMS"
+_CHUNK = 1 << 20
+_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+_IGNORED = frozenset({".git", ".gitattributes", ".cache"})
+"""What Git and the Hugging Face client add to a folder."""
+
+
+@dataclass(frozen=True)
+class ChecksumReport:
+    """What differs from the checksums of a folder."""
+
+    files: int
+    changed: tuple[str, ...]
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+
+    @property
+    def clean(self) -> bool:
+        """Is every file there and unchanged, and no other one?"""
+        return not (self.changed or self.missing or self.extra)
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json``."""
+        return {"clean": self.clean, **self.__dict__}
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file in hex, read a piece at a time."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def write_checksums(folder: Path) -> None:
+    """Write SHA256SUMS for every file below the folder."""
+    lines = [f"{file_digest(folder / name)}  {name}\n" for name in sorted(_files(folder))]
+    (folder / CHECKSUMS_FILE).write_text("".join(lines), encoding="utf-8")
+
+
+def read_checksums(folder: Path) -> dict[str, str]:
+    """File name to SHA-256. Raises `UserError` where the list is missing, damaged or names a file outside."""
+    path = folder / CHECKSUMS_FILE
+    if not path.is_file():
+        raise UserError(f"{folder} has no {CHECKSUMS_FILE}.", hint="Name a folder that `imarena publish` wrote.")
+    sums: dict[str, str] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        match = _LINE.fullmatch(line)
+        parts = Path(match[2]).parts if match else ()
+        if match is None or ".." in parts or Path(match[2]).is_absolute() or match[2] in sums:
+            raise UserError(f"{path}, line {number} is not a checksum of a file in this folder.")
+        sums[match[2]] = match[1]
+    return sums
+
+
+def check_publication(folder: Path) -> ChecksumReport:
+    """Compare every file of a published folder with its checksum. Links are not followed: a link is a changed file."""
+    sums = read_checksums(folder)
+    present = set(_files(folder))
+    changed = [
+        name
+        for name in sorted(present & sums.keys())
+        if not _is_plain_file(folder / name) or file_digest(folder / name) != sums[name]
+    ]
+    missing = sorted(sums.keys() - present)
+    return ChecksumReport(len(sums), tuple(changed), tuple(missing), tuple(sorted(present - sums.keys())))
+
+
+def _is_plain_file(path: Path) -> bool:
+    """A file to read: no link, no pipe that would never end."""
+    return path.is_file() and not path.is_symlink()
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """Every file below the folder but SHA256SUMS itself, by its path with `/`."""
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder)
+        if (path.is_symlink() or not path.is_dir()) and name.parts[0] not in _IGNORED and str(name) != CHECKSUMS_FILE:
+            yield name.as_posix()

@@ -1,0 +1,106 @@
+"""A folder that appears whole or not at all: written beside its place, flushed, renamed."""
+
+import ctypes
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from imarena.core import UserError
+
+_HERE = -100
+"""AT_FDCWD: paths are relative to the working folder."""
+_SWAP = 2
+"""RENAME_EXCHANGE of Linux."""
+
+
+@contextmanager
+def new_folder(target: Path, replaceable: Callable[[Path], str]) -> Iterator[Path]:
+    """A temporary folder that takes the place of `target` when the block ends well, and is removed when it does not.
+
+    `target` is new or empty; else `replaceable` says why it may not be replaced ("" where it may). After a kill only
+    the temporary folder is left, which the next call removes.
+    """
+    target = target.absolute()
+    _check(target, replaceable)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(target)
+    part = target.parent / f".{target.name}.part-{secrets.token_hex(4)}"
+    part.mkdir()
+    lock = _lock(part)
+    try:
+        yield part
+        for path in part.rglob("*"):
+            if path.is_file():
+                with path.open("rb") as file:
+                    os.fsync(file.fileno())
+        _check(target, replaceable)
+        _replace(part, target)
+    finally:
+        if lock is not None:
+            os.close(lock)
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _check(target: Path, replaceable: Callable[[Path], str]) -> None:
+    if target.is_symlink() or (target.exists() and not target.is_dir()):
+        raise UserError(f"{target} is not a folder.", hint="Name a new folder.")
+    reason = replaceable(target) if target.is_dir() and any(target.iterdir()) else ""
+    if reason:
+        raise UserError(f"{target} is not empty.", hint=reason)
+
+
+def _replace(part: Path, target: Path) -> None:
+    """Put the new folder in its place. What was there is then called `part`, and removed by the caller."""
+    if not (target.is_dir() and any(target.iterdir())):
+        part.rename(target)
+    elif not _exchange(part, target):
+        earlier = part.with_name(f"{part.name}-earlier")
+        target.rename(earlier)
+        part.rename(target)
+        earlier.rename(part)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Swap two folders in one step, so that there is no moment without either; False where the system cannot."""
+    libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+    if libc is None or not hasattr(libc, "renameat2"):
+        return False
+    return bool(libc.renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _SWAP) == 0)
+
+
+def _lock(folder: Path) -> int | None:
+    """Hold a folder while this process lives; None where somebody else does. A kill lets go of it."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        return None
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Temporary folders of this target whose process is gone."""
+    for part in target.parent.glob(f".{_literal(target.name)}.part-*"):
+        lock = _lock(part)
+        if lock is not None:
+            shutil.rmtree(part, ignore_errors=True)
+            os.close(lock)
+
+
+def _literal(name: str) -> str:
+    """A name for `glob`, in which no character is a wildcard."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

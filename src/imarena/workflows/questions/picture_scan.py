@@ -1,0 +1,161 @@
+"""scan: ask a tool about every output and source once. Answers are stored as evidence, so that a scan goes on where it
+stopped: a picture with an answer by this version of the tool is not asked about again.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from imarena.core import ImarenaError, Progress, UserError
+from imarena.core.records import Evidence, Item, JsonDict, Output, Status
+from imarena.engine import WorkerDied, WorkerTask
+from imarena.storage import Workspace, withdrawn_images
+from imarena.vision import PictureTool, find_picture_tool
+from imarena.workflows.questions.executor_choice import executor_for
+from imarena.workflows.questions.loop import Questions, Terms, ask
+from imarena.workflows.questions.past_attempts import PastAttempts
+from imarena.workflows.wiring import record_run
+
+
+@dataclass(frozen=True)
+class ScanReport:
+    """What a scan did."""
+
+    planned: int
+    tool: str = "words"
+    read: Counter[str] = field(default_factory=Counter)
+    done_before: int = 0
+    flagged: int = 0
+    seconds: float = 0.0
+    stopped: str = ""
+    errors: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def missing(self) -> int:
+        """Pictures that are not read yet."""
+        return self.planned - self.read[Status.OK.value]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {**self.__dict__, "read": dict(self.read), "errors": dict(self.errors), "missing": self.missing}
+
+
+def pictures_to_scan(workspace: Workspace) -> dict[str, None]:
+    """The hashes of all outputs and sources, each once."""
+    hashes: dict[str, None] = {}
+    for row in workspace.store.rows(Output, status=Status.OK.value):
+        if row["image_sha256"]:
+            hashes[row["image_sha256"]] = None
+    for item in workspace.store.records(Item):
+        hashes |= dict.fromkeys(image.sha256 for image in item.sources)
+    gone = withdrawn_images(workspace)
+    return {sha256: None for sha256 in hashes if sha256 not in gone}
+
+
+def scan_pictures(
+    workspace: Workspace,
+    tool_name: str,
+    *,
+    executor: str = "",
+    progress: Progress | None = None,
+    finish: Callable[[Workspace], int] | None = None,
+) -> ScanReport:
+    """Ask a tool about every picture without an answer. Ctrl-C stops cleanly; what was answered is kept.
+
+    `finish` runs over the stored answers then, and returns how many pictures it flagged.
+    """
+    tool = find_picture_tool(tool_name)
+    terms = Terms(executor_for(workspace.settings, executor, None), computes=True, progress=progress)
+    past = _earlier(workspace, tool)
+    wanted = pictures_to_scan(workspace)
+    if not wanted:
+        raise UserError("There are no pictures to read.", hint="Import items or outputs, or run `imarena edit`.")
+    work = [sha256 for sha256 in wanted if sha256 not in past.done]
+    report = ScanReport(len(work), tool.name, done_before=len(wanted) - len(work))
+    noting: JsonDict = {"reader": tool.tool, "version": tool.version()}
+    with record_run(workspace, "scan", noting) as ongoing:
+        ongoing.plan(report.planned)
+        try:
+            tally = asyncio.run(ask(_questions(workspace, tool, work, past, report), terms))
+            flagged = finish(workspace) if finish is not None else 0
+            report = replace(report, stopped=tally.stopped, seconds=tally.seconds, flagged=flagged)
+        finally:
+            ongoing.counts = {**report.read, **({"flagged": report.flagged} if finish is not None else {})}
+            ongoing.partial = report.missing > 0
+            if report.missing:
+                ongoing.counts["missing"] = report.missing
+    return report
+
+
+def _earlier(workspace: Workspace, tool: PictureTool) -> PastAttempts:
+    """Pictures that this version of the tool has answered, and the number of the next attempt at each."""
+    past, version = PastAttempts(), f'"tool_version":"{tool.version()}"'
+    for row in workspace.store.rows(Evidence, kind=tool.kind, tool=tool.tool):
+        if version not in row["body"]:
+            continue
+        past.attempts[row["image_sha256"]] = past.attempts.get(row["image_sha256"], 0) + 1
+        if row["status"] == Status.OK.value:
+            past.done.add(row["image_sha256"])
+    return past
+
+
+@dataclass(frozen=True)
+class PictureAnswer:
+    """What a tool says about a picture, or the status that says why it says nothing."""
+
+    status: Status
+    value: JsonDict | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class LookAtPicture:
+    """Asks a tool about the bytes of a picture. It goes to other processes by the tool's name."""
+
+    tool_name: str
+
+    async def __call__(self, data: bytes) -> PictureAnswer:
+        """The answer; a file that is no picture any more is a status."""
+        from imarena.images import pixels
+
+        try:
+            shown = pixels(data)
+        except ImarenaError as error:  # `verify` names the file
+            return PictureAnswer(Status.INVALID_IMAGE, error=str(error))
+        return PictureAnswer(Status.OK, find_picture_tool(self.tool_name).look(shown))
+
+
+def _unanswered(_: object, error: Exception) -> PictureAnswer:
+    if isinstance(error, ImarenaError):
+        return PictureAnswer(Status.INVALID_IMAGE, error=str(error))
+    status = Status.API_ERROR if isinstance(error, WorkerDied) else Status.INVALID_IMAGE
+    return PictureAnswer(status, error=f"{type(error).__name__}: {error}")
+
+
+def _questions(
+    workspace: Workspace, tool: PictureTool, work: Sequence[str], past: PastAttempts, report: ScanReport
+) -> Questions[str, bytes, PictureAnswer]:
+    version = tool.version()
+
+    def settle(_: str, answer: PictureAnswer) -> PictureAnswer:
+        report.read[answer.status.value] += 1
+        if answer.error:
+            report.errors[answer.error[:300]] += 1
+        return answer
+
+    def evidence(sha256: str, answer: PictureAnswer) -> Evidence:
+        attempt = past.attempts.get(sha256, 0)
+        return Evidence(
+            image_sha256=sha256, tool=tool.tool, tool_version=version, kind=tool.kind, status=answer.status,
+            error=answer.error, params={"attempt": attempt} if attempt else {}, value=answer.value,
+        )  # fmt: skip
+
+    def write(batch: list[tuple[str, PictureAnswer]]) -> None:
+        workspace.store.add([evidence(sha256, answer) for sha256, answer in batch])
+
+    return Questions(
+        work, workspace.blobs.get, WorkerTask(LookAtPicture(tool.name), _unanswered), _unanswered, settle, write,
+        stage="pictures read",
+    )  # fmt: skip

@@ -1,0 +1,120 @@
+"""See one picture without a workspace: objects, words, the salient region, colours, faces and quality."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from imarena.core import ImarenaError, InvalidImage, UserError, first_line, sha256_hex
+from imarena.core.records import Evidence, JsonDict, Status
+from imarena.images import boxes_in, masks_in, pixels
+from imarena.reports import picture_with_boxes
+from imarena.vision import PICTURE_TOOLS, PictureTool, find_picture_tool
+from imarena.workflows.questions.single_edit import ImageInput, image_bytes
+
+BOXED = ("objects", "faces", "words", "salient")
+"""The tools that say where."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What one tool says about a picture; without an answer (`status` is not ok) there is no value."""
+
+    tool: str
+    version: str
+    kind: str
+    status: Status
+    value: JsonDict | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPicture:
+    """A picture and what each tool says about it. Boxes are in pixels of the picture as shown."""
+
+    picture: str
+    status: Status
+    error: str = ""
+    sha256: str = ""
+    width: int = 0
+    height: int = 0
+    answers: dict[str, ToolAnswer] = field(default_factory=dict)
+    """By the name of the tool: objects, words, salient, colours, faces, quality."""
+
+    @property
+    def complete(self) -> bool:
+        """Did every tool answer?"""
+        return self.status is Status.OK and all(answer.status is Status.OK for answer in self.answers.values())
+
+    def boxes(self, name: str) -> list[dict[str, Any]]:
+        """What `objects`, `faces`, `words` or `salient` found, with boxes in pixels; empty without an answer."""
+        answer = self.answers.get(name)
+        if answer is None or answer.value is None:
+            return []
+        evidence = Evidence(image_sha256=self.sha256, tool=answer.tool, kind=answer.kind, value=answer.value)
+        if name == "salient":
+            return [_region(mask.mask, mask.score) for mask in masks_in(evidence)]
+        called = "text" if name == "words" else "label"
+        return [
+            {called: each.label, "score": each.score, "box": [round(end, 1) for end in each.box]}
+            for each in boxes_in(evidence, self.width, self.height)
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``. A tool without an answer has null; `tools` says why."""
+        seen: dict[str, Any] = {name: getattr(self, name) for name in ("picture", "status", "error", "sha256")}
+        seen |= {"width": self.width, "height": self.height}
+        for name, answer in self.answers.items():
+            if answer.value is None:
+                seen[name] = None
+            elif name in ("colours", "quality"):
+                seen[name] = answer.value["colours"] if name == "colours" else answer.value
+            else:
+                seen[name] = self.boxes(name)
+        seen["tools"] = {
+            name: {"tool": answer.tool, "version": answer.version, "status": answer.status, "error": answer.error}
+            for name, answer in self.answers.items()
+        }
+        return seen
+
+
+def _region(mask: Any, score: float) -> dict[str, Any]:
+    rows, columns = mask.any(axis=1).nonzero()[0], mask.any(axis=0).nonzero()[0]
+    box = [int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1]
+    return {"score": score, "share": round(float(mask.mean()), 4), "box": box}
+
+
+def see(picture: ImageInput, tools: Sequence[str] = ()) -> SeenPicture:
+    """Ask tools about one picture: a file or the bytes of an encoded image. Without `tools`, all of `PICTURE_TOOLS`.
+
+    A picture that cannot be read, and a tool that fails, give a status, never an exception. An unknown tool raises
+    `UserError`.
+    """
+    asked = [find_picture_tool(name) for name in tools or PICTURE_TOOLS]
+    name = "image" if isinstance(picture, bytes) else str(picture)
+    try:
+        data = image_bytes(picture)
+        shown = pixels(data)
+    except (InvalidImage, UserError) as error:
+        return SeenPicture(name, Status.INVALID_IMAGE, error=first_line(error))
+    answers = {tool.name: _answer(tool, shown) for tool in asked}
+    return SeenPicture(name, Status.OK, "", sha256_hex(data), shown.shape[1], shown.shape[0], answers)
+
+
+def draw_boxes(picture: ImageInput, seen: SeenPicture) -> bytes:
+    """A PNG of the picture with boxes of what was seen in it. Raises `UserError` where it has changed since."""
+    data = image_bytes(picture)
+    if sha256_hex(data) != seen.sha256:
+        raise UserError(f"{seen.picture} has changed since it was looked at.", hint="Run it again.")
+    return picture_with_boxes(data, {name: seen.boxes(name) for name in BOXED})
+
+
+def _answer(tool: PictureTool, shown: Any) -> ToolAnswer:
+    try:
+        value = tool.look(shown)
+    except ImarenaError as error:
+        status, reason = Status.INVALID_IMAGE, first_line(error)
+    except Exception as error:  # noqa: BLE001 - a tool's failure is a status, as in a run
+        status, reason = Status.INVALID_IMAGE, f"{type(error).__name__}: {error}"[:300]
+    else:
+        return ToolAnswer(tool.tool, tool.version(), tool.kind, Status.OK, value)
+    return ToolAnswer(tool.tool, tool.version(), tool.kind, status, error=reason)

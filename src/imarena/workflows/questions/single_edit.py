@@ -1,0 +1,179 @@
+"""Score one edit without a workspace: a source, one or several outputs and an instruction in, verdicts out."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias
+
+from imarena.core import Exhibit, InvalidImage, Settings, UserError, Verdict, first_line, load_settings
+from imarena.core.records import JsonDict, Status
+from imarena.images import check_image, read_image_file
+from imarena.judges import CARDS
+from imarena.storage import is_workspace
+from imarena.workflows.questions.verdicts import AskJudge, JudgeQuestion, failed_verdict
+from imarena.workflows.wiring import WiredJudge, check_judge_shape, wire_judge
+
+ImageInput: TypeAlias = str | PathLike[str] | bytes
+"""A file, or the bytes of an encoded image."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditScore:
+    """What a judge says about one output. Without a verdict (`status` is not ok) there is no score."""
+
+    output: str
+    judge: str
+    status: Status
+    score: float | None
+    scale: tuple[float, float] | None
+    """Lowest and highest score of this judge; None where it has no bounds."""
+    dimensions: dict[str, float]
+    success: bool | None
+    confidence: float | None
+    reasons: JsonDict
+    cannot_judge: tuple[str, ...]
+    """What this judge does not see."""
+    error: str
+    cost_usd: float | None
+
+
+def score_edit(source: ImageInput | None, output: ImageInput, instruction: str, judge: str = "builtin") -> EditScore:
+    """Score one edit. Without a source the output is judged as a generated image.
+
+    An image that cannot be read raises `UserError`; a judge that gives no verdict is a status, never a score.
+    """
+    return score_outputs(wire_judge(Settings(), judge), source, [output], instruction)[0]
+
+
+def settings_at(folder: Path) -> Settings:
+    """The settings of the workspace that was named or stands here; without one, the defaults."""
+    if is_workspace(folder):
+        return load_settings(folder / "imarena.toml")
+    if folder != Path():
+        raise UserError(f"{folder} is not a workspace.", hint="`score` needs none: leave out --workspace.")
+    return Settings()
+
+
+def score_outputs(
+    wired: WiredJudge, source: ImageInput | None, outputs: Sequence[ImageInput], instruction: str
+) -> tuple[EditScore, ...]:
+    """Score outputs of the same source one by one. Of several, one that cannot be read gets its status."""
+    check_judge_shape(wired, "pointwise", "score")
+    sources = () if source is None else (read_image_input(source),)
+    images = [_read_or_reason(output, alone=len(outputs) == 1) for output in outputs]
+    exhibits = [
+        image if isinstance(image, Verdict) else Exhibit(instruction, image, sources=sources) for image in images
+    ]
+    shown = [exhibit for exhibit in exhibits if isinstance(exhibit, Exhibit)]
+    if shown:
+        _check_fit(wired, shown[0])
+    verdicts = _run(lambda: asyncio.run(_ask_all(wired, exhibits)))
+    return tuple(
+        _edit_score(wired, _name(output, number), verdict)
+        for number, (output, verdict) in enumerate(zip(outputs, verdicts, strict=True), start=1)
+    )
+
+
+def _check_fit(wired: WiredJudge, exhibit: Exhibit) -> None:
+    judge = wired.judge
+    if judge.traits.needs_source and not exhibit.sources:
+        raise UserError(f"The judge '{judge.name}' compares with a source image.", hint="Add --source FILE.")
+    if judge.traits.evidence:
+        kinds = " or ".join(judge.traits.evidence)
+        raise UserError(
+            f"The judge '{judge.name}' needs evidence of the kind {kinds}.",
+            hint="Only a workspace holds evidence: import the outputs there and use `imarena judge`.",
+        )
+    for prompt in judge.traits.prompts.values():
+        prompt.check(exhibit)
+
+
+async def _ask_all(wired: WiredJudge, exhibits: Sequence[Exhibit | Verdict]) -> list[Verdict]:
+    async with AsyncExitStack() as stack:
+        if wired.door is not None:
+            await stack.enter_async_context(wired.door.opened())
+        return [
+            exhibit if isinstance(exhibit, Verdict) else await _ask(AskJudge(wired.judge), exhibit)
+            for exhibit in exhibits
+        ]
+
+
+async def _ask(ask: AskJudge, exhibit: Exhibit) -> Verdict:
+    try:
+        return await ask(JudgeQuestion(exhibit))
+    except UserError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a judge's failure is a status, as in a run
+        return failed_verdict(exhibit, error)
+
+
+def _run(work: Callable[[], list[Verdict]]) -> list[Verdict]:
+    """In a notebook an event loop runs already: then the work gets a thread of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work()
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+
+
+def image_bytes(image: ImageInput) -> bytes:
+    """The bytes of an image, not checked. Raises `UserError` or `InvalidImage` where a file cannot be read."""
+    if isinstance(image, bytes):
+        return image
+    try:
+        return read_image_file(Path(image))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UserError(f"{image} cannot be read: {reason}.") from error
+
+
+def read_image_input(image: ImageInput) -> bytes:
+    """The bytes of an image after a full check; raises `UserError` with the reason where there is none."""
+    name = "The image" if isinstance(image, bytes) else str(image)
+    try:
+        data = image_bytes(image)
+        check_image(data)
+    except InvalidImage as error:
+        reason = first_line(error).rstrip(".")
+        raise UserError(f"{name} is not an image that can be judged: {reason}.") from error
+    return data
+
+
+def _read_or_reason(image: ImageInput, *, alone: bool) -> bytes | Verdict:
+    try:
+        return read_image_input(image)
+    except UserError as error:
+        if alone:
+            raise
+        missing = isinstance(error.__cause__, OSError)
+        return Verdict(Status.MISSING_OUTPUT if missing else Status.INVALID_IMAGE, error=first_line(error))
+
+
+def _name(image: ImageInput, number: int) -> str:
+    return f"output {number}" if isinstance(image, bytes) else str(image)
+
+
+def _edit_score(wired: WiredJudge, name: str, verdict: Verdict) -> EditScore:
+    card = CARDS.get(wired.kind)
+    reasons: JsonDict = dict(verdict.reasons)
+    limits = reasons.pop("cannot_judge", None)
+    stated = tuple(str(limit) for limit in limits) if isinstance(limits, list) else ()
+    return EditScore(
+        output=name,
+        judge=wired.judge.name,
+        status=verdict.status,
+        score=verdict.score if verdict.status is Status.OK else None,
+        scale=None if card is None else card.scale,
+        dimensions=dict(verdict.scores),
+        success=verdict.success,
+        confidence=verdict.confidence,
+        reasons=reasons,
+        cannot_judge=stated or (() if card is None else card.cannot_judge),
+        error=verdict.error,
+        cost_usd=verdict.usage.cost_usd,
+    )

@@ -1,0 +1,102 @@
+"""How many tasks a campaign will make, before it is made, and why there are fewer units than there could be."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from imarena.core.notices import Notice, sentence
+from imarena.core.records import Output, Status
+from imarena.routing import CampaignPlan, choose_campaign_items
+from imarena.storage import Workspace, withdrawn_images
+from imarena.workflows.rating.campaigns import candidate_items, check_plan, plan_units
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Why something is not asked about, and how often."""
+
+    reason: str
+    text: str
+    count: int
+
+
+@dataclass(frozen=True)
+class CampaignForecast:
+    """What a campaign would ask."""
+
+    units: int
+    raters_per_unit: int
+    tasks: int
+    checks: int
+    """Practice, test and gold tasks: each rater gets those of the first two, and a share of gold."""
+    reasons: tuple[LeftOut, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json``."""
+        return asdict(self)
+
+
+def forecast_campaign(workspace: Workspace, plan: CampaignPlan) -> CampaignForecast:
+    """What a campaign would ask. Raises what creating it would raise; nothing is stored."""
+    check_plan(workspace, plan)
+    units = plan_units(workspace, plan)
+    counts = _left_out(workspace, plan, len(units))
+    reasons = tuple(
+        LeftOut(reason, sentence(Notice(code=reason, values={"count": count})), count)
+        for reason, count in counts.items()
+        if count
+    )
+    return CampaignForecast(len(units), plan.raters, len(units) * plan.raters, len(plan.known()), reasons)
+
+
+def _left_out(workspace: Workspace, plan: CampaignPlan, chosen: int) -> Counter[str]:
+    """Counts by the code of a notice, in the order in which things are left out: items, outputs, then units."""
+    left: Counter[str] = Counter()
+    everything = CampaignPlan(name=plan.name, kind=plan.kind)
+    filtered = plan.model_copy(update={"per_stratum": None})
+    items = set(choose_campaign_items(filtered, candidate_items(workspace)))
+    sampled = set(choose_campaign_items(plan, candidate_items(workspace)))
+    left["items_filtered"] = len(choose_campaign_items(everything, candidate_items(workspace))) - len(items)
+    left["items_not_sampled"] = len(items) - len(sampled)
+    if plan.kind != "check":
+        left.update(_outputs_left_out(workspace, plan, sampled))
+    unlimited = len(plan_units(workspace, plan.model_copy(update={"max_units": None})))
+    with_known = plan.model_copy(update={"max_units": None, "gold": (), "practice": (), "qualification": ()})
+    left["units_known"] = len(plan_units(workspace, with_known)) - unlimited
+    left["units_over_limit"] = unlimited - chosen
+    return left
+
+
+def _outputs_left_out(workspace: Workspace, plan: CampaignPlan, items: set[str]) -> Counter[str]:
+    left: Counter[str] = Counter()
+    gone = withdrawn_images(workspace)
+    shown: dict[tuple[str, int, str], list[str]] = defaultdict(list)
+    for row in workspace.store.rows(Output):
+        if row["item_id"] not in items:
+            continue
+        reason = _output_reason(row, plan, gone)
+        if reason:
+            left[reason] += 1
+        else:
+            shown[row["item_id"], row["turn"], row["mode"]].append(row["image_sha256"])
+    left["items_without_outputs"] = len(items - {item for item, _, _ in shown})
+    if plan.kind == "preference":
+        left["single_outputs"] = sum(len(images) == 1 for images in shown.values())
+        left["same_images"] = sum(
+            count * (count - 1) // 2 for images in shown.values() for count in Counter(images).values()
+        )
+    return left
+
+
+def _output_reason(output: Mapping[str, Any], plan: CampaignPlan, gone: Collection[str]) -> str:
+    """Why an output is not shown; empty where it is."""
+    if output["status"] != Status.OK.value:
+        return "outputs_failed"
+    if output["editor"] is None:
+        return "outputs_without_editor"
+    if output["sample"] != 0:
+        return "outputs_other_samples"
+    if not output["image_sha256"] or output["image_sha256"] in gone:
+        return "outputs_without_pixels"
+    return "outputs_other_editors" if plan.editors and output["editor"] not in plan.editors else ""

@@ -1,0 +1,115 @@
+"""Excluding a rater's votes, all or from a moment on, and including them again. Nothing is deleted.
+
+Boards, agreement and exports read what counts; campaigns that are open get tasks in the place of those that do not.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+from sqlalchemy import select
+
+from imarena.core import UserError, moment_text
+from imarena.core.records import Campaign, Exclusion, Rater, now
+from imarena.routing import RATERS_PER_UNIT
+from imarena.storage import Workspace, add_exclusion, lift_exclusions, read_exclusions, reading, writing
+from imarena.storage.schema import leases
+from imarena.workflows.rating.task_counts import set_slots
+from imarena.workflows.views import View
+
+
+@dataclass(frozen=True)
+class ExclusionChange:
+    """What excluding or including a rater did."""
+
+    rater_id: str
+    name: str
+    excluded: bool
+    since: str | None
+    """From when on; None: all votes."""
+    reason: str
+    by: str
+    votes: int
+    """The rater's votes that do not count any more, or count again."""
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json``."""
+        return {**self.__dict__}
+
+
+def exclude_rater(workspace: Workspace, rater: str, *, since: datetime | None, reason: str, by: str) -> ExclusionChange:
+    """Exclude a rater's votes: all, or those from `since` on."""
+    person = find_rater(workspace, rater)
+    if not reason.strip():
+        raise UserError("An exclusion needs a reason.", hint="Say why: --reason 'answers without looking'.")
+    if since is not None and since > now():
+        raise UserError("The date lies in the future.", hint="Name the day from which on votes do not count.")
+    before = _counting(workspace, person.rater_id)
+    exclusion = Exclusion(rater_id=person.rater_id, since=since, reason=reason.strip(), by=by)
+    with writing(workspace.store.engine, durable=True) as connection:
+        for known in read_exclusions(connection, person.rater_id, live=True):
+            if known.since is None or (since is not None and known.since <= since):
+                raise UserError(
+                    f"These votes of '{rater}' are excluded already: {known.reason}",
+                    hint=f"To change the date or the reason, first: imarena campaign include {rater}",
+                )
+        add_exclusion(connection, exclusion)
+    _adjust_campaigns(workspace, person.rater_id)
+    return ExclusionChange(
+        person.rater_id, person.name, True, None if since is None else moment_text(since), exclusion.reason, by,
+        before - _counting(workspace, person.rater_id),
+    )  # fmt: skip
+
+
+def include_rater(workspace: Workspace, rater: str, *, reason: str, by: str) -> ExclusionChange:
+    """Let a rater's votes count again. The exclusion stays on record, with who lifted it and when."""
+    person = find_rater(workspace, rater)
+    before = _counting(workspace, person.rater_id)
+    with writing(workspace.store.engine, durable=True) as connection:
+        lifted = lift_exclusions(connection, person.rater_id, moment=moment_text(now()), by=by, reason=reason.strip())
+    if not lifted:
+        raise UserError(f"The votes of '{rater}' are not excluded.", hint="'imarena campaign status' lists the raters.")
+    _adjust_campaigns(workspace, person.rater_id)
+    votes = _counting(workspace, person.rater_id) - before
+    return ExclusionChange(person.rater_id, person.name, False, None, reason.strip(), by, votes)
+
+
+def live_exclusions(workspace: Workspace) -> dict[str, Exclusion]:
+    """Who is excluded now, each with the exclusion that reaches back furthest."""
+    with reading(workspace.store.engine) as connection:
+        live = read_exclusions(connection, live=True)
+    earliest = datetime.min.replace(tzinfo=UTC)
+    return {
+        exclusion.rater_id: exclusion for exclusion in sorted(live, key=lambda own: own.since or earliest, reverse=True)
+    }
+
+
+def find_rater(workspace: Workspace, rater: str) -> Rater:
+    """A rater by id, or by a name that only one has."""
+    person = workspace.store.get(Rater, rater)
+    if person is not None:
+        return person
+    named = [own for own in workspace.store.records(Rater) if own.name == rater] if rater else []
+    if len(named) > 1:
+        ids = ", ".join(own.rater_id for own in named[:10])
+        raise UserError(f"{len(named)} raters are called '{rater}'.", hint=f"Name one by the id: {ids}.")
+    if not named:
+        raise UserError(f"There is no rater '{rater}'.", hint="'imarena campaign status' lists them, with their ids.")
+    return named[0]
+
+
+def _counting(workspace: Workspace, rater_id: str) -> int:
+    """How many of a rater's votes count."""
+    votes = View(workspace).votes
+    if rater_id not in votes.rater.names:
+        return 0
+    return int(np.count_nonzero(votes.counts & (votes.rater.of == votes.rater.names.index(rater_id))))
+
+
+def _adjust_campaigns(workspace: Workspace, rater_id: str) -> None:
+    """Bring the open campaigns in which a rater has tasks to the number of raters that they ask for."""
+    mine = select(leases.c.campaign_id).where(leases.c.rater_id == rater_id).distinct()
+    with reading(workspace.store.engine) as connection:
+        joined = sorted(connection.execute(mine).scalars())
+    for campaign in workspace.store.records(Campaign, id=joined, open=1, kind=list(RATERS_PER_UNIT)) if joined else ():
+        set_slots(workspace, campaign)

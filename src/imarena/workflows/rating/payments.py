@@ -1,0 +1,95 @@
+"""Whom to pay for what: each rater's tasks, checks, time and completion code in a campaign."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+
+from imarena.core.records import Campaign
+from imarena.reports.tables import csv_rows
+from imarena.routing import ParticipationOutcome, RaterStanding, completion_code, participation_outcome, plan_of
+from imarena.storage import Workspace
+from imarena.workflows.rating.answers import answered_tasks
+from imarena.workflows.rating.rater_work import RaterWork, rater_work
+from imarena.workflows.rating.voting import Voting
+
+COLUMNS = (
+    "rater", "name", "params", "tasks", "checks_passed", "checks_asked", "minutes", "outcome", "completion_code",
+    "excluded",
+)  # fmt: skip
+LONGEST_S = 600.0
+"""Of one answer at most this much counts as work: a page that stands open over lunch is none."""
+
+
+@dataclass(frozen=True)
+class Payment:
+    """One rater's work as it is paid."""
+
+    rater_id: str
+    name: str
+    params: Mapping[str, str]
+    """What a crowd platform put into the link, such as the person's id there."""
+    tasks: int
+    """Answers, with gold and repeats; without practice and test."""
+    checks_passed: int
+    checks_asked: int
+    """Gold, repeats and the test."""
+    minutes: float | None
+    """By the server's clock where it has one, else by the rater's own figure; at most ten minutes per answer count."""
+    outcome: ParticipationOutcome | None
+    """How the participation ended; None while there is more to do."""
+    completion_code: str | None
+    excluded: bool
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json`` and for the wire."""
+        return asdict(self)
+
+
+def payment_list(workspace: Workspace, campaign: Campaign) -> list[Payment]:
+    """All raters of a campaign, in the order in which they joined."""
+    seconds: dict[str, float] = {}
+    for cast in answered_tasks(workspace, campaign, excluded=True):
+        vote = cast.vote
+        time = vote.time_spent_s if vote.measured_time_s is None else vote.measured_time_s
+        if time is not None:
+            seconds[vote.rater_id] = seconds.get(vote.rater_id, 0.0) + min(time, LONGEST_S)
+    voting = Voting(workspace)
+    return [
+        _payment(work, campaign, seconds.get(work.rater_id), rater_stage(voting, campaign, work))
+        for work in rater_work(workspace, campaign)
+    ]
+
+
+def rater_stage(voting: Voting, campaign: Campaign, work: RaterWork) -> RaterStanding | None:
+    """Where a rater is in a campaign; None for who answered on a sheet only."""
+    return None if work.sheet else voting.forecast(campaign.campaign_id, work.rater_id)[0]
+
+
+def _payment(work: RaterWork, campaign: Campaign, seconds: float | None, standing: RaterStanding | None) -> Payment:
+    plan = plan_of(campaign)
+    outcome = None if standing is None else participation_outcome(plan, standing)
+    return Payment(
+        rater_id=work.rater_id,
+        name=work.name,
+        params=dict(work.params),
+        tasks=work.votes,
+        checks_passed=work.gold_right + work.repeats_same + work.test_right,
+        checks_asked=work.gold_asked + work.repeats_asked + work.test_asked,
+        minutes=None if seconds is None else round(seconds / 60, 1),
+        outcome=outcome,
+        completion_code=completion_code(plan, outcome),
+        excluded=work.excluded,
+    )
+
+
+def payments_csv(payments: list[Payment]) -> str:
+    """The list as a table that a spreadsheet opens safely."""
+
+    def rows() -> Iterator[tuple[object, ...]]:
+        for payment in payments:
+            params = "; ".join(f"{name}={value}" for name, value in payment.params.items())
+            yield (
+                payment.rater_id, payment.name, params, payment.tasks, payment.checks_passed, payment.checks_asked,
+                payment.minutes, payment.outcome, payment.completion_code, "yes" if payment.excluded else None,
+            )  # fmt: skip
+
+    return "".join(csv_rows(COLUMNS, rows()))

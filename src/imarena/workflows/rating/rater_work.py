@@ -1,0 +1,300 @@
+"""Each rater's work in a campaign beside that of the others, and why a rater stands out. Nobody is excluded by it."""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
+from sqlalchemy import func, select
+
+from imarena.core import moment_text
+from imarena.core.notices import Notice
+from imarena.core.records import Campaign, Exclusion, Outcome, Rater, Vote
+from imarena.routing import CampaignPlan, KnownTask, forms, is_correct_answer, plan_of
+from imarena.stats import Scale
+from imarena.storage import Workspace, reading
+from imarena.storage.schema import assignments, events, leases, participants
+from imarena.workflows.rating.answers import answered_tasks, answers_by_criterion, preference_label
+from imarena.workflows.rating.exclusions import live_exclusions
+from imarena.workflows.rating.sheets import AnsweredTask, is_known_answer_right, sheet_raters
+from imarena.workflows.rating.task_counts import count_of_skips
+
+if TYPE_CHECKING:
+    from imarena.stats import RaterReport
+
+FAST_SHARE = 0.25
+"""A rater whose median time is under this share of all raters' median is flagged."""
+OVERCLAIM_S = 5.0
+"""A claimed time that exceeds the measured one by more than this, and by more than as much again, cannot be true: the
+server's clock starts before the page's.
+"""
+FEW_OVERCLAIMS = 3
+"""With fewer such answers nothing is said: a page may have been suspended."""
+FEW = 10
+"""Below this many votes nothing is said about a rater."""
+AFTER_ALL = 10**12
+"""Raters who never joined are listed after those who did; pages go by the number."""
+
+
+@dataclass(frozen=True, slots=True)
+class RaterWork:
+    """One rater's work in a campaign, and why the rater stands out (`flags`)."""
+
+    rater_id: str
+    seq: int
+    name: str
+    active: bool
+    sheet: bool = False
+    """Answered on a sheet and never joined here: there may be no times, and nothing to pause."""
+    params: Mapping[str, str] = field(default_factory=dict)
+    """What a crowd platform told of the person in the link: what the lead pays by."""
+    votes: int = 0
+    skipped: int = 0
+    median_time_s: float | None = None
+    """The time of the middle answer, as the rater's page has it; None where no answer came with one."""
+    median_measured_s: float | None = None
+    """The same by the server's clock."""
+    overclaimed: int = 0
+    """Answers whose claimed time is much more than the server measured."""
+    unseen: int = 0
+    """Answers without the pictures of this server: on a sheet, or by a program."""
+    last_active: str | None = None
+    hasty: int = 0
+    """Answers that came sooner than anybody can have looked (`pace` in ``forms.yaml``). They count like any other."""
+    test_right: int = 0
+    test_asked: int = 0
+    gold_right: int = 0
+    gold_asked: int = 0
+    repeats_same: int = 0
+    repeats_asked: int = 0
+    agreement: float | None = None
+    left_share: float | None = None
+    """Of the votes for a side, the share for the left one; None where there are none."""
+    flags: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    """The same with the figures, to be shown in words."""
+    excluded: bool = False
+    """The rater's votes do not count: all, or those from `excluded_since` on."""
+    excluded_since: str | None = None
+    excluded_reason: str = ""
+
+
+@dataclass
+class _Answers:
+    """What is counted of one rater's answers."""
+
+    votes: int = 0
+    times: list[float] = field(default_factory=list)
+    """Claimed times."""
+    measured: list[float] = field(default_factory=list)
+    shorter: list[float] = field(default_factory=list)
+    """The shorter one of the claimed and the measured time: what cannot be claimed away."""
+    overclaimed: list[tuple[float, float]] = field(default_factory=list)
+    """Claimed and measured, where the claim cannot be true."""
+    unseen: int = 0
+    tests: list[bool] = field(default_factory=list)
+    gold: list[bool] = field(default_factory=list)
+    repeats: list[bool] = field(default_factory=list)
+    sides: list[bool] = field(default_factory=list)
+
+
+def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
+    """Each rater's work, and why a rater stands out."""
+    people, plan = _people(workspace, campaign), plan_of(campaign)
+    known = {task.unit: task for task in plan.gold}
+    first: dict[tuple[str, str], Vote] = {}
+    answered = list(answered_tasks(workspace, campaign, excluded=True))
+    for cast in answered:
+        if cast.assignment.purpose == "vote":
+            first[cast.vote.rater_id, cast.assignment.unit] = cast.vote
+    answers = {rater_id: _Answers() for rater_id in people}
+    for cast in answered:
+        if cast.vote.rater_id in answers:
+            before = first.get((cast.vote.rater_id, cast.assignment.unit))
+            _add(answers[cast.vote.rater_id], cast, before, known)
+    reports = _beside_others(list(answered_tasks(workspace, campaign)))
+    medians = [statistics.median(counts.shorter) for counts in answers.values() if len(counts.shorter) >= FEW]
+    usual = statistics.median(medians) if medians else None
+    work = [_with_answers(people[rater], answers[rater], reports.get(rater), plan, usual) for rater in people]
+    live = live_exclusions(workspace)
+    return sorted((_with_exclusion(own, live.get(own.rater_id)) for own in work), key=lambda own: own.seq)
+
+
+def rater_names(workspace: Workspace, campaign: Campaign) -> dict[str, str]:
+    """Who takes part in a campaign, or answered on a sheet, each with the name."""
+    query = select(participants.c.rater_id).where(participants.c.campaign_id == campaign.campaign_id)
+    with reading(workspace.store.engine) as connection:
+        joined = set(connection.execute(query).scalars())
+    identities = sorted(joined.union(sheet_raters(workspace, campaign)))
+    raters = workspace.store.records(Rater, id=identities) if identities else ()
+    return {rater.rater_id: rater.name for rater in raters}
+
+
+def _with_exclusion(work: RaterWork, exclusion: Exclusion | None) -> RaterWork:
+    if exclusion is None:
+        return work
+    since = None if exclusion.since is None else moment_text(exclusion.since)
+    return replace(work, excluded=True, excluded_since=since, excluded_reason=exclusion.reason)
+
+
+def _people(workspace: Workspace, campaign: Campaign) -> dict[str, RaterWork]:
+    skips = (
+        select(events.c.rater_id, count_of_skips())
+        .join(leases, leases.c.assignment_id == events.c.assignment_id)
+        .where(leases.c.campaign_id == campaign.campaign_id)
+        .group_by(events.c.rater_id)
+    )
+    # a check is no vote: what was checked is counted by the tasks that are done
+    checks = (
+        select(leases.c.rater_id, func.count())
+        .where(
+            leases.c.campaign_id == campaign.campaign_id,
+            leases.c.state == "done",
+            leases.c.vote_id.is_(None),
+            leases.c.purpose.not_in(("practice", "qualification")),
+        )
+        .group_by(leases.c.rater_id)
+    )
+    query = select(participants).where(participants.c.campaign_id == campaign.campaign_id)
+    active = (
+        select(events.c.rater_id, func.max(events.c.created_at))
+        .join(assignments, assignments.c.id == events.c.assignment_id)
+        .where(assignments.c.campaign_id == campaign.campaign_id)
+        .group_by(events.c.rater_id)
+    )
+    with reading(workspace.store.engine) as connection:
+        rows = connection.execute(query).mappings().all()
+        last = {row[0]: row[1] for row in connection.execute(active)}
+        skipped = {row[0]: row[1] for row in connection.execute(skips)}
+        checked = {row[0]: row[1] for row in connection.execute(checks)}
+    people = {}
+    for row in rows:
+        rater = workspace.store.get(Rater, row["rater_id"])
+        identity = row["rater_id"]
+        people[identity] = RaterWork(
+            identity,
+            row["seq"],
+            rater.name if rater is not None else "",
+            bool(row["active"]),
+            params={key: str(value) for key, value in rater.params.items()} if rater is not None else {},
+            votes=checked.get(identity, 0),
+            skipped=skipped.get(identity, 0),
+            last_active=last.get(identity),
+        )
+    for identity, first in sheet_raters(workspace, campaign).items():
+        people[identity] = RaterWork(identity, AFTER_ALL + first, "", active=True, sheet=True)
+    return people
+
+
+def _add(counts: _Answers, cast: AnsweredTask, first: Vote | None, known: dict[str, KnownTask]) -> None:
+    vote = cast.vote
+    if cast.assignment.purpose == "qualification":
+        counts.tests.append(is_correct_answer(cast.assignment, vote) is not False)
+    if cast.assignment.purpose in ("practice", "qualification"):
+        return  # learning is not work: it would also make a rater look slow, or of another mind
+    counts.votes += 1
+    counts.unseen += vote.unseen
+    _add_times(counts, vote)
+    if vote.preference in (Outcome.LEFT, Outcome.RIGHT):
+        counts.sides.append(vote.preference is Outcome.LEFT)
+    verdict = is_known_answer_right(cast.assignment, vote, known) if cast.assignment.purpose == "gold" else None
+    if verdict is not None:
+        counts.gold.append(verdict)
+    if cast.assignment.purpose == "repeat" and first is not None:
+        counts.repeats.append(preference_label(vote) == preference_label(first) and vote.ratings == first.ratings)
+
+
+def _add_times(counts: _Answers, vote: Vote) -> None:
+    claimed, measured = vote.time_spent_s, vote.measured_time_s
+    known = [time for time in (claimed, measured) if time is not None]
+    if known:
+        counts.shorter.append(min(known))
+    if claimed is not None:
+        counts.times.append(claimed)
+    if measured is not None:
+        counts.measured.append(measured)
+    if claimed is not None and measured is not None and claimed - measured > max(OVERCLAIM_S, measured):
+        counts.overclaimed.append((claimed, measured))
+
+
+def _beside_others(answered: list[AnsweredTask]) -> "dict[str, RaterReport]":
+    """How far each rater is with the others: shares of equal pairs, or the correlation with the others' mean."""
+    from imarena.stats import from_columns, rater_reports
+
+    columns = answers_by_criterion(answered)
+    if not columns:
+        return {}
+    labels = "preference" in columns or all(value in (0.0, 1.0) for c in columns.values() for value in c[2])
+    sums: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for units, raters, values in columns.values():
+        for unit, rater, value in zip(units, raters, values, strict=True):
+            sums[unit, rater].append(value)
+    units, raters = [key[0] for key in sums], [key[1] for key in sums]
+    means = [statistics.fmean(values) for values in sums.values()]
+    scale: Scale = "pair" if set(columns) == {"preference"} else "label" if labels else "number"
+    ratings, _, names = from_columns(units, raters, means, scale=scale)
+    return {names[report.rater]: report for report in rater_reports(ratings)}
+
+
+def _with_answers(
+    work: RaterWork, counts: _Answers, report: "RaterReport | None", plan: CampaignPlan, usual: float | None
+) -> RaterWork:
+    """A rater's work with the figures of their answers. `usual`: the middle one of all raters' median times."""
+    least = forms().pace.least_s.get(plan.kind, 0.0)
+    reasons = _reasons(work.rater_id, counts, plan, usual)
+    beside = [flag for flag in report.flags if flag != "too_few"] if report is not None else []
+    whose: dict[str, JsonValue] = {"rater": work.rater_id}
+    notices = [Notice(code=f"rater_{flag}", values=whose) for flag in beside]
+    return replace(
+        work,
+        votes=work.votes + counts.votes,
+        median_time_s=_median(counts.times),
+        median_measured_s=_median(counts.measured),
+        overclaimed=len(counts.overclaimed),
+        unseen=counts.unseen,
+        hasty=sum(time < least for time in counts.shorter),
+        test_right=sum(counts.tests),
+        test_asked=len(counts.tests),
+        gold_right=sum(counts.gold),
+        gold_asked=len(counts.gold),
+        repeats_same=sum(counts.repeats),
+        repeats_asked=len(counts.repeats),
+        agreement=report.with_others.value if report is not None else None,
+        left_share=sum(counts.sides) / len(counts.sides) if counts.sides else None,
+        flags=(*beside, *reasons),
+        notices=(*notices, *(Notice(code=f"rater_{flag}", values=values) for flag, values in reasons.items())),
+    )
+
+
+def _median(times: list[float]) -> float | None:
+    return statistics.median(times) if times else None
+
+
+def _reasons(
+    rater_id: str, counts: _Answers, plan: CampaignPlan, usual: float | None
+) -> dict[str, dict[str, JsonValue]]:
+    """Why a rater stands out, each with the figures."""
+    pace = forms().pace
+    least, median = pace.least_s.get(plan.kind, 0.0), _median(counts.shorter)
+    asked, sides = len(plan.qualification), len(counts.sides)
+    left_share = sum(counts.sides) / sides if sides else None
+    reasons: dict[str, dict[str, JsonValue]] = {}
+    if asked and len(counts.tests) == asked and sum(counts.tests) < plan.pass_share * asked:
+        reasons["not_qualified"] = {"right": sum(counts.tests), "asked": asked}
+    if len(counts.gold) >= 3 and sum(counts.gold) < 0.7 * len(counts.gold):
+        reasons["misses_gold"] = {"right": sum(counts.gold), "asked": len(counts.gold)}
+    if len(counts.repeats) >= 3 and sum(counts.repeats) < 0.6 * len(counts.repeats):
+        reasons["contradicts_self"] = {"right": sum(counts.repeats), "asked": len(counts.repeats)}
+    if median is not None and len(counts.shorter) >= pace.least_answers and median < least:
+        reasons["no_time_to_look"] = {"answers": sum(time < least for time in counts.shorter), "least_s": least}
+    if median is not None and usual and len(counts.shorter) >= FEW and median < FAST_SHARE * usual:
+        reasons["very_fast"] = {"median_s": median, "usual_s": usual}
+    if left_share is not None and sides >= 2 * FEW and not 0.2 <= left_share <= 0.8:
+        reasons["one_sided"] = {"left_share": left_share, "asked": sides}
+    if len(counts.overclaimed) >= FEW_OVERCLAIMS:
+        claimed, measured = zip(*counts.overclaimed, strict=True)
+        medians = {"claimed_s": statistics.median(claimed), "measured_s": statistics.median(measured)}
+        reasons["overclaims_time"] = {"answers": len(claimed), "of": len(counts.measured), **medians}
+    return {flag: {"rater": rater_id, **values} for flag, values in reasons.items()}

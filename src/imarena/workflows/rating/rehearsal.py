@@ -1,0 +1,137 @@
+"""Rehearse a campaign: simulated raters go through all of it in a copy of the workspace."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from sqlalchemy import update
+
+from imarena.core import UserError, moment_text
+from imarena.core.notices import Notice, notice_fields
+from imarena.core.records import Campaign, Rater, Vote, now
+from imarena.routing import TEMPERS, Behaviour, participation_outcome, plan_of, simulated_answer
+from imarena.storage import Workspace, copy_workspace, membership, to_row, writing
+from imarena.storage.schema import votes
+from imarena.workflows.rating.campaigns import campaign_progress, get_campaign, offer_missing
+from imarena.workflows.rating.held_tasks import HeldTask
+from imarena.workflows.rating.quality import CriterionAgreement, agreement
+from imarena.workflows.rating.rater_work import rater_work
+from imarena.workflows.rating.voting import Voting
+
+USUAL: dict[Behaviour, int] = {"careful": 2, "fast": 1, "one_sided": 1, "random": 1}
+MOST_TASKS = 100_000
+"""Answers of all raters together: a rehearsal of a huge campaign ends here."""
+
+
+@dataclass(frozen=True)
+class RehearsedRater:
+    """What a simulated rater did, and how they would be marked."""
+
+    rater_id: str
+    behaviour: Behaviour
+    votes: int
+    stage: str
+    outcome: str | None
+    notices: tuple[Notice, ...]
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What came of a rehearsal, and where the copy is."""
+
+    workspace: str
+    campaign_id: str
+    votes: int
+    units: int
+    complete_units: int
+    disputed: int
+    raters: list[RehearsedRater]
+    agreement: list[CriterionAgreement]
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json``."""
+        raters = [
+            {
+                **{name: value for name, value in vars(rater).items() if name != "notices"},
+                **notice_fields(rater.notices),
+            }
+            for rater in self.raters
+        ]
+        known = {name: value for name, value in vars(self).items() if name not in ("raters", "agreement")}
+        return {**known, "raters": raters, "agreement": [asdict(criterion) for criterion in self.agreement]}
+
+
+def rehearse_campaign(
+    workspace: Workspace, campaign: str, to: Path, people: Mapping[Behaviour, int] | None = None, *, seed: int = 0
+) -> Rehearsal:
+    """Copy the workspace to a new folder and let simulated raters do the campaign there."""
+    chosen = get_campaign(workspace, campaign)
+    if not chosen.open or plan_of(chosen).paused:
+        raise UserError(f"'{chosen.name}' is closed or paused: nobody is given tasks.", hint="Open it first.")
+    wanted = dict(USUAL if people is None else people)
+    if not any(wanted.values()):
+        raise UserError("There are no raters to rehearse with.", hint="Ask for at least one, such as --careful 2.")
+    with copy_workspace(workspace, to) as copy:
+        offer_missing(copy)
+        raters = _join(copy, chosen, wanted)
+        stages = _rate(copy, chosen, raters, seed)
+        _set_times(copy, raters)
+        progress = campaign_progress(copy, chosen)
+        work = {own.rater_id: own for own in rater_work(copy, chosen)}
+        listed = [
+            RehearsedRater(rater_id, kind, work[rater_id].votes, *stages[rater_id], work[rater_id].notices)
+            for rater_id, kind in raters.items()
+        ]
+        return Rehearsal(
+            str(to), chosen.campaign_id, progress.votes, progress.units, progress.complete_units, progress.disputed,
+            listed, agreement(copy, chosen),
+        )  # fmt: skip
+
+
+def _join(copy: Workspace, campaign: Campaign, wanted: Mapping[Behaviour, int]) -> dict[str, Behaviour]:
+    """Simulated raters who take part and have agreed to."""
+    raters: dict[str, Behaviour] = {}
+    for behaviour in TEMPERS:
+        for number in range(1, wanted.get(behaviour, 0) + 1):
+            rater_id = f"rehearsal-{behaviour}-{number}"
+            copy.store.add([Rater(rater_id=rater_id, name=f"{behaviour.replace('_', '-')} {number} (simulated)")])
+            with writing(copy.store.engine) as connection:
+                membership.join_campaign(connection, campaign.campaign_id, rater_id, moment_text(now()))
+            Voting(copy).consent(campaign.campaign_id, rater_id)
+            raters[rater_id] = behaviour
+    return raters
+
+
+def _rate(
+    copy: Workspace, campaign: Campaign, raters: Mapping[str, Behaviour], seed: int
+) -> dict[str, tuple[str, str | None]]:
+    """Everybody takes turns until nobody gets a task; returns where each ended."""
+    voting, plan = Voting(copy), plan_of(campaign)
+    stages: dict[str, tuple[str, str | None]] = {}
+    before, given = -1, 0
+    while before < given < MOST_TASKS:  # a round in which nobody got a task is the last
+        before = given
+        for rater_id, behaviour in raters.items():
+            task = voting.next(campaign.campaign_id, rater_id)
+            if not isinstance(task, HeldTask):
+                stages[rater_id] = (task.stage, participation_outcome(plan, task))
+                continue
+            answer = simulated_answer(task.assignment, behaviour, rater_id, seed)
+            voting.vote(task.address, rater_id, f"rehearsal-{secrets.token_hex(8)}", answer)
+            stages[rater_id] = (task.standing.stage, None)
+            given += 1
+    voting.close()
+    return stages
+
+
+def _set_times(copy: Workspace, raters: Mapping[str, Behaviour]) -> None:
+    """The copy's clock: an answer that was made in a millisecond took as long as its rater takes, pictures seen."""
+    mine: Sequence[Vote] = [vote for vote in copy.store.records(Vote) if vote.rater_id in raters and not vote.retracted]
+    with writing(copy.store.engine) as connection:
+        for vote in mine:
+            begun = vote.created_at - timedelta(seconds=vote.time_spent_s or 0.0)
+            timed = vote.model_copy(update={"handed_out_at": begun, "pictures_served_at": begun, "unseen": False})
+            body = to_row(timed)["body"]
+            connection.execute(update(votes).where(votes.c.id == vote.vote_id).values(body=body))

@@ -1,0 +1,140 @@
+"""Skipping a task, and taking a skip or the last vote back. Nothing that decides access can be taken back."""
+
+import secrets
+from dataclasses import replace
+from typing import Protocol
+
+from sqlalchemy import Connection, Engine, select
+
+from imarena.core.records import Campaign, Event, EventKind, Vote
+from imarena.routing import DECIDING_ACCESS, WITHOUT_UNDO, Answer, RaterStanding
+from imarena.storage import from_row, leases, writing
+from imarena.storage.schema import events
+from imarena.workflows.rating.held_tasks import HeldTask
+from imarena.workflows.rating.record_cache import RecordCache
+from imarena.workflows.rating.refusal import Refusal
+from imarena.workflows.rating.vote_checks import answer_of_vote
+
+
+class VotingDesk(Protocol):
+    """What is needed of `voting.Voting`, which calls these functions."""
+
+    engine: Engine
+    records: RecordCache
+
+    def campaign(self, campaign_id: str) -> Campaign:
+        """A campaign, open or closed as it is now."""
+
+    def participation(
+        self, connection: Connection, campaign_id: str, rater_id: str
+    ) -> tuple[Campaign, RaterStanding, tuple[leases.Lease, ...]]:
+        """A campaign, where a rater is in it, and what they hold."""
+
+    def moments(self, campaign_id: str) -> tuple[str, str]:
+        """Now, and until when a task that is taken now is held."""
+
+    def lease(self, connection: Connection, address: str, rater_id: str) -> leases.Lease:
+        """The lease behind an address, for its rater."""
+
+    def for_anybody(self, connection: Connection, lease: leases.Lease) -> bool:
+        """May others have this task?"""
+
+    def note(
+        self, connection: Connection, identity: str, assignment_id: str, kind: EventKind, rater_id: str, why: str = ""
+    ) -> None:
+        """Append what happened to a task."""
+
+
+def undo_vote(voting: VotingDesk, campaign_id: str, rater_id: str) -> HeldTask:
+    """Take the last vote back: a retraction is appended, and the task is in hand again."""
+    voting.campaign(campaign_id)
+    _, until = voting.moments(campaign_id)
+    with writing(voting.engine, durable=True) as connection:
+        _need_open(voting, connection, campaign_id, rater_id)
+        lease = leases.last_done(connection, campaign_id, rater_id)
+        if lease is None or lease.address is None:
+            raise Refusal("nothing", "There is no vote to take back.")
+        if lease.purpose in DECIDING_ACCESS:
+            raise Refusal("final", "Answers of the test are final.", hint="Go on with the next task.")
+        previous, retraction = _retract(voting, connection, lease)
+        leases.park_task(connection, campaign_id, rater_id)
+        if not leases.change_lease(connection, lease, state="held", until=until, vote_id=retraction, done_at=None):
+            raise Refusal("busy", "The task changed hands just now.", hint="Try again.")
+        voting.note(connection, f"undo_{secrets.token_hex(12)}", lease.assignment_id, EventKind.UNDONE, rater_id)
+        where = voting.participation(connection, campaign_id, rater_id)[1]
+        again = may_undo(connection, campaign_id, rater_id)
+    assignment = voting.records.assignment(lease.assignment_id)
+    return HeldTask(assignment, lease.address, until, where, previous, lease.handed_at, again)
+
+
+def may_undo(connection: Connection, campaign_id: str, rater_id: str) -> bool:
+    """Is there an answer that could be taken back? The stage of the rater decides whether it may be now."""
+    lease = leases.last_done(connection, campaign_id, rater_id)
+    return lease is not None and lease.address is not None and lease.purpose not in DECIDING_ACCESS
+
+
+def _need_open(voting: VotingDesk, connection: Connection, campaign_id: str, rater_id: str) -> None:
+    stage = voting.participation(connection, campaign_id, rater_id)[1].stage
+    if stage in WITHOUT_UNDO:
+        raise Refusal(stage, "Votes cannot be taken back any more, or not just now.")
+
+
+def _retract(voting: VotingDesk, connection: Connection, lease: leases.Lease) -> tuple[Answer | None, str | None]:
+    """A check has no retraction: the newest check of an item by a person is the one that counts."""
+    if lease.vote_id is None:
+        return None, None
+    vote = voting.records.vote_within(connection, lease.vote_id)
+    shown = ("rater_id", "item_id", "turn", "left_id", "right_id", "assignment_id", "dimension")
+    sides = {name: getattr(vote, name) for name in shown}
+    retraction = Vote(**sides, supersedes=vote.vote_id, retracted=True)
+    leases.insert_new(connection, retraction)
+    return answer_of_vote(vote), retraction.vote_id
+
+
+def skip_task(voting: VotingDesk, address: str, rater_id: str, reason: str) -> None:
+    """Leave a task to others. It is not offered to this rater again, unless they take the skip back."""
+    with writing(voting.engine) as connection:
+        lease = voting.lease(connection, address, rater_id)
+        if lease.address != address or lease.state not in leases.HOLDING:
+            raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
+        shared = voting.for_anybody(connection, lease)
+        # the address opens nothing any more, whatever the task was: one that still did would be known for gold
+        gone = {"address": None, "until": None, "vote_id": None, "handed_at": None}
+        after = {"state": "free", "rater_id": None} if shared else {"state": "skipped"}
+        if not leases.change_lease(connection, lease, **gone, **after):
+            raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
+        voting.note(
+            connection, f"skip_{secrets.token_hex(12)}", lease.assignment_id, EventKind.SKIPPED, rater_id, reason
+        )
+
+
+def unskip_task(voting: VotingDesk, address: str, rater_id: str) -> HeldTask:
+    """Take a skip back: the task is in hand again under a new address, where nobody else has taken it."""
+    with writing(voting.engine, durable=True) as connection:
+        lease = voting.lease(connection, address, rater_id)
+        _need_open(voting, connection, lease.campaign_id, rater_id)
+        if lease.purpose in DECIDING_ACCESS:
+            raise Refusal("final", "Answers of the test are final.", hint="Go on with the next task.")
+        if not _skipped_last(connection, lease.assignment_id, rater_id):
+            raise Refusal("nothing", "This task was not skipped.", hint="Ask for the next one.")
+        mine = lease.rater_id in (None, rater_id) and lease.state in ("free", "skipped")
+        leases.park_task(connection, lease.campaign_id, rater_id)
+        moment, until = voting.moments(lease.campaign_id)
+        new = secrets.token_urlsafe(18)
+        held = {"state": "held", "rater_id": rater_id, "until": until, "address": new, "handed_at": moment}
+        if not mine or not leases.change_lease(connection, lease, **held):
+            raise Refusal("taken", "Somebody else has taken this task meanwhile.", hint="Go on with the next task.")
+        identity = f"unskip_{secrets.token_hex(12)}"
+        voting.note(connection, identity, lease.assignment_id, EventKind.UNSKIPPED, rater_id)
+        voting.note(connection, new, lease.assignment_id, EventKind.LEASED, rater_id)
+        where = voting.participation(connection, lease.campaign_id, rater_id)[1]
+        again = may_undo(connection, lease.campaign_id, rater_id)
+    assignment = voting.records.assignment(lease.assignment_id)
+    return replace(HeldTask(assignment, new, until, where), handed_at=moment, can_undo=again)
+
+
+def _skipped_last(connection: Connection, assignment_id: str, rater_id: str) -> bool:
+    """Is a skip the last thing that this rater did with the task?"""
+    mine = select(events).where(events.c.assignment_id == assignment_id, events.c.rater_id == rater_id)
+    row = connection.execute(mine.order_by(events.c.seq.desc()).limit(1)).mappings().first()
+    return row is not None and from_row(Event, row).kind is EventKind.SKIPPED

@@ -1,0 +1,246 @@
+"""edival report: EdiVal's judgments of a workspace as figures and tables."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from imarena.core import UserError, object_plan
+from imarena.core.records import Item, Judgment, Mode, Output, Status
+from imarena.reports import (
+    BinaryAgreement,
+    OverallRule,
+    ScoredEdit,
+    ScoredOutput,
+    ScoredSet,
+    best_threshold,
+    binary_agreement,
+    complete_cases,
+    people_table,
+    rater_ceiling,
+    report_tables,
+    save_fronts,
+    settings_table,
+    swap_table,
+    tool_swap,
+)
+from imarena.reports.tables import Table, to_csv
+from imarena.storage import Workspace
+from imarena.workflows.views import ChosenJudge, View, chosen_judges, first_scores, live_judgments, read_ratings
+
+FOLLOWING = "instruction_following"
+_DIMENSIONS = (FOLLOWING, "consistency", "quality")
+
+
+@dataclass(frozen=True)
+class EdiValReport:
+    """The tables of a report, and what they were made from."""
+
+    scored: ScoredSet
+    tables: tuple[Table, ...]
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``: each table by its title, rows as they are."""
+        tables = [
+            {
+                "title": table.title,
+                "columns": [column.title for column in table.columns],
+                "rows": [list(row) for row in table.rows],
+                "notes": list(table.notes),
+            }
+            for table in self.tables
+        ]
+        return {
+            "tools": dict(self.scored.tools), "outputs": len(self.scored.outputs),
+            "unscored": dict(self.scored.unscored), "settings": self.settings, "tables": tables,
+        }  # fmt: skip
+
+
+def edival_report(
+    workspace: Workspace,
+    judges: Sequence[str] | None = None,
+    *,
+    rule: OverallRule = "per-turn",
+    complete: bool = False,
+    baselines: Sequence[str] = (),
+) -> EdiValReport:
+    """Every table for which there are scores. With several judges (versions), the others are compared with the first.
+
+    `baselines`: other judges whose yes-or-no verdicts or scores are compared with people too.
+    """
+    view = View(workspace)
+    chosen = [judge for judge in chosen_judges(view, list(judges or ["edival"])) if judge.judge.startswith("edival")]
+    if not chosen:
+        raise UserError("There are no EdiVal scores.", hint="Run `imarena edival score` first.")
+    sets = [read_scored(view, judge) for judge in chosen]
+    if not sets[0].outputs:
+        raise UserError("There are no EdiVal scores.", hint="Run `imarena edival score` first.")
+    agreed = _agreement(view, sets[0], chosen[0].name, baselines)
+    if complete:
+        sets = [complete_cases(scored) for scored in sets]
+    tables = report_tables(sets[0], rule)
+    for mode in ("multi_turn", "complex", "single"):
+        if len(sets) > 1 and sets[0].editors(mode):
+            tables += [settings_table(sets, mode)]
+            tables += [swap_table([swap for other in sets[1:] for swap in tool_swap(sets[0], other, mode)])]
+    tables += agreed
+    settings = {"judges": [scored.name for scored in sets], "overall": rule, "complete_cases": complete}
+    return EdiValReport(sets[0], tuple(tables), settings)
+
+
+def write_edival_report(report: EdiValReport, folder: Path) -> list[Path]:
+    """Each table as a CSV file, and the Pareto fronts as plots. Gives the files written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"Cannot write into {folder}: {error.strerror}.") from error
+    written = []
+    for number, table in enumerate(report.tables, 1):
+        words = "-".join(re.findall(r"[a-z0-9]+", table.title.lower()))[:60].strip("-")
+        path = folder / f"{number:02d}-{words}.csv"
+        path.write_text(to_csv(table), encoding="utf-8")
+        written.append(path)
+    for mode in ("multi_turn", "complex", "single"):
+        if report.scored.editors(mode):
+            written += save_fronts(report.scored, mode, folder)
+    return written
+
+
+def read_scored(view: View, judge: ChosenJudge) -> ScoredSet:
+    """The scores of a judge that count, one row for each output; what could not be decided is among them."""
+    forms = {dimension: [form for form in judge.forms if form.dimension == dimension] for dimension in _DIMENSIONS}
+    bodies: dict[str, dict[str, dict[str, Any]]] = {dimension: {} for dimension in _DIMENSIONS}
+    wanted: dict[int, str] = {}
+    for dimension, of in forms.items():
+        wanted |= dict.fromkeys(live_judgments(view, of).seq.tolist(), dimension)
+    unscored: Counter[str] = Counter()
+    tools: dict[str, str] = {}
+    for row in view.workspace.store.rows(Judgment, judge=judge.judge):
+        about = wanted.get(row["seq"])
+        if about is None or row["right_id"] is not None:
+            continue
+        body = json.loads(row["body"])
+        known = bodies[about].get(row["left_id"])
+        if known is None or known["status"] != Status.OK.value:
+            bodies[about][row["left_id"]] = {**body, "status": row["status"]}
+        tools |= body.get("reasons", {}).get("tools", {})
+    for dimension, found in bodies.items():
+        for body in found.values():
+            if body["status"] != Status.OK.value:
+                unscored[f"{dimension}: {body.get('error', '') or body['status']}"] += 1
+    ids = {output for found in bodies.values() for output in found}
+    outputs, missing = _outputs(view.workspace, ids, bodies)
+    return ScoredSet(tuple(outputs), missing, tools, judge.name, dict(unscored))
+
+
+def _outputs(
+    workspace: Workspace, ids: set[str], bodies: dict[str, dict[str, dict[str, Any]]]
+) -> tuple[list[ScoredOutput], dict[tuple[str, str, int], int]]:
+    items = {item.item_id: item for item in workspace.store.records(Item) if object_plan(item) is not None}
+    scored: list[ScoredOutput] = []
+    there: dict[tuple[str, str], dict[int, set[str]]] = {}
+    for output in workspace.store.records(Output):
+        if output.item_id not in items or output.editor is None or output.sample:
+            continue
+        turns = there.setdefault((output.editor, output.mode.value), {})
+        turns.setdefault(output.turn, set())
+        if output.status is Status.OK:
+            turns[output.turn].add(output.item_id)
+        if output.output_id in ids:
+            scored.append(_scored(output, items[output.item_id], bodies))
+    asked = {key: set().union(*turns.values()) | _tried(workspace, key, items) for key, turns in there.items()}
+    missing = {
+        (editor, mode, turn): len(asked[editor, mode] - found)
+        for (editor, mode), turns in there.items()
+        for turn in range(max(turns) + 1)
+        if len(asked[editor, mode] - (found := turns.get(turn, set())))
+    }
+    return scored, missing
+
+
+def _tried(workspace: Workspace, key: tuple[str, str], items: dict[str, Item]) -> set[str]:
+    """The items that an editor was asked about in a mode, whatever came of it."""
+    rows = workspace.store.rows(Output, editor=key[0], mode=key[1])
+    return {row["item_id"] for row in rows if row["item_id"] in items}
+
+
+def _scored(output: Output, item: Item, bodies: dict[str, dict[str, dict[str, Any]]]) -> ScoredOutput:
+    following, consistent, quality = (bodies[name].get(output.output_id, {}) for name in _DIMENSIONS)
+    edits = tuple(
+        ScoredEdit(edit["type"], edit["passed"], edit["reason"], edit.get("replace_rules", {}))
+        for edit in following.get("reasons", {}).get("edits", ())
+    )
+    base = item.sources[0]
+    connector = output.params.get("connector", "") if output.mode is Mode.COMPLEX else ""
+    return ScoredOutput(
+        item.item_id, output.editor or "", output.mode.value, output.turn, edits,
+        consistent.get("scores", {}), quality.get("scores", {}), base.width == base.height,
+        bool(consistent.get("reasons", {}).get("resized", False)), output.latency_s, str(connector),
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- people
+
+
+def _agreement(view: View, scored: ScoredSet, name: str, baselines: Sequence[str]) -> list[Table]:
+    """The table of agreement with people; none where nobody rated whether edits were carried out."""
+    ratings = read_ratings(view)
+    rows = ratings.of(FOLLOWING)
+    if not rows.size:
+        return []
+    scale = ratings.scales.get(FOLLOWING)
+    middle = (scale[0] + scale[1]) / 2 if scale is not None else float(np.mean(ratings.value[rows]))
+    marks: dict[str, list[bool]] = {}
+    for row in rows.tolist():
+        marks.setdefault(view.entries.id_of(int(ratings.output[row])), []).append(bool(ratings.value[row] > middle))
+    people = {output: yes for output, given in marks.items() if (yes := _majority(given)) is not None}
+    keys = {(o.item, o.editor, o.mode, o.turn): o for o in scored.outputs}
+    said: dict[str, tuple[str, bool]] = {}
+    types: dict[str, str] = {}
+    for output in view.workspace.store.records(Output, status=Status.OK.value):
+        found = keys.get((output.item_id, output.editor or "", output.mode.value, output.turn))
+        if found is not None and output.output_id in people and found.edits and output.sample == 0:
+            types[output.output_id] = found.edits[-1].type
+            if found.marginal is not None:
+                said[output.output_id] = (types[output.output_id], found.marginal)
+    lines: list[BinaryAgreement] = []
+    for kind in (*sorted(set(types.values())), "overall"):
+        mine = [one for one, (of, _) in said.items() if kind in (of, "overall")]
+        lines.append(binary_agreement(name, kind, [said[one][1] for one in mine], [people[one] for one in mine]))
+        lines += _baseline_lines(view, kind, types, people, baselines)
+    return [people_table(lines, rater_ceiling({one: given for one, given in marks.items() if one in types}))]
+
+
+def _majority(given: Sequence[bool]) -> bool | None:
+    """What most raters said; None where they are even."""
+    yes = sum(given)
+    return None if 2 * yes == len(given) else 2 * yes > len(given)
+
+
+def _baseline_lines(
+    view: View, kind: str, types: dict[str, str], people: dict[str, bool], baselines: Sequence[str]
+) -> list[BinaryAgreement]:
+    lines = []
+    for judge in chosen_judges(view, list(baselines)) if baselines else ():
+        columns = first_scores(live_judgments(view, judge.forms))
+        scores = {view.entries.id_of(int(at)): float(s) for at, s in zip(columns.left, columns.score, strict=True)}
+        parts: dict[str, list[str]] = {}
+        for one, value in scores.items():
+            if one in types and np.isfinite(value) and kind in (types[one], "overall"):
+                parts.setdefault(types[one], []).append(one)
+        says: list[bool] = []
+        truth: list[bool] = []
+        at: float | None = None
+        for ids in parts.values():  # a threshold for each type, as the paper tunes CLIP_dir
+            at = best_threshold([scores[one] for one in ids], [people[one] for one in ids])
+            says += [scores[one] >= at for one in ids]
+            truth += [people[one] for one in ids]
+        line = binary_agreement(judge.name, kind, says, truth, at)
+        lines.append(line if kind != "overall" else replace(line, threshold=None))
+    return lines

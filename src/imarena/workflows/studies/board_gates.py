@@ -1,0 +1,72 @@
+"""The gates of `rank`: rules on boards, and what the data lack to decide them."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from imarena.core.notices import Notice
+from imarena.core.records import JsonDict, Ranking
+from imarena.ranking import Options, gate_board, read_below_rules
+from imarena.stats import GateReport
+from imarena.storage import open_workspace
+from imarena.workflows.boards import AvailableSources, BoardQuery, choose, read_source
+from imarena.workflows.views import View, unanswered_questions
+
+UnansweredCounts = Mapping[frozenset[str], int]
+"""How many questions have no answer, by the models whose outputs they are about."""
+LOST_BATTLES = ("missing_output", "missing_output_on_both_sides", "missing_winner")
+"""Why a battle of a table has no outcome, among the reasons that `Ranking.excluded` counts."""
+
+
+def board_gates(boards: Sequence[Ranking], rules: Sequence[str], unanswered: UnansweredCounts | None) -> GateReport:
+    """Every rule on every board. `unanswered`: of a workspace, questions without an answer; of a table, None.
+
+    The share of items that a model has outputs for is known in a workspace. In a table, models may meet on some items
+    only: there battles without an output or a winner say what is missing.
+    """
+    models = sorted({standing.model for board in boards for standing in board.models})
+    below = read_below_rules(rules, models)
+    gates = tuple(gate_board(board, rule) for board in boards for rule in below)
+    gated = sorted({name for rule in below for name in (rule.model, rule.other)})
+    incomplete: list[Notice] = []
+    if unanswered is None:
+        lost: Counter[str] = Counter()
+        for board in boards:
+            lost.update({reason: board.excluded[reason] for reason in LOST_BATTLES if reason in board.excluded})
+        reasons: JsonDict = dict(lost)
+        incomplete += [Notice(code="battles_without_verdict", values={"reasons": reasons})] if lost else []
+    else:
+        incomplete += _missing_outputs(boards, gated)
+        questions = sum(number for about, number in unanswered.items() if about & set(gated))
+        incomplete += [Notice(code="questions_unanswered", values={"questions": questions})] if questions else []
+    return GateReport(gates, tuple(incomplete))
+
+
+def _missing_outputs(boards: Sequence[Ranking], models: Sequence[str]) -> list[Notice]:
+    """Models of the gates without an output for some of the items that they were asked for."""
+    least: dict[str, float] = {}
+    for standing in (standing for board in boards for standing in board.models):
+        if standing.model in models and standing.coverage is not None and standing.coverage < 1:
+            least[standing.model] = min(standing.coverage, least.get(standing.model, 1.0))
+    return [
+        Notice(code="gate_outputs_missing", values={"model": model, "coverage": share})
+        for model, share in sorted(least.items())
+    ]
+
+
+def unanswered_by_models(
+    folder: Path, options: Options, *, source: str = "auto", judge: str | None = None, dimension: str | None = None
+) -> dict[frozenset[str], int]:
+    """Questions to the judges of a board that have no answer, by the models whose outputs they are about."""
+    query = BoardQuery(source=read_source(source), judge=judge, dimension=dimension, options=options)
+    with open_workspace(folder) as workspace:
+        view = View(workspace)
+        chosen = choose(view, query, AvailableSources(view, query.window))
+        forms = view.forms.counting(chosen.judges, dimension) if chosen.judges else []
+        questions = unanswered_questions(workspace, form_id=[form.form_id for form in forms]) if forms else {}
+        editor, index_of = view.entries.editor, view.entries.index_of
+        counts: Counter[frozenset[str]] = Counter()
+        for _, left, right, _ in questions:
+            places = (index_of[output] for output in (left, right) if output in index_of)
+            counts[frozenset(editor.names[editor.of[place]] for place in places if editor.of[place] >= 0)] += 1
+    return dict(counts)

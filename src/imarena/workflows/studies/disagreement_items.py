@@ -1,0 +1,302 @@
+"""Reads where a judge and people disagree most: the items, the images, the judge's words and the people's."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlalchemy import select
+
+from imarena.agreement import (
+    RATING_RULE,
+    VOTE_RULE,
+    AlignOptions,
+    Disagreement,
+    rating_disagreements,
+    vote_disagreements,
+)
+from imarena.core.records import Item, Output
+from imarena.reports import (
+    GroupDisagreement,
+    RatedFigures,
+    ShownDisagreement,
+    ShownImage,
+    VotedFigures,
+    build_disagreement_page,
+    write_html,
+)
+from imarena.storage import Workspace, reading
+from imarena.storage.schema import votes
+from imarena.workflows.studies.alignment import AlignedColumns
+from imarena.workflows.studies.columns import judgment_bodies, units
+from imarena.workflows.studies.comparison_page import preview_file
+from imarena.workflows.views import ChosenJudge, View, chosen_judges, fetch_columns, instruction_of, sources_of
+
+_LABELS = ("task", "topic")
+_LONGEST = 400
+_SIDES = {"left": 0, "right": 1}
+
+
+@dataclass(frozen=True)
+class WorstDisagreements:
+    """The largest disagreements of each judge, and all of them by task and topic."""
+
+    items: tuple[ShownDisagreement, ...]
+    groups: tuple[GroupDisagreement, ...]
+    rules: tuple[str, ...]
+    """How the disagreement was measured."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "rules": list(self.rules), "items": [each.to_json() for each in self.items],
+            **{f"by_{label}": [each.to_json() for each in self.groups if each.label == label] for label in _LABELS},
+        }  # fmt: skip
+
+
+def worst_disagreements(
+    workspace: Workspace, columns: AlignedColumns, options: AlignOptions, count: int
+) -> WorstDisagreements:
+    """Up to `count` outputs and as many pairs for each judge, the largest disagreement first, then by item key."""
+    reader = _Reader(workspace, columns)
+    rated, voted = list(_rated(columns, options, reader)), list(_voted(columns, reader))
+    rules = ((RATING_RULE,) if rated else ()) + ((VOTE_RULE,) if voted else ())
+    groups = [*_groups(rated, reader), *_groups(voted, reader)]
+    worst = [*_largest(_once_per_output(rated), reader, count), *_largest(voted, reader, count)]
+    return WorstDisagreements(tuple(reader.shown(each) for each in worst), tuple(groups), rules)
+
+
+def write_disagreements(workspace: Workspace, worst: WorstDisagreements, folder: Path) -> Path:
+    """Write ``index.html`` and its images; returns the page."""
+    picture = partial(preview_file, workspace, folder)
+    return write_html(build_disagreement_page(worst.items, worst.groups, worst.rules, picture), folder)
+
+
+def _rated(columns: AlignedColumns, options: AlignOptions, reader: "_Reader") -> Iterator[Disagreement]:
+    if len(columns.ratings) and len(columns.scores):
+        for each in rating_disagreements(columns.scores, columns.ratings, options.lower_is_better):
+            if (each.unit, *each.outputs) in reader.position:
+                yield each
+
+
+def _voted(columns: AlignedColumns, reader: "_Reader") -> Iterator[Disagreement]:
+    if len(columns.votes) and len(columns.verdicts):
+        verdicts = columns.verdicts
+        with_gap = {judge for judge, gap in zip(verdicts.rater, verdicts.gap, strict=True) if gap is not None}
+        without = [judge for judge in dict.fromkeys(verdicts.rater) if judge not in with_gap]
+        yield from vote_disagreements(verdicts, columns.votes, reader.confidence(without))
+
+
+def _once_per_output(rated: Sequence[Disagreement]) -> list[Disagreement]:
+    """Of several criteria of one output, the one with the largest disagreement."""
+    largest: dict[tuple[str, str, tuple[str, ...]], Disagreement] = {}
+    for each in sorted(rated, key=lambda each: (-each.size, each.about)):
+        largest.setdefault((each.judge.removesuffix(f": {each.about}"), each.unit, each.outputs), each)
+    return list(largest.values())
+
+
+def _largest(rows: Sequence[Disagreement], reader: "_Reader", count: int) -> Iterator[Disagreement]:
+    by_judge: dict[str, list[Disagreement]] = defaultdict(list)
+    for each in rows:
+        if each.size > 0:
+            by_judge[reader.judge_of(each).name].append(each)
+    for _, mine in sorted(by_judge.items()):
+        yield from sorted(mine, key=lambda each: (-each.size, reader.key(each), each.outputs, each.about))[:count]
+
+
+def _groups(rows: Sequence[Disagreement], reader: "_Reader") -> Iterator[GroupDisagreement]:
+    """By task and by topic; of each judge the one with the largest disagreement first."""
+    for label in _LABELS:
+        grouped: dict[tuple[str, str], list[Disagreement]] = defaultdict(list)
+        for each in rows:
+            decided = each.kind == "rating" or {each.judge_value, each.people_value} <= _SIDES.keys()
+            value = reader.label(each, label)
+            if decided and value:
+                grouped[each.judge, value].append(each)
+        measured = [_group(label, *named, mine) for named, mine in grouped.items()]
+        yield from sorted(measured, key=lambda each: (each.judge, -(each.share or each.mean_size or 0.0), each.value))
+
+
+def _group(label: str, judge: str, value: str, rows: Sequence[Disagreement]) -> GroupDisagreement:
+    if rows[0].kind == "vote":
+        opposite = sum(each.judge_value != each.people_value for each in rows)
+        return GroupDisagreement("vote", judge, label, value, len(rows), opposite, None, None)
+    size = float(np.mean([each.size for each in rows]))
+    difference = float(np.mean([each.difference or 0.0 for each in rows]))
+    return GroupDisagreement("rating", judge, label, value, len(rows), None, size, difference)
+
+
+class _Reader:
+    """What a disagreement is about, read from one view of the workspace."""
+
+    def __init__(self, workspace: Workspace, columns: AlignedColumns) -> None:
+        self.view = View(workspace)
+        self.chosen = {judge.name: judge for judge in chosen_judges(self.view, columns.judges)}
+        entries = self.view.entries
+        known = units(self.view)
+        self.position = {known[at][:2]: at for at in range(len(known)) if entries.ok[at]}
+        self._items = {row["id"]: row for row in workspace.store.rows(Item)}
+
+    def judge_of(self, each: Disagreement) -> ChosenJudge:
+        """The judge behind a name such as `JUDGE: CRITERION` or `JUDGE, DIMENSION`."""
+        names = [
+            name for name in self.chosen if each.judge == name or each.judge.startswith((f"{name}: ", f"{name}, "))
+        ]
+        return self.chosen[max(names, key=len)]
+
+    def positions(self, each: Disagreement) -> list[int]:
+        """Places of the output, or of the two sides."""
+        if each.kind == "rating":
+            return [self.position[each.unit, each.outputs[0]]]
+        return [self.view.entries.index_of[side] for side in each.outputs]
+
+    def item_row(self, each: Disagreement) -> Mapping[str, Any]:
+        """The stored row of the item."""
+        entries = self.view.entries
+        row: Mapping[str, Any] = self._items[entries.item_id[entries.item[self.positions(each)[0]]]]
+        return row
+
+    def key(self, each: Disagreement) -> tuple[str, str]:
+        """The item's key, then its data set."""
+        row = self.item_row(each)
+        return str(row["key"]), str(row["dataset"])
+
+    def label(self, each: Disagreement, name: str) -> str:
+        """The item's task or topic; empty where it has none."""
+        return str(self.item_row(each)[name] or "")
+
+    def confidence(self, names: Sequence[str]) -> dict[tuple[str, str, str], float]:
+        """Judge and pair to the mean confidence of its verdicts, where it states one."""
+        stated: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+        entries = self.view.entries
+        for name in names:
+            judge = self.judge_of(Disagreement("vote", name, "", "", (), 0.0, "", ""))
+            pairs = self.view.judgments([form for form in judge.forms if form.pairwise])
+            sides = {int(seq): (int(pairs.left[row]), int(pairs.right[row])) for row, seq in enumerate(pairs.seq)}
+            for seq, body in judgment_bodies(self.view, pairs, '"confidence"'):
+                if body.get("confidence") is not None:
+                    left, right = sorted(entries.id_of(side) for side in sides[seq])
+                    stated[name, left, right].append(float(body["confidence"]))
+        return {key: sum(values) / len(values) for key, values in stated.items()}
+
+    # ------------------------------------------------------------ one disagreement
+
+    def shown(self, each: Disagreement) -> ShownDisagreement:
+        """All that is to be shown of it."""
+        positions = self.positions(each)
+        outputs = [self._output(position) for position in positions]
+        item = self.view.workspace.store.get(Item, outputs[0].item_id)
+        if item is None:
+            raise ValueError(f"the item {outputs[0].item_id} is not in the store")
+        editors = tuple(self._editor(position) for position in positions)
+        first = outputs[0]
+        made = ShownDisagreement(
+            each.kind, self.judge_of(each).name, each.about, item.dataset, item.key,
+            item.turns[first.turn].task or item.task or "", item.topic or "",
+            instruction_of(item, first.turn, first.mode), editors, each.size, _answer(each.judge_value, editors),
+            _answer(each.people_value, editors), _figures(each), tuple(self._judge_words(each, positions)),
+            tuple(self._people_words(each, positions, editors)),
+        )  # fmt: skip
+        return replace(made, images=tuple(self._images(item, outputs, made)))
+
+    def _output(self, position: int) -> Output:
+        output = self.view.workspace.store.get(Output, self.view.entries.id_of(position))
+        if output is None:
+            raise ValueError(f"the output at {position} is not in the store")
+        return output
+
+    def _editor(self, position: int) -> str:
+        code = int(self.view.entries.editor.of[position])
+        return self.view.entries.editor.names[code] if code >= 0 else "(not named)"
+
+    def _images(self, item: Item, outputs: Sequence[Output], made: ShownDisagreement) -> Iterator[ShownImage]:
+        first = outputs[0]
+        parent = self.view.workspace.store.get(Output, first.parent_id) if first.parent_id else None
+        parents = {parent.output_id: parent} if parent is not None else {}
+        for image in sources_of(item, first, parents):
+            yield ShownImage("source", image)
+        for image in item.references:
+            yield ShownImage("reference", image)
+        for output, editor in zip(outputs, made.editors, strict=True):
+            chosen = [
+                who
+                for who, answer in (("judge", made.judge_answer), ("people", made.people_answer))
+                if answer == editor
+            ]
+            note = f"preferred by {' and '.join(chosen)}" if chosen and len(outputs) > 1 else ""
+            yield ShownImage(editor, output.image, note)
+
+    def _judge_words(self, each: Disagreement, positions: Sequence[int]) -> Iterator[str]:
+        """Reasons and marks of the judgments behind the judge's answer."""
+        forms = self.judge_of(each).forms
+        judged = self.view.judgments([form for form in forms if form.pairwise == (len(positions) > 1)])
+        if len(positions) > 1 and not np.isin(judged.left, positions).any():  # it counts by its scores
+            judged = self.view.judgments([form for form in forms if not form.pairwise])
+        about = np.isin(judged.left, positions) & (np.isin(judged.right, positions) | (judged.right < 0))
+        said: dict[str, None] = {}
+        for _, body in judgment_bodies(self.view, judged.where(about & judged.ok)):
+            said.update(dict.fromkeys(_reasons(body)))
+        yield from said
+
+    def _people_words(self, each: Disagreement, positions: Sequence[int], editors: Sequence[str]) -> Iterator[str]:
+        """Votes or ratings in numbers, and the comments that raters left."""
+        if each.kind == "vote":
+            names = {"left": editors[0], "right": editors[1], "both_bad": "both bad"}
+            yield ", ".join(f"{number:g} for {names.get(outcome, outcome)}" for outcome, number in each.answers) + "."
+        else:
+            yield f"Ratings: {', '.join(f'{value:g}' for _, value in each.answers)}."
+        yield from (f"Comment: {text}" for text in self._comments(positions))
+
+    def _comments(self, positions: Sequence[int]) -> Iterator[str]:
+        cast = self.view.votes
+        pair = np.isin(cast.right, positions) if len(positions) > 1 else cast.right < 0
+        seqs = cast.seq[np.flatnonzero(cast.counts & np.isin(cast.left, positions) & pair)].tolist()
+        if not seqs:
+            return
+        query = select(votes.c.body).where(votes.c.seq.in_(seqs)).order_by(votes.c.seq)
+        with reading(self.view.workspace.store.engine) as connection:
+            (bodies,) = fetch_columns(connection, query)
+        for body in bodies:
+            if comment := str(json.loads(body).get("comment") or "").strip():
+                yield _short(comment)
+
+
+def _answer(value: float | str, editors: Sequence[str]) -> str:
+    if isinstance(value, str):
+        return editors[_SIDES[value]] if value in _SIDES else value.replace("_", " ")
+    return f"{value:.4g}"
+
+
+def _figures(each: Disagreement) -> RatedFigures | VotedFigures:
+    if each.kind == "rating":
+        ratings = tuple(value for _, value in each.answers)
+        return RatedFigures(each.judge_value, each.people_value, each.difference, ratings)
+    counts = Counter({outcome: int(number) for outcome, number in each.answers})
+    return VotedFigures(each.judge_value, each.people_value, each.certainty, counts)
+
+
+def _reasons(body: Mapping[str, Any]) -> Iterator[str]:
+    """A judgment's reasons as sentences; its marks where it gives none."""
+    reasons = {name: value for name, value in (body.get("reasons") or {}).items() if value not in (None, "", [], {})}
+    for name, value in sorted(reasons.items(), key=lambda reason: not isinstance(reason[1], str)):  # texts first
+        yield f"{name.replace('_', ' ')}: {_short(_plain(value))}"
+    if not reasons and body.get("scores"):
+        yield ", ".join(f"{name} {float(score):.4g}" for name, score in body["scores"].items())
+
+
+def _plain(value: Any) -> str:
+    """A reason that is no text: names and values, without brackets and quotes."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_plain(part)}" for name, part in value.items() if part not in ("", None, [], {}))
+    if isinstance(value, list):
+        return "; ".join(_plain(part) for part in value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _short(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"

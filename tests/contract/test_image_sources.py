@@ -1,0 +1,145 @@
+"""Every image source of the web against a server that speaks its protocol: results, licences, trouble, hostile files."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from imarena.clients import open_image_source
+from imarena.core import FoundImage, ImageQuery, ImageSource, SourceFailure, UserError, find_licence
+from tests.curation_library import photograph
+from tests.fake_image_sources import FakeSources, fake_sources
+
+QUICK: dict[str, Any] = {"interval_s": 0.0, "backoff_s": 0.0, "allow_loopback": True, "timeout_s": 5.0}
+KINDS = {
+    "openverse": {}, "wikimedia": {}, "huggingface": {"dataset": "a/b"},
+    "google": {"api_key_env": "FAKE_KEY", "engine": "cx"},
+}  # fmt: skip
+PATHS = {"openverse": "/v1/images/", "wikimedia": "/w/api.php", "huggingface": "/search", "google": "/customsearch/v1"}
+
+
+def opened(fake: FakeSources, kind: str, monkeypatch: pytest.MonkeyPatch, **more: Any) -> ImageSource:
+    monkeypatch.setenv("FAKE_KEY", "secret-key")
+    table = {"kind": kind, "base_url": fake.root, "hub_url": fake.root, **KINDS[kind], **QUICK, **more}
+    return open_image_source(kind, table)
+
+
+def search(source: ImageSource, text: str, *exclude: str) -> list[FoundImage]:
+    return list(asyncio.run(source.search(ImageQuery(text, exclude), 20)))
+
+
+def load(source: ImageSource, found: FoundImage) -> bytes:
+    return asyncio.run(source.load(found))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_have_licence_creator_and_bytes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cat = photograph("cat", long_side=200)
+    with fake_sources({"cat-window.jpg": cat, "dog.jpg": b"x"}) as fake:
+        source = opened(fake, kind, monkeypatch)
+        results = search(source, "cat night")
+        assert len(results) == 1
+        found = results[0]
+        assert found.licence
+        assert found.page.startswith(("https://example.org", fake.root))
+        assert load(source, found) == cat
+        if kind == "google":
+            assert found.licence_by_filter
+            assert {request.query["rights"] for request in fake.requests if request.path == "/customsearch/v1"} == {
+                "cc_publicdomain", "cc_attribute",
+            }  # fmt: skip
+        else:
+            assert find_licence(found.licence) is not None
+        assert search(source, "nothing like it") == []
+        agents = {request.headers["User-Agent"] for request in fake.requests}
+        assert all(agent.startswith("imarena/") for agent in agents)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_trouble_is_retried_or_told(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with fake_sources({"cat.jpg": b"x"}) as fake:
+        source = opened(fake, kind, monkeypatch)
+        path = PATHS[kind]
+        fake.faults[path] = [web.Response(status=503), web.Response(status=429, headers={"Retry-After": "0"})]
+        assert len(search(source, "cat")) == 1, "the third attempt answers"
+        fake.faults[path] = [web.Response(status=429, headers={"Retry-After": "86400"})]
+        with pytest.raises(SourceFailure, match="asks to wait 86400 s") as quota:
+            search(source, "cat")
+        assert quota.value.retriable
+        fake.faults[path] = [web.Response(status=403)]
+        with pytest.raises(SourceFailure, match="HTTP 403") as refused:
+            search(source, "cat")
+        assert not refused.value.retriable
+        assert "secret-key" not in str(refused.value)
+        fake.faults[path] = [web.Response(text="<html>")]
+        with pytest.raises(SourceFailure, match="not JSON"):
+            search(source, "cat")
+    with pytest.raises(SourceFailure) as down:
+        search(source, "cat")
+    assert down.value.retriable
+
+
+def test_a_source_that_is_set_up_wrong_says_how() -> None:
+    with pytest.raises(UserError, match="needs a key"):
+        open_image_source("google", {"kind": "google"})
+    with pytest.raises(UserError, match=r"\[sources.x\]: knd"):
+        open_image_source("x", {"kind": "openverse", "knd": 1})
+
+
+def test_robots_are_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    with fake_sources({"cat.jpg": b"x"}) as fake:
+        fake.robots = "User-agent: *\nDisallow: /files/\n"
+        source = opened(fake, "openverse", monkeypatch)
+        found = search(source, "cat")[0]
+        with pytest.raises(SourceFailure, match=r"robots\.txt"):
+            load(source, found)
+        assert fake.counts()["/files/cat.jpg"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("private-cat.jpg", "private address"),
+        ("metadata-cat.jpg", "link-local address"),
+        ("page-cat.jpg", "wrong type"),
+        ("endless-cat.png", "larger than"),
+    ],
+)
+def test_hostile_results_are_refused(name: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with fake_sources({name: b""}) as fake:
+        source = opened(fake, "openverse", monkeypatch)
+        found = search(source, "cat")[0]
+        with pytest.raises(SourceFailure, match=reason):
+            load(source, found)
+
+
+def test_a_name_that_is_rebound_to_a_private_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name is public when the search answers, and private when the image is fetched."""
+    import socket
+
+    with fake_sources({"cat.jpg": b"x"}) as fake:
+        source = opened(fake, "openverse", monkeypatch)
+        found = search(source, "cat")[0]
+        answers = iter(["127.0.0.1", "10.0.0.7"])
+
+        async def rebinding(_loop: Any, host: str, port: int, **_more: Any) -> list[Any]:
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers, "10.0.0.7"), port))]
+
+        monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", rebinding)
+        port = fake.root.rpartition(":")[2]
+        moved = FoundImage(found.source, found.key, f"http://images.example:{port}/files/cat.jpg")
+        with pytest.raises(SourceFailure, match="private address"):
+            load(source, moved)
+
+
+def test_a_bomb_is_never_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    from imarena.curation import CurationSettings
+    from imarena.curation.checks import Refused, check_file
+    from imarena.curation.task_needs import needs_of
+
+    with fake_sources({"bomb-cat.png": b""}) as fake:
+        source = opened(fake, "openverse", monkeypatch)
+        data = load(source, search(source, "cat")[0])
+    with pytest.raises(Refused, match=r"100000 x 100000"):
+        check_file(data, CurationSettings(), needs_of(None))

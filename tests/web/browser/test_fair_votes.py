@@ -1,0 +1,127 @@
+"""No vote without pictures: answers open when all pictures are drawn and the lead's time has passed; fast keys are one vote."""
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
+
+from tests.web.browser.conftest import Shot
+from tests.web.browser.desk import join, next_task, open_link, ready, task_of, until, visitor
+from tests.web.browser.stage import Stage
+
+pytestmark = pytest.mark.browser
+PHONE: ViewportSize = {"width": 390, "height": 844}
+
+
+def begin(page: Page, link: str) -> None:
+    """From the link to the first task, whether it can be answered or not."""
+    open_link(page, link)
+    page.get_by_role("link", name="Start").click()
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Begin").click()
+    expect(page.locator(".task")).to_be_visible()
+
+
+def test_twenty_fast_key_presses_are_one_vote(page: Page, stage: Stage) -> None:
+    campaign = stage.campaign("Fast keys", datasets=["studio"])
+    join(page, stage, campaign)
+    for _ in range(20):
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_timeout(60)
+    ready(page)
+    assert stage.votes(campaign) == 1
+
+
+def test_no_answer_while_a_picture_is_missing(browser: Browser, stage: Stage) -> None:
+    page = visitor(browser)  # a picture that does not come is an error in the console, and no fault of the page
+    campaign = stage.campaign("Missing pictures", datasets=["studio"])
+    page.route("**/pictures/right/tiles/**", lambda route: route.abort())
+    begin(page, stage.invite(campaign))
+    expect(page.locator(".pane.right .pane-broken")).to_be_visible()
+    expect(page.locator(".gate")).to_have_text("Loading the pictures…")
+    for key in ("ArrowLeft", "t", "b"):
+        page.keyboard.press(key)
+    page.get_by_role("button", name="Left is better").click(force=True)
+    page.locator(".pane.left .pane-view").click()
+    page.wait_for_timeout(500)
+    assert stage.votes(campaign) == 0
+    page.unroute("**/pictures/right/tiles/**")
+    before = task_of(page)
+    ready(page)
+    page.keyboard.press("ArrowLeft")
+    next_task(page, before)
+    assert stage.votes(campaign) == 1
+    page.context.close()
+
+
+def test_the_minimum_time_of_the_lead_is_counted_down(page: Page, stage: Stage, shot: Shot) -> None:
+    campaign = stage.campaign("Two seconds", datasets=["studio"], min_seconds=3)
+    begin(page, stage.invite(campaign))
+    expect(page.locator(".gate")).to_contain_text("You can answer in")
+    expect(page.get_by_role("button", name="Tie")).to_have_attribute("aria-disabled", "true")
+    page.keyboard.press("t")
+    shot(page, "minimum-time")
+    assert stage.votes(campaign) == 0
+    before = task_of(page)
+    ready(page)
+    expect(page.locator(".gate")).to_have_text("")
+    page.keyboard.press("t")
+    next_task(page, before)
+    assert stage.votes(campaign) == 1
+
+
+def test_on_a_phone_both_pictures_are_looked_at(page: Page, stage: Stage, shot: Shot) -> None:
+    """The judged pictures are larger than the source, lie behind each other, and change places by a swipe."""
+    page.set_viewport_size(PHONE)
+    campaign = stage.campaign("Phone", datasets=["studio"])
+    begin(page, stage.invite(campaign))
+    expect(page.locator(".pane[data-loaded=false]")).to_have_count(0)
+    source, left = page.locator(".pane.context").bounding_box(), page.locator(".pane.left").bounding_box()
+    assert source is not None
+    assert left is not None
+    assert left["height"] > 1.5 * source["height"]
+    expect(page.locator(".pane.right")).to_be_hidden()
+    expect(page.locator(".gate")).to_have_text("Swipe to see the other picture first")
+    shot(page, "phone")
+    middle = (left["x"] + left["width"] / 2, left["y"] + left["height"] / 2)
+    page.mouse.move(middle[0] + 80, middle[1])
+    page.mouse.down()
+    page.mouse.move(middle[0] - 80, middle[1] + 5, steps=6)
+    page.mouse.up()
+    expect(page.locator(".pane.right")).to_be_visible()
+    expect(page.locator(".pane.left")).to_be_hidden()
+    ready(page)
+    assert stage.votes(campaign) == 0, "a swipe is not a choice"
+    before = task_of(page)
+    page.get_by_role("button", name="Right is better").click()
+    expect(page.locator(".task")).not_to_have_attribute("data-task", before)
+    until(page, lambda: stage.votes(campaign) == 1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_a_picture_from_the_cache_is_asked_for_again(page: Page, stage: Stage) -> None:
+    """The server refuses an answer to pictures that it did not serve; the page requests them and sends the answer again."""
+    campaign = stage.campaign("Not seen", datasets=["studio"])
+    join(page, stage, campaign)
+    refusals: list[str] = []
+    asked: list[str] = []
+
+    def refuse(route: Route) -> None:
+        refusals.append(route.request.url)
+        body = {
+            "code": "pictures_not_seen",
+            "message": "Not seen.",
+            "hint": "",
+            "field": "",
+            "fields": ["left", "source-0"],
+            "wait_s": None,
+        }
+        route.fulfill(status=409, json=body)
+
+    page.route("**/vote", refuse, times=1)
+    page.on("request", lambda request: asked.append(request.url))
+    before = task_of(page)
+    page.keyboard.press("t")
+    next_task(page, before)
+    assert len(refusals) == 1
+    assert any(url.endswith("/pictures/left") for url in asked)
+    assert any(url.endswith("/pictures/source-0") for url in asked)
+    assert stage.votes(campaign) == 1

@@ -1,0 +1,143 @@
+"""`imarena report`: what it is about can be chosen, its conclusion stands first, and its words are explained."""
+
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from imarena.core.records import Item, Judgment, Output, Status, Turn
+from imarena.images import describe_image
+from imarena.storage import Workspace, init_workspace
+from tests.command import Imarena
+
+SCORES = {"good": 900, "fair": 500, "poor": 100}
+ITEMS = 12
+
+
+def picture(seed: int, size: tuple[int, int] = (24, 16), frames: int = 1, kind: str = "PNG") -> bytes:
+    """A noisy picture, or an animation of several."""
+    random, buffer = np.random.default_rng(seed), io.BytesIO()
+    shown = [Image.fromarray(random.integers(0, 255, (size[1], size[0], 3), dtype=np.uint8)) for _ in range(frames)]
+    more = {"save_all": True, "append_images": shown[1:]} if frames > 1 else {}
+    shown[0].save(buffer, kind, **more)
+    return buffer.getvalue()
+
+
+def add_item(workspace: Workspace, number: int) -> None:
+    """One item; `poor` delivers an animation of another size for the first two, and `fair` fails the first."""
+
+    def keep(data: bytes) -> object:
+        return workspace.keep(describe_image(data), data)
+
+    source = keep(picture(number, frames=2, kind="GIF") if number == 0 else picture(number))
+    task = "recolour" if number % 2 else "remove"
+    asked = Item(dataset="d", key=f"i{number}", task=task, turns=(Turn(instruction="make it red"),), sources=(source,))
+    workspace.store.add([asked])
+    for place, (editor, score) in enumerate(SCORES.items()):
+        seed = 100 * (place + 1) + number
+        odd = editor == "poor" and number < 2
+        failed = editor == "fair" and number == 0
+        data = picture(seed, (30, 16), 3, "PNG" if number else "GIF") if odd else picture(seed)
+        made = Output(
+            item_id=asked.item_id, editor=editor, status=Status.TIMEOUT if failed else Status.OK,
+            image=None if failed else keep(data),
+        )  # fmt: skip
+        workspace.store.add([made])
+        for judge, sign in (("robot", 1), ("critic", -1)) if not failed else ():
+            told = Judgment(
+                work_id=f"{judge}{made.output_id}", judge=judge, item_id=asked.item_id, left_id=made.output_id,
+                score=500 + sign * (score - 500) + (number * 7 + place * 13) % 5 * 110,
+            )  # fmt: skip
+            workspace.store.add([told])
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("report") / "w"
+    with init_workspace(root) as workspace:
+        for number in range(ITEMS):
+            add_item(workspace, number)
+    return root
+
+
+def report(arena: Path, folder: str, *words: object) -> str:
+    Imarena(arena.parent)("-w", arena, "report", folder, "--gallery", 2, *words)
+    return (arena.parent / folder / "report.md").read_text()
+
+
+def test_the_conclusion_stands_first(arena: Path) -> None:
+    text = report(arena, "first", "--judge", "robot", "--title", "Ours")
+    lines = [line for line in text.splitlines() if line]
+    assert lines[0] == "# Ours"
+    said = re.fullmatch(
+        r"By the verdicts of judge robot, good is the best of 3 editors: at least (\d+) points ahead of fair "
+        r"\(95 % interval, without an upper end\)\.",  # it won every battle
+        lines[1],
+    )
+    assert said is not None, lines[1]
+    ranked = Imarena(arena.parent)("--json", "-w", arena, "rank", "--judge", "robot").json
+    assert int(said[1]) == round(ranked["details"]["pairs"]["difference_low"][0][1])
+    assert lines[2].startswith("12 items, 3 editors, 35 outputs of 36 asked for")
+    page = (arena.parent / "first" / "index.html").read_text()
+    assert page.index("good is the best of 3 editors") < page.index("<h2")
+    shown = Imarena(arena.parent)("-w", arena, "rank", "--judge", "robot").out
+    assert shown.splitlines()[0].startswith(f"good is the best of 3 models: at least {said[1]} points ahead of fair")
+    assert "coverage: the share of all items with an output" in shown
+
+
+def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
+    text = report(arena, "chosen", "--judge", "critic", "-e", "good", "-e", "poor", "--by", "task")
+    headings = re.findall("^## (.*)$", text, re.MULTILINE)
+    assert headings == [
+        "What is here",
+        "Leaderboard: critic, scores",
+        "Leaderboard: critic, scores, by task",
+        "Gallery",
+    ]
+    assert "fair" not in text
+    whole = Imarena(arena.parent)("-w", arena, "--json", "status").json["judgments"]["critic"]["ok"]
+    judged = int(re.search(r"([\d,]+) judgments?,", text)[1])  # type: ignore[index]
+    assert 0 < judged < whole, "judgments of the editor that was left out are not counted"
+    assert re.search(rf"\| critic \| {judged} \|", text)
+    assert "Leaderboard: robot" not in text
+    groups = text[text.index("by task") :]
+    assert re.search(r"\| recolour \| 6 \|", groups)
+    assert re.search(r"\| remove \| 6 \|", groups)
+    assert len(re.findall(r"^\| (?:recolour|remove) \| \d \| (?:good|poor) \|", groups, re.MULTILINE)) == 4
+    page = (arena.parent / "chosen" / "index.html").read_text()
+    assert "critic" in page
+    assert "<b>fair</b>" not in page
+    everything = report(arena, "everything")
+    assert {"Leaderboard: critic, scores", "Leaderboard: robot, scores"} <= set(
+        re.findall("^## (.*)$", everything, re.MULTILINE)
+    )
+
+
+def test_a_choice_that_is_not_there_is_refused(arena: Path) -> None:
+    imarena = Imarena(arena.parent)
+    for words, message in (
+        (("--judge", "nobody"), "no judgment by 'nobody'"),
+        (("-e", "good", "-e", "other"), "No editor 'other' here."),
+        (("-e", "good,poor"), "Repeat the option: --editors good --editors poor."),
+        (("-e", "good"), "A board needs two editors or more."),
+        (("--by", "colour"), "No column 'colour'."),
+    ):
+        assert message in imarena("-w", arena, "report", "refused", *words, code=2).err
+    assert not (arena.parent / "refused").exists()
+
+
+def test_words_sizes_and_animations_are_explained_where_they_stand(arena: Path) -> None:
+    text = report(arena, "words")
+    (head,) = [line for line in text.splitlines() if line.startswith("| editor | ok |")]
+    assert head == "| editor | ok | timeout | asked for | coverage | attempts | other size | animated |"
+    assert "| poor | 12 | 0 | 12 | 100% | 12 | 2 | 2 |" in text
+    assert "| good | 12 | 0 | 12 | 100% | 12 |  |  |" in text
+    assert "timeout: no answer in time." in text
+    assert "Other size: outputs whose width or height is not that of the source image." in text
+    assert "Animated: outputs with several frames. Only the first frame is shown and judged." in text
+    assert "1 source or reference image with several frames" in text
+    others = report(arena, "without", "-e", "good", "-e", "fair")
+    assert "Other size" not in others
