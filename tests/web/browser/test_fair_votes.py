@@ -99,7 +99,7 @@ def test_on_a_phone_both_pictures_are_looked_at(page: Page, stage: Stage, shot: 
     assert left is not None
     assert left["height"] > 1.5 * source["height"]
     expect(page.locator(".pane.right")).to_be_hidden()
-    expect(page.locator(".gate")).to_have_text("Swipe to see the other picture first")
+    expect(page.locator(".gate")).to_have_text("See the other picture first: tap “Left” or “Right”")
     shot(page, "phone")
     middle = (left["x"] + left["width"] / 2, left["y"] + left["height"] / 2)
     page.mouse.move(middle[0] + 80, middle[1])

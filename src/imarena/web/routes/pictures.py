@@ -108,7 +108,7 @@ def send_tile(request: Request, image: ImageRef, level: int, column: int, row: i
 
 
 def _sent(request: Request, data: bytes, media_type: str) -> Response:
-    """The bytes, or 304 where the browser names the hash of the bytes that it has. `*` names none, so it gets the bytes."""
+    """The bytes, or 304 where the browser names the hash of those that it has; `*` names none."""
     tag = f'"{sha256_hex(data)[:32]}"'
     headers = {"cache-control": "private, max-age=600", "etag": tag}
     kept = request.headers.get("if-none-match", "").split(",")
