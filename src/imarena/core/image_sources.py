@@ -43,6 +43,8 @@ class FoundImage:
     height: int | None = None
     licence_by_filter: bool = False
     """The licence follows from a search filter only; the page has to be checked by a person."""
+    shows: str = ""
+    """What the user states that an image of their own library shows: it counts as seen."""
 
     def to_json(self) -> JsonDict:
         """Without empty fields."""

@@ -101,9 +101,11 @@ async def ask_variants(chat: Chat, instruction: str, caption: str, number: int =
     return InstructionVariants(instruction, texts, easier, harder)
 
 
-def check_feasibility(request: CurationRequest, seen: Perception, text: str, threshold: float) -> Feasibility:
-    """Compare what the instruction needs with what the tools see and the source states."""
-    score = score_image(read_brief(request), seen, text)
+def check_feasibility(
+    request: CurationRequest, seen: Perception, text: str, threshold: float, shows: str = ""
+) -> Feasibility:
+    """Compare what the instruction needs with what the tools see, the source states and the user states (`shows`)."""
+    score = score_image(read_brief(request), seen, text, shows)
     return Feasibility(score.value >= threshold, score.value, score.missing)
 
 
