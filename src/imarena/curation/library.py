@@ -54,8 +54,9 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS images (
   key TEXT PRIMARY KEY, address TEXT NOT NULL, stamp TEXT NOT NULL, title TEXT, text TEXT, described TEXT,
   shows TEXT, licence TEXT, licence_url TEXT, creator TEXT, page TEXT);
-CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(key UNINDEXED, title, text, tokenize = 'porter unicode61');
+CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(title, text, tokenize = 'porter unicode61');
 """
+_FORGET_WORDS = "DELETE FROM words WHERE rowid = (SELECT rowid FROM images WHERE key = ?)"
 
 
 @dataclass(frozen=True)
@@ -120,11 +121,13 @@ class LocalLibrary:
                 stamp, described = known.get(entry.key, ("", False))
                 if stamp != entry.stamp or (wanted and not described):
                     self._write(connection, entry, describe if wanted else None)
+                    if wanted:  # looking at an image takes a second: a kill must not lose it
+                        connection.commit()
                 if progress:
                     progress("library", at + 1, len(entries))
             gone = known.keys() - {entry.key for entry in entries}
+            connection.executemany(_FORGET_WORDS, [(key,) for key in gone])
             connection.executemany("DELETE FROM images WHERE key = ?", [(key,) for key in gone])
-            connection.executemany("DELETE FROM words WHERE key = ?", [(key,) for key in gone])
             connection.commit()
         return LibraryContents(len(entries), self._skipped.causes())
 
@@ -157,8 +160,8 @@ class LocalLibrary:
             match = f"({match}) NOT ({' OR '.join(f'{chr(34)}{word}{chr(34)}' for word in excluded)})"
         with self._connection() as connection:
             rows = connection.execute(
-                "SELECT images.* FROM words JOIN images USING (key) WHERE words MATCH ? "
-                "ORDER BY bm25(words, 0.0, 2.0, 1.0), key LIMIT ?",
+                "SELECT images.* FROM words JOIN images ON images.rowid = words.rowid WHERE words MATCH ? "
+                "ORDER BY bm25(words, 2.0, 1.0), key LIMIT ?",
                 (match, limit),
             ).fetchall()
         return [self._found(dict(row)) for row in rows]
@@ -265,16 +268,15 @@ class LocalLibrary:
                 described = ""
         fields = {ours: next((entry.fields[name] for name in names if entry.fields.get(name)), "")
                   for ours, names in _NAMES.items()}  # fmt: skip
-        connection.execute("DELETE FROM words WHERE key = ?", (entry.key,))
-        connection.execute(
+        connection.execute(_FORGET_WORDS, (entry.key,))
+        row = connection.execute(
             "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (entry.key, entry.address, entry.stamp, entry.title, entry.text, described, *fields.values()),
         )
         connection.execute(
-            "INSERT INTO words VALUES (?, ?, ?)",
-            (entry.key, entry.title, f"{entry.text} {fields['shows']} {described}".strip()),
+            "INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)",
+            (row.lastrowid, entry.title, f"{entry.text} {fields['shows']} {described}".strip()),
         )
-        connection.commit()
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:

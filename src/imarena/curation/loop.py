@@ -125,7 +125,7 @@ class CurationLoop:
 
     def _shortage(self, chosen: int, rounds: int) -> str:
         """How many images are there, and what the best of the others lacks."""
-        why = f"{counted(chosen, 'image')} of {self._settings.pool} after {counted(rounds, 'round')}"
+        why = f"{chosen} of {counted(self._settings.pool, 'image')} after {counted(rounds, 'round')}"
         below = [(record, scored.score) for record, scored, _ in self._scored.values() if record.outcome == "below"]
         if not below:
             return f"{why}; " + ("no other candidate passed the checks" if self._records else "no query found an image")

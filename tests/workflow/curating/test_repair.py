@@ -1,16 +1,109 @@
 """A failed check goes to the repair list: another candidate, a crop or a new instruction, checked again; or discard."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from imarena.core import UserError
 from imarena.core.records import Item, Rater, Verification
+from imarena.curation import CurationRequest, CurationSettings, LocalLibrary, Perception, RuleMind
 from imarena.routing.forms import forms
-from imarena.storage import open_workspace
+from imarena.storage import Workspace, init_workspace, open_workspace
+from imarena.workflows.curating import (
+    CurationSetup,
+    RepairChange,
+    RepairDesk,
+    curate,
+    item_story,
+    looking,
+    release_items,
+)
+from imarena.workflows.curating.repair import repaired_dataset
 from tests.command import Imarena
 from tests.curation_library import make_instructions, make_library
 
 SMALL = ("--min-long-side", 300)
+
+
+@pytest.fixture
+def collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    """Two photographs of a blossom, of which one was chosen and sent to repair; no detector runs."""
+    monkeypatch.setattr(looking, "perceive", lambda shown: Perception(shown.shape[1], shown.shape[0]))
+    folder = make_library(tmp_path / "library", {"dandelion": "a blossom in a meadow", "flower": "an orange blossom"})
+    with init_workspace(tmp_path / "ws") as workspace:
+        library = LocalLibrary(folder, tmp_path / "index.db", name="library")
+        library.build()
+        settings = CurationSettings(pool=1, min_long_side=300)
+        setup = CurationSetup("raw", [library.source()], RuleMind(), settings)
+        curate(workspace, [CurationRequest("bloom", "Make the blossom blue.")], setup)
+    check(tmp_path / "ws", "raw", {"bloom": "repair"})
+    with open_workspace(tmp_path / "ws") as workspace:
+        yield workspace
+
+
+def only(workspace: Workspace, dataset: str) -> Item:
+    (item,) = workspace.store.records(Item, dataset=dataset)
+    return item
+
+
+@pytest.mark.parametrize(
+    ("change", "size", "instruction"),
+    [
+        (RepairChange(candidate=True), None, "Make the blossom blue."),
+        (RepairChange(crop="10,0,390,210"), (380, 210), "Make the blossom blue."),
+        (RepairChange(instruction="Remove  the blossom."), None, "Remove the blossom."),
+    ],
+)
+def test_a_repair_is_a_new_item_with_its_log(
+    collected: Workspace, change: RepairChange, size: tuple[int, int] | None, instruction: str
+) -> None:
+    old = only(collected, "raw")
+    (entry,) = RepairDesk(collected, "raw", {}).entries()
+    assert (entry.key, entry.failed, entry.candidates) == (old.key, ("feasible",), 1)
+    result = RepairDesk(collected, "raw", {}).repair(old.key, change, RuleMind())
+    new = only(collected, "raw-repaired")
+    assert (result.item, new.provenance["repaired_item"], new.instruction) == (new.key, old.item_id, instruction)
+    assert (new.sources[0] != old.sources[0]) == (not change.instruction)
+    assert size is None or (new.sources[0].width, new.sources[0].height) == size
+    assert new.licence
+    assert RepairDesk(collected, "raw", {}).entries() == [], "it waits for people now"
+    assert release_items(collected, "raw", "bench").counts == {"not checked": 1}
+    check(collected.root, "raw-repaired", {})
+    report = release_items(collected, "raw", "bench")
+    assert (report.counts, report.new_items, report.decisions[0].replaced) == ({"accept": 1}, 1, (old.key,))
+    story = [line.text for line in item_story(collected, new.key).lines]
+    assert any(
+        text.startswith(f"{old.key} (not met: feasible): ") and text.endswith(f"now {new.key}") for text in story
+    )
+    assert {"ann: repair (not met: feasible): too dark", "ann: accept: too dark"} <= set(story)
+    with pytest.raises(UserError, match="There is no item"):
+        RepairDesk(collected, "raw", {}).repair(old.key, change, RuleMind())
+
+
+def test_what_cannot_be_repaired_is_refused_or_discarded(collected: Workspace) -> None:
+    key = only(collected, "raw").key
+    desk = RepairDesk(collected, "raw", {})
+    for change, reason in (
+        (RepairChange(), "Choose one way"),
+        (RepairChange(candidate=True, discard=True), "Choose one way"),
+        (RepairChange(crop="0,0,x,9"), "is not a box"),
+        (RepairChange(crop="0,0,9000,9000"), "does not lie inside"),
+        (RepairChange(crop="0,0,200,200"), "below 300 pixels"),
+    ):
+        with pytest.raises(UserError, match=reason):
+            desk.repair(key, change, RuleMind())
+    assert list(collected.store.records(Item, dataset="raw-repaired")) == []
+    with pytest.raises(UserError, match="No other candidate"):
+        RepairDesk(collected, "raw", {"threshold": 0.95}).repair(key, RepairChange(candidate=True), RuleMind())
+    desk.repair(key, RepairChange(discard=True), RuleMind())
+    report = release_items(collected, "raw", "bench")
+    assert (report.counts, report.complete, report.new_items) == ({"discard": 1}, True, 0)
+    with pytest.raises(UserError, match="not on the repair list: its decision is 'discard'"):
+        RepairDesk(collected, "raw", {}).repair(key, RepairChange(discard=True), RuleMind())
+    assert [repaired_dataset(name) for name in ("a", "a-repaired", "a-repaired-2")] == [
+        "a-repaired", "a-repaired-2", "a-repaired-3",
+    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +125,7 @@ def check(root: Path, dataset: str, failing: dict[str, str]) -> None:
             )
 
 
+@pytest.mark.slow
 def test_failed_items_are_repaired_checked_again_and_released(imarena: Imarena, library: Path, tmp_path: Path) -> None:
     table = make_instructions(
         tmp_path / "t.csv",
@@ -91,21 +185,3 @@ def test_failed_items_are_repaired_checked_again_and_released(imarena: Imarena, 
     assert "ann: repair (not met: feasible): too dark" in story
     assert "ann: accept: too dark" in story, "the checks of the repair, for the released item, too"
     assert imarena("-w", workspace, "verify", "--deep").code == 0
-
-
-def test_another_candidate_of_the_pool_takes_its_place(imarena: Imarena, tmp_path: Path) -> None:
-    texts = {"dandelion": "a flower in a meadow", "flower": "an orange flower"}
-    library = make_library(tmp_path / "library", texts)
-    table = make_instructions(tmp_path / "t.csv", ("bloom", "Make the flower blue.", "", "nature"))
-    workspace = tmp_path / "ws"
-    imarena("init", workspace)
-    run = ("-w", workspace, "curate", "run", table, "-s", library, "-d", "raw", "--pool", 1, *SMALL)
-    first = imarena("--json", *run).json["requests"][0]["items"][0]
-    check(workspace, "raw", {"bloom": "repair"})
-    assert imarena("--json", "-w", workspace, "curate", "repair", "raw", code=3).json["repair"][0]["candidates"] == 1
-    made = imarena("--json", "-w", workspace, "curate", "repair", "raw", first, "--candidate").json
-    with open_workspace(workspace) as opened:
-        old, new = (next(opened.store.records(Item, key=key)) for key in (first, made["item"]))
-        assert {old.provenance["source_key"], new.provenance["source_key"]} == {"dandelion.jpg", "flower.jpg"}
-        assert new.provenance["repaired_item"] == old.item_id
-    assert "another candidate, score" in imarena("-w", workspace, "curate", "log", made["item"]).out
