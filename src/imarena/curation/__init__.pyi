@@ -14,7 +14,6 @@ from .instruction_help import check_feasibility as check_feasibility
 from .instruction_help import measure_balance as measure_balance
 from .instruction_help import suggest_variants as suggest_variants
 from .library import LibraryContents as LibraryContents
-from .library import LibraryImage as LibraryImage
 from .library import LocalLibrary as LocalLibrary
 from .loop import CandidateRecord as CandidateRecord
 from .loop import CurationLoop as CurationLoop

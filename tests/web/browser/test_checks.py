@@ -11,7 +11,7 @@ from imarena.core.records import Item, Turn, Verification
 from imarena.storage import open_workspace
 from imarena.workflows.curating import RepairDesk, release_items
 from imarena.workflows.exchange.importing import WorkspaceIntake
-from tests.web.browser.desk import join, until, visitor, zoom
+from tests.web.browser.desk import join, visitor, zoom
 from tests.web.browser.stage import Stage
 
 pytestmark = pytest.mark.browser
@@ -46,7 +46,7 @@ def answer(page: Page, decision: str, *, failing: str = "", comment: str = "") -
     before = str(page.locator(".task").get_attribute("data-task"))
     page.get_by_role("button", name="Send").click()
     done = page.get_by_role("heading", name="All done")
-    until(page, lambda: done.is_visible() or page.locator(".task").get_attribute("data-task") != before)
+    expect(page.locator(f'.task:not([data-task="{before}"])').or_(done).first).to_be_visible()
 
 
 def test_two_people_check_and_a_third_decides(browser: Browser, stage: Stage) -> None:

@@ -155,6 +155,8 @@ def test_checked_released_rescored_and_used(imarena: Imarena, workspace: Path, t
     imarena("-w", workspace, "publish", tmp_path / "out", "--dataset", "bench", code=None)
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "How the images were collected" in card
+    assert "| agentic" in card
+    assert "pseudonym" not in card, "the name of a track is no person"
     assert (tmp_path / "out" / "images" / "datasheet-source.svg").is_file()
 
 
@@ -211,7 +213,7 @@ def test_a_person_searches_with_keywords(imarena: Imarena, workspace: Path, tmp_
         "-d", "base", *SMALL,
     ).json  # fmt: skip
     story = imarena("--json", "-w", workspace, "curate", "log", of(done, "cat")["items"][0]).json
-    assert story["provenance"]["collected_by"] == "base"
+    assert story["provenance"]["curation_track"] == "base"
     assert [line["facts"]["queries"] for line in story["story"] if line["step"] == "plan"] == [
         [{"text": "cat", "exclude": [], "aspect": "keywords"}]
     ]

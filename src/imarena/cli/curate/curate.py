@@ -214,4 +214,5 @@ def _show(console: Console, report: "CurationReport") -> None:
 
 
 curate_results.add_commands(app)
-curate_repair.add_commands(app)
+app.command("describe")(curate_repair.describe_images)
+app.command("repair")(curate_repair.repair_items)

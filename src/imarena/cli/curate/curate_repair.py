@@ -15,13 +15,7 @@ if TYPE_CHECKING:
     from imarena.workflows.curating import RepairEntry
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Add the commands of this module to `imarena curate`."""
-    for name, command in (("describe", describe), ("repair", repair)):
-        app.command(name)(command)
-
-
-def describe(
+def describe_images(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(help="A folder of images.")],
     output: Annotated[
@@ -51,7 +45,7 @@ def describe(
     emit(context, report.to_json(), show)
 
 
-def repair(
+def repair_items(
     context: typer.Context,
     dataset: Annotated[str, typer.Argument(help="The data set that people checked.")],
     item: Annotated[str, typer.Argument(help="An item on the repair list; without it, print the list.")] = "",

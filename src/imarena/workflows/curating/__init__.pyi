@@ -2,8 +2,6 @@ from .datasheets import card_section as card_section
 from .datasheets import datasheet_tables as datasheet_tables
 from .datasheets import read_datasheet as read_datasheet
 from .datasheets import save_datasheet as save_datasheet
-from .decisions import ItemDecision as ItemDecision
-from .describing import DescribeReport as DescribeReport
 from .describing import describe_folder as describe_folder
 from .instructions import InstructionReport as InstructionReport
 from .instructions import help_instructions as help_instructions
@@ -14,13 +12,11 @@ from .release import release_items as release_items
 from .repair import RepairChange as RepairChange
 from .repair import RepairDesk as RepairDesk
 from .repair import RepairEntry as RepairEntry
-from .repair import RepairResult as RepairResult
 from .requests import curation_settings as curation_settings
 from .requests import read_requests as read_requests
 from .rescoring import rescore as rescore
 from .run import CurationReport as CurationReport
 from .run import CurationSetup as CurationSetup
 from .run import curate as curate
-from .sources import WiredSources as WiredSources
 from .sources import wire_sources as wire_sources
 from .story import item_story as item_story

@@ -23,7 +23,7 @@ def make_item(
     found = record.found
     known = find_licence(found.licence) or find_licence(found.licence_url)
     provenance: JsonDict = {
-        "request": request.key, "curation": work, "collected_by": "base" if request.keywords else "agentic",
+        "request": request.key, "curation": work, "curation_track": "base" if request.keywords else "agentic",
         "source": found.source, "source_key": found.key, "title": found.title, "shows": found.shows,
         "creator": found.creator, "page": found.page, "licence_url": found.licence_url,
         "original_sha256": record.original_sha256,
