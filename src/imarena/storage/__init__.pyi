@@ -10,6 +10,7 @@ from .access import Visitor as Visitor
 from .backup import backup as backup
 from .backup import restore as restore
 from .blobs import Blobs as Blobs
+from .claims import Claims as Claims
 from .codec import from_row as from_row
 from .codec import microseconds as microseconds
 from .codec import to_row as to_row

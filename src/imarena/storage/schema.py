@@ -385,5 +385,15 @@ blobs = Table(
 )
 """Every picture ever kept. `hashed_at`: when a deep check last read it, so that a deep check resumes."""
 
+claims = Table(
+    "claims",
+    metadata,
+    Column("work_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("expires", Float, nullable=False),
+    Index("claims_of_owner", "owner"),
+)
+"""Which process is at which piece of work (``claims.py``). `expires`: seconds since 1970 by the database's clock."""
+
 facts = Table("facts", metadata, Column("key", Text, primary_key=True), Column("value", Text, nullable=False))
 """What the workspace knows of itself: its id, when it was made."""

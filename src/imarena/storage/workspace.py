@@ -12,6 +12,7 @@ from imarena.core.records import ImageRef, now
 from imarena.storage import migrate
 from imarena.storage.blobs import Blobs
 from imarena.storage.cache import Cache
+from imarena.storage.claims import Claims
 from imarena.storage.column_cache import ColumnCache
 from imarena.storage.database import connect, sqlite_url
 from imarena.storage.store import Store
@@ -53,6 +54,10 @@ class Workspace:
     def database(self) -> str:
         """The kind of database: sqlite or postgresql."""
         return self.store.engine.dialect.name
+
+    def claims(self) -> Claims:
+        """What a run claims while it is at it."""
+        return Claims(self.store.engine, self.root / "locks")
 
     def load(self, image: ImageRef) -> bytes:
         """The original bytes of a picture."""

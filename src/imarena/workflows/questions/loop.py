@@ -1,6 +1,7 @@
 """The loop: show each question, have it answered somewhere, count the answer, store it; stop at Ctrl-C or a cost limit.
 
-Resuming is the callers': they plan only what has no ok answer in the store.
+Resuming is the callers': they plan only what has no ok answer in the store. What another process on the same database
+is asking meanwhile is left to it, and taken over where it ends without an answer (``shared_work.py``).
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from typing import Generic, TypeVar
 
 from imarena.core import ExecutorKind, ImarenaError, Progress
 from imarena.engine import FLUSH_S, RunPlan, RunTally, WorkerDied, WorkerTask, open_executor, run_plan
+from imarena.workflows.questions.shared_work import ClaimedWork, SharedWork
 
 W = TypeVar("W")
 Q = TypeVar("Q")
@@ -36,6 +38,8 @@ class Questions(Generic[W, Q, A]):
     """Stores the large parts of an answer before it is counted, in a thread of this process."""
     group: Callable[[W], str] | None = None
     """Questions about the same pictures: where answers are computed, one worker gets them all, as far as possible."""
+    shared: SharedWork[W] | None = None
+    """How the work is told apart from that of other processes on the same database, which may ask the same."""
     stage: str = "questions"
     flush_s: float = FLUSH_S
 
@@ -67,7 +71,14 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
             open_executor(kind, questions.task, count, computes=terms.computes, at_once=terms.concurrency)
         )
 
+        claimed: ClaimedWork[W] | None = None
+        if questions.shared is not None:
+            claims = stack.enter_context(questions.shared.claims)
+            claimed = ClaimedWork(questions.shared, claims, questions.work, executor.slots)
+
         async def do(slot: int, work: W) -> tuple[W, A]:
+            if claimed is not None:
+                await claimed.hold(work)
             try:
                 question = await asyncio.to_thread(questions.show, work)
             except ImarenaError as error:  # a picture was withdrawn, or its file is gone: `verify` tells which
@@ -86,8 +97,13 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
         def failed(work: W, error: Exception) -> tuple[W, A]:
             return settled(work, questions.unshown(work, error))
 
+        def write(batch: list[tuple[W, A]]) -> None:
+            questions.write(batch)
+            if claimed is not None:
+                claimed.written([work for work, _ in batch])
+
         plan = RunPlan(
-            questions.work, do, failed, questions.write, total=count, stage=questions.stage,
+            questions.work, do, failed, write, total=count, stage=questions.stage,
             concurrency=executor.slots, group=questions.group if terms.computes else None, flush_s=questions.flush_s,
         )  # fmt: skip
         return await run_plan(plan, progress=terms.progress)
