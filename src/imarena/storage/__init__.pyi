@@ -9,6 +9,7 @@ from .access import StoredToken as StoredToken
 from .access import Visitor as Visitor
 from .backup import backup as backup
 from .backup import restore as restore
+from .blob_store import BlobStore as BlobStore
 from .blobs import Blobs as Blobs
 from .claims import Claims as Claims
 from .codec import from_row as from_row

@@ -33,11 +33,7 @@ def collect_garbage(workspace: Workspace, *, remove: bool, grace_s: float = GRAC
     """
     limit = time.time() - grace_s
     used = _used(workspace)
-    unused = {
-        sha256: status.st_size
-        for sha256 in workspace.blobs
-        if sha256 not in used and (status := workspace.blobs.path(sha256).stat()).st_mtime <= limit
-    }
+    unused = {sha256: size for sha256, size in workspace.blobs.older(limit) if sha256 not in used}
     old = [path for path in workspace.blobs.leftovers() if path.stat().st_mtime <= limit]
     size = sum(path.stat().st_size for path in old)
     if remove:

@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from imarena.core import ExecutorKind, ImarenaError, Progress
+from imarena.core import DatabaseFailed, ExecutorKind, ImarenaError, Progress
 from imarena.engine import FLUSH_S, RunPlan, RunTally, WorkerDied, WorkerTask, open_executor, run_plan
 from imarena.workflows.questions.shared_work import ClaimedWork, SharedWork
 
@@ -81,6 +81,8 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
                 await claimed.hold(work)
             try:
                 question = await asyncio.to_thread(questions.show, work)
+            except DatabaseFailed:  # no fact about this question
+                raise
             except ImarenaError as error:  # a picture was withdrawn, or its file is gone: `verify` tells which
                 return settled(work, questions.unshown(work, error))
             try:
