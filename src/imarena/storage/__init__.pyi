@@ -10,6 +10,7 @@ from .access import Visitor as Visitor
 from .backup import backup as backup
 from .backup import restore as restore
 from .blob_store import BlobStore as BlobStore
+from .blob_store import open_blobs as open_blobs
 from .blobs import Blobs as Blobs
 from .claims import Claims as Claims
 from .codec import from_row as from_row

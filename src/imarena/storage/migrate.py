@@ -4,7 +4,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, Engine, MetaData, Table, Text, inspect, select
+from sqlalchemy import Column, Connection, Engine, MetaData, Table, Text, func, inspect, select
+from sqlalchemy.exc import OperationalError
 
 from imarena.core import Progress, UserError
 from imarena.storage.database import reading, writing
@@ -60,6 +61,10 @@ def check_schema(engine: Engine) -> None:
     )
 
 
+LOCK_WAIT_S = 30
+_LOCKED = "55P03"
+_UPGRADING = 0x696D6172656E61
+"""The number of PostgreSQL's advisory lock that an upgrade holds."""
 DERIVED = "0005"
 """The version that brought derived columns: filled in batches before its migration, which only adds their indexes."""
 
@@ -84,8 +89,38 @@ def _run(engine: Engine, to: str) -> None:
     config.set_main_option("script_location", str(_FOLDER))
     config.set_main_option("path_separator", "os")
     with writing(engine, links_checked_at_end=True) as connection:
+        if engine.dialect.name == "postgresql":
+            _lock_out_others(connection)
         config.attributes["connection"] = connection
-        command.upgrade(config, to)
+        try:
+            command.upgrade(config, to)
+        except OperationalError as error:
+            if getattr(error.orig, "sqlstate", "") != _LOCKED:
+                raise
+            raise UserError(
+                f"The upgrade waited {LOCK_WAIT_S} seconds for processes that use the database; nothing was changed.",
+                hint="Stop `imarena serve` and the runs on this database, then run the same command again.",
+            ) from error
+
+
+def _lock_out_others(connection: Connection) -> None:
+    """One upgrade at a time; it waits a while for those who use the tables, and they wait for it."""
+    if not connection.execute(select(func.pg_try_advisory_xact_lock(_UPGRADING))).scalar():
+        raise UserError(
+            "Another process is upgrading this database.", hint="Run the same command again when that one has ended."
+        )
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{LOCK_WAIT_S}s'")
+
+
+def check_not_newer(connection: Connection) -> None:
+    """Raise `UserError` where another process has upgraded the database beyond what this software knows."""
+    version = connection.execute(select(_VERSION.c.version_num)).scalar()
+    if version is not None and version > newest_version() and not is_known_version(version):
+        raise UserError(
+            f"This workspace was upgraded to schema {version} while this process was running; it knows up to "
+            f"{newest_version()}. Nothing was written.",
+            hint="Stop it, update imarena on this machine (pip install -U imarena), and run the same command again.",
+        )
 
 
 def schema_drift(engine: Engine) -> list[Any]:

@@ -125,7 +125,8 @@ class _Run:
             stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
         )  # fmt: skip
         terms = Terms(
-            self.settings.executor, self.settings.concurrency, computes(*self.editors), progress=progress
+            self.settings.executor, self.settings.concurrency, computes(*self.editors),
+            gpus=max((editor.traits.gpus for editor in self.editors), default=0.0), progress=progress
         )  # fmt: skip
         try:
             return (await ask(questions, terms)).stopped

@@ -84,5 +84,5 @@ def judge_cases(
         shared=SharedWork(workspace.claims(), lambda work: work.work_id, partial(asked_since, workspace)),
         finish=finish,
     )  # fmt: skip
-    terms = chosen.terms or Terms(computes=computes(judge))
+    terms = chosen.terms or Terms(computes=computes(judge), gpus=judge.traits.gpus)
     return ask_judge(workspace, run, tally, replace(terms, progress=progress), chosen.watch)

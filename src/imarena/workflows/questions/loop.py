@@ -55,6 +55,8 @@ class Terms:
     """Is an answer all computing?"""
     opening: Callable[[], AbstractAsyncContextManager[object]] | None = None
     """What has to be open meanwhile, such as an endpoint's client. With it questions are asked from this process."""
+    gpus: float = 0.0
+    """GPUs for each worker, where the executor is a cluster that has some."""
     progress: Progress | None = None
 
 
@@ -68,7 +70,9 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
             await stack.enter_async_context(terms.opening())
         kind: ExecutorKind = "threads" if terms.opening is not None else terms.executor
         executor = await stack.enter_async_context(
-            open_executor(kind, questions.task, count, computes=terms.computes, at_once=terms.concurrency)
+            open_executor(
+                kind, questions.task, count, computes=terms.computes, at_once=terms.concurrency, gpus=terms.gpus
+            )
         )
 
         claimed: ClaimedWork[W] | None = None

@@ -68,7 +68,7 @@ def scan_pictures(
     `finish` runs over the stored answers then, and returns how many pictures it flagged.
     """
     tool = find_picture_tool(tool_name)
-    terms = Terms(executor_for(workspace.settings, executor, None), computes=True, progress=progress)
+    terms = Terms(executor_for(workspace.settings, executor, None), computes=True, gpus=tool.gpus, progress=progress)
     past = _earlier(workspace, tool)
     wanted = pictures_to_scan(workspace)
     if not wanted:
