@@ -7,6 +7,7 @@ question goes to another one; results are written by the process that asks, and 
 
 import asyncio
 import os
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -38,6 +39,8 @@ def cluster(address: str = "") -> Iterator[Any]:
         import ray
     except ImportError as error:
         raise MissingExtra("Running on Ray", "ray") from error
+    if address:
+        _check_reachable(address)
     started = not ray.is_initialized()
     with redirect_stdout(sys.stderr):  # where Ray prints what it has to say of dead workers, until it has stopped
         if started:
@@ -55,6 +58,20 @@ def cluster(address: str = "") -> Iterator[Any]:
         finally:
             if started:
                 ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """Raise `UserError` where nobody listens at HOST:PORT: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+    except OSError as error:
+        raise UserError(
+            f"There is no Ray cluster at {address}: {first_line(error)}.",
+            hint="Start one with 'ray start --head' and name its HOST:PORT.",
+        ) from error
 
 
 def cluster_slots(ray: Any, gpus: float) -> tuple[int, float]:

@@ -15,7 +15,7 @@ from imarena.storage import schema
 from imarena.storage.codec import KINDS, RecordKind, from_row, record_kind, to_row
 from imarena.storage.database import reading, writing
 from imarena.storage.forms import form_of
-from imarena.storage.migrate import check_not_newer
+from imarena.storage.schema_versions import check_not_newer
 
 R = TypeVar("R", bound=Record)
 Pair = tuple[Record, dict[str, Any]]
