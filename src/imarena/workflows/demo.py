@@ -60,7 +60,7 @@ def demo(
         known = known_truth(workspace, all_boards(Boards(View(workspace))))
         page = write_report(
             workspace,
-            root / "report",
+            root / "report.html",
             title="imarena demo: eight editors with known habits",
             known=known,
             next_steps=next_steps(root),

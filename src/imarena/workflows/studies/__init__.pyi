@@ -5,6 +5,7 @@ from .alignment import align_files as align_files
 from .alignment import read_aligned_columns as read_aligned_columns
 from .board_gates import board_gates as board_gates
 from .board_gates import unanswered_by_models as unanswered_by_models
+from .columns import judgment_bodies as judgment_bodies
 from .comparing import ComparedFolders as ComparedFolders
 from .comparing import ItemResult as ItemResult
 from .comparing import ModelComparison as ModelComparison
@@ -23,6 +24,13 @@ from .disagreement_items import worst_disagreements as worst_disagreements
 from .disagreement_items import write_disagreements as write_disagreements
 from .editor_check import check_editor as check_editor
 from .health import judge_health_report as judge_health_report
+from .health_data import JudgeAnswers as JudgeAnswers
+from .health_data import PairKey as PairKey
+from .health_data import PeopleVotes as PeopleVotes
+from .health_data import people_for as people_for
+from .health_data import read_judges as read_judges
+from .health_data import read_people as read_people
+from .judge_agreement import pairs_of_points as pairs_of_points
 from .judge_check import check_judge as check_judge
 from .plugin_check import PluginCheck as PluginCheck
 from .probe import RAISED as RAISED
@@ -32,3 +40,8 @@ from .probe_run import plan_probes as plan_probes
 from .probe_run import run_probes as run_probes
 from .rater_agreement import agree_on_each as agree_on_each
 from .rater_agreement import ratings_in_folder as ratings_in_folder
+from .rater_agreement import ratings_in_workspace as ratings_in_workspace
+from .tables.agreement import agreement_tables as agreement_tables
+from .tables.alignment import score_tables as score_tables
+from .tables.alignment import verdict_tables as verdict_tables
+from .tables.health import health_tables as health_tables
