@@ -34,11 +34,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "gc": ("upkeep.gc", "Remove pictures that no record names."),
     "withdraw": ("upkeep.withdraw", "Remove an image's bytes or a rater's personal data; a tombstone stays."),
     "weights": ("upkeep.weights", "Model weights: list, get, add, verify."),
-    "report": ("serving.report", "A workspace as a folder that opens in a browser."),
+    "report": ("serving.report", "Write a report: one HTML file, or a folder with tables and plots."),
     "serve": ("serving.serve", "The web application: voting, rating, leaderboards, explorer."),
     "campaign": ("rating.campaign", "Rating campaigns: create, invite, status, export, close."),
     "edit": ("editing.edit", "Run editors over the items: single, multi-turn, complex."),
     "agent": ("editing.agent", "Edit one picture with CV-Agent and show every step."),
+    "agent-ablation": ("editing.agent_ablation", "Rate what each stage of CV-Agent adds."),
     "curate": ("curate.curate", "Collect, check and trace source images for a benchmark (CogRetriever)."),
     "scan": (
         "questions.scan",

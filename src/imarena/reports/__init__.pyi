@@ -62,7 +62,6 @@ from .page import markdown as markdown
 from .page import write_folder as write_folder
 from .page import write_html as write_html
 from .page import write_html_file as write_html_file
-from .page import write_markdown as write_markdown
 from .rank_details import board_warnings as board_warnings
 from .rank_details import neighbours_table as neighbours_table
 from .rank_plots import save_plots as save_plots
@@ -70,7 +69,6 @@ from .rank_tables import COUNTS as COUNTS
 from .rank_tables import board_data as board_data
 from .rank_tables import board_tables as board_tables
 from .seen_boxes import picture_with_boxes as picture_with_boxes
-from .significance import separated_pairs as separated_pairs
 from .significance import significance_section as significance_section
 from .tables.table import columns as columns
 from .tables.table import figure_columns as figure_columns

@@ -23,6 +23,10 @@ def command(
     editors: Annotated[
         list[str] | None, typer.Option("--editors", "-e", help="Only these editors; repeatable.")
     ] = None,
+    against: Annotated[
+        str,
+        typer.Option("--against", metavar="DIR|DAY", help="Show what changed since: a workspace or YYYY-MM-DD."),
+    ] = "",
     by: Annotated[
         str | None, typer.Option("--by", help="Each board also per value of this column, such as task.")
     ] = None,
@@ -36,7 +40,7 @@ def command(
 
     root = session(context).workspace
     with open_workspace(root) as workspace, progress_bars("report") as tell:
-        query = ReportQuery(judge, tuple(editors or ()), by)
+        query = ReportQuery(judge, tuple(editors or ()), by, against)
         path = write_report(
             workspace, target or root / "report.html", title=title, gallery=gallery, query=query, progress=tell
         )

@@ -1,6 +1,7 @@
 """Examples of a report: the outputs that did best and worst on the first board, and the most disputed pairs."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +118,9 @@ def _disagreements(view: View, judges: Sequence[str], picture: Picture) -> Itera
         worst = worst_disagreements(view.workspace, columns, options, SHOWN)
     except UserError:  # nothing of a judge meets anything of people
         return
-    yield from build_disagreement_page(worst.items, worst.groups, worst.rules, picture).sections
+    for section in build_disagreement_page(worst.items, worst.groups, worst.rules, picture).sections:
+        named = section.title.startswith("Where ")
+        yield section if named else replace(section, title="Disagreement with people by task and topic")
 
 
 def _disputed(view: View, parts: Sequence[BattleColumns], picture: Picture) -> list[GalleryItem]:

@@ -31,6 +31,7 @@ from imarena.workflows.boards import (
     with_samples,
 )
 from imarena.workflows.questions import findings_table, read_findings
+from imarena.workflows.reporting.changes import changes_section
 from imarena.workflows.reporting.chosen_counts import chosen_status
 from imarena.workflows.reporting.examples import example_sections
 from imarena.workflows.reporting.failures.sections import failure_sections
@@ -64,6 +65,8 @@ class ReportQuery:
     """Only these editors; empty: all."""
     by: str | None = None
     """Each board also per value of this column."""
+    against: str = ""
+    """Another workspace, or a day (YYYY-MM-DD): what changed since; empty: no comparison."""
 
     def chosen(self, by_editor: Mapping[str, T]) -> dict[str, T]:
         """The entries of the chosen editors."""
@@ -117,6 +120,7 @@ def write_report(
     known = known or known_truth(workspace, made, query.editors)
     sections: list[Section | None] = [
         None if main is None else significance_section(main.ranking),
+        _changes(boards, first, query),
         overview_section(
             status.outputs, status.judgments, status.coverage, status.attempts, count_unusual_images(workspace)
         ),
@@ -149,6 +153,17 @@ def write_report(
     path = write_html_file(page, target) if alone else write_folder(page, target)
     tell("report", 5, 5)
     return path
+
+
+def _changes(boards: Boards, first: Board | None, query: ReportQuery) -> Section | None:
+    if not query.against:
+        return None
+    if first is None:
+        raise UserError(
+            "There is no board to compare.", hint="Run `imarena judge`, `imarena battle` or a campaign first."
+        )
+    asked = BoardQuery(judge=query.judge, editors=query.editors, notes=False)
+    return changes_section(boards, first, asked, query.against)
 
 
 def _left_out(pictures: Thumbnails) -> str:

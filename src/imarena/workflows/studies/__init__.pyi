@@ -33,8 +33,6 @@ from .health_data import read_people as read_people
 from .judge_agreement import pairs_of_points as pairs_of_points
 from .judge_check import check_judge as check_judge
 from .plugin_check import PluginCheck as PluginCheck
-from .probe import RAISED as RAISED
-from .probe import TURNED as TURNED
 from .probe import judge_probes as judge_probes
 from .probe_run import plan_probes as plan_probes
 from .probe_run import run_probes as run_probes

@@ -15,10 +15,12 @@ from imarena.reports import (
     chart_of,
     columns,
     gallery_section,
+    interval,
     top_ten_wins_chart,
 )
 from imarena.reports.tables import Cell, Column, Table
 from imarena.workflows.boards import BoardQuery
+from imarena.workflows.editing import STAGE_NAMES
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
 
 TOP = 5
@@ -27,7 +29,6 @@ _COMPLEX = re.compile(r"reason|complex|logic|physic|geometr|multi", re.IGNORECAS
 _LOW_LEVEL = re.compile(
     r"restor|enhanc|photo|denois|deblur|derain|dehaz|super.?res|low.?light|low.?level", re.IGNORECASE
 )
-_STAGES = re.compile(r"agent.*\b(none|understand|plan|full)\b", re.IGNORECASE)
 
 
 def _section(data: PaperData, title: str) -> Block:
@@ -85,22 +86,25 @@ def _chart(name: str, caption: str, draw: Callable[[Any], Any]) -> Callable[[Pap
 
 
 def _stages(data: PaperData) -> Block:
-    """Editors whose names state the agent's stages, with their ratings on the first board."""
-    if data.main is None:
-        return NOTHING
-    found = [standing for standing in data.main.ranking.models if _STAGES.search(standing.model)]
-    if len(found) < 2:
-        return NOTHING
-    wrapped = {standing.model for standing in found}
-    try:
-        board = data.boards.board(BoardQuery(editors=tuple(sorted(wrapped)), notes=False))
-    except UserError:
-        return NOTHING
-    rows = tuple(
-        (one.model, one.rating, None if one.low is None or one.high is None else f"{one.low:.0f} to {one.high:.0f}")
-        for one in board.ranking.models
-    )
-    return Block((Table(columns("configuration", Column("rating", ".0f"), Column("95 % interval", absent="–")), rows),))
+    """The agent's four settings around one editor, as `imarena agent-ablation` ranks them."""
+    there = set(data.editors)
+    wrapped = sorted(name.removeprefix("agent-none:") for name in there if name.startswith("agent-none:"))
+    tables = []
+    for editor in wrapped:
+        names = {f"{kind}:{editor}": title for kind, title in STAGE_NAMES.items() if f"{kind}:{editor}" in there}
+        try:
+            query = BoardQuery(source="judge", kind="compared", editors=tuple(names), notes=False)
+            standings = {one.model: one for one in data.boards.board(query).ranking.models}
+        except UserError:  # nothing was compared yet
+            continue
+        rows = tuple(
+            (title, name, standings[name].rating, interval(standings[name].low, standings[name].high))
+            for name, title in names.items()
+            if name in standings
+        )
+        head = columns("configuration", "editor", Column("rating", ".0f"), Column("95 % interval", ".0f", "–"))
+        tables.append(Table(head, rows, editor))
+    return Block(tuple(tables))
 
 
 def _gallery(
