@@ -136,7 +136,9 @@ def write_report(
         sections += example_sections(view, main, shown, query.judges, pictures)
         sections += [*agreement_sections(workspace), *alignment_sections(workspace, query.judges)]
         sections.append(health_section(workspace, query.judges))
-        sections += paper_sections(PaperData(view, boards, main, pictures, query.judges))
+        sections += paper_sections(
+            PaperData(view, boards, main, pictures, query.judges, dict(groups[main.title] if main else ()))
+        )
     sections.append(
         read_gallery(workspace, pictures, gallery, known.qualities if known else None, query.judge, query.editors)
     )

@@ -65,7 +65,9 @@ class PaperData:
     boards: Boards
     main: Board | None
     picture: Callable[[ImageRef], str]
-    judges: Sequence[str] = field(default_factory=tuple)
+    judges: Sequence[str] = ()
+    by_column: Mapping[str, Sequence[Board]] = field(default_factory=dict)
+    """The first board split by columns of the items, where that was made already."""
 
     @property
     def workspace(self) -> Workspace:
@@ -106,8 +108,10 @@ class PaperData:
     def active(self) -> Mapping[str, Any]:
         """The document of `imarena route report --seeds 20 --no-groups`; empty where there is no such report."""
         trial = Trial(TRIAL_SEEDS) if int(self.view.votes.counts.sum()) >= LEAST_VOTES else None
-        judge = self.judges[0] if self.judges else None
+        chosen = self.judges[0] if self.judges else self.main.chosen.judge if self.main is not None else None
+        scored = [name for name in self.judged if "," not in name]
         try:
+            judge = chosen or next(iter(scored), None)
             return active_report(self.workspace, judge, trial=trial, groups=False).to_json()
         except UserError:  # no scores of single outputs, or of fewer than two editors
             return {}

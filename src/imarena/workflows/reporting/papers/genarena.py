@@ -192,7 +192,7 @@ def boards_by_track(data: PaperData) -> Block:
     if data.main is None or len(data.view.entries.labels["track"].used()) < 2:
         return NOTHING
     judge = data.judges[0] if data.judges else None
-    made = data.boards.boards(BoardQuery(judge=judge, by="track", notes=False))
+    made = data.by_column.get("track") or data.boards.boards(BoardQuery(judge=judge, by="track", notes=False))
     return Block((_side_by_side([(board.ranking.scope["track"], board) for board in made]),))
 
 
