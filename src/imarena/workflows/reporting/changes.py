@@ -163,9 +163,13 @@ def _judge_changes(old_view: View, old: Board, new_view: View, new: Board) -> li
 
 
 def _form_text(view: View, judge: str) -> str:
-    versions = sorted({
-        f"{form.judge} {form.judge_version} (prompt {form.prompt_id or 'none'} {form.prompt_version})".strip()
+    parts = [
+        (form.judge, form.judge_version, " ".join(part for part in (form.prompt_id, form.prompt_version) if part))
         for form in view.forms.counting((judge,))
+    ]
+    versions = sorted({
+        name + (f" version {version}" if version else "") + (f", prompt {prompt}" if prompt else "")
+        for name, version, prompt in parts
     })  # fmt: skip
     return ", ".join(versions) or judge
 
@@ -176,6 +180,9 @@ def _section(changes: BoardChanges) -> Section:
         f"{len(real)} of {counted(len(changes.models), 'editor')} moved by more than chance"
         + (": " + ", ".join(f"{one.model} {one.change:+.0f}" for one in real) + "." if real else ".")
     ]
+    unknown = sum(one.real is None for one in changes.models)
+    if unknown:
+        points.append(f"For {counted(unknown, 'editor')} a board has no interval: whether they moved is not known.")
     if changes.judge_changes:
         points.append(f"The judge changed: {'; '.join(changes.judge_changes)}.")
     if changes.common_pairs:
