@@ -29,9 +29,7 @@ def write_site_pages(folder: Path, site: Site) -> Path:
     return folder / "index.html"
 
 
-def write_site_part(
-    folder: Path, number: int, items: Sequence[Sequence[Any]], battles: Sequence[Sequence[Any]]
-) -> None:
+def write_site_part(folder: Path, number: int, items: Sequence[Any], battles: Sequence[Any]) -> None:
     """Write one part of the battles: items, and battles that name them by their place."""
     _write(folder / "data" / f"battles-{number}.js", _script("imarenaSite.part", number, [items, battles]))
 
