@@ -129,6 +129,7 @@ judge_forms = Table(
 )
 """What made a judgment: a judge with its version, prompt and parameters (``storage/forms.py``)."""
 
+
 def _one_successor(name: str) -> Index:
     """At most one record replaces another. Most replace none: they are not in the index."""
     there = text("supersedes IS NOT NULL")
