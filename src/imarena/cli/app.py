@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "withdraw": ("upkeep.withdraw", "Remove an image's bytes or a rater's personal data; a tombstone stays."),
     "weights": ("upkeep.weights", "Model weights: list, get, add, verify."),
     "report": ("serving.report", "A workspace as a folder that opens in a browser."),
+    "site": ("publishing.site", "Write a static leaderboard site: boards, models, battles with images."),
     "serve": ("serving.serve", "The web application: voting, rating, leaderboards, explorer."),
     "campaign": ("rating.campaign", "Rating campaigns: create, invite, status, export, close."),
     "edit": ("editing.edit", "Run editors over the items: single, multi-turn, complex."),
