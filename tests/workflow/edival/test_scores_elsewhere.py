@@ -174,15 +174,19 @@ def test_health_lists_the_judge(arena: Path) -> None:
     assert "edival" in judges
 
 
-def test_the_web_board_and_the_report_take_the_scores(arena: Path) -> None:
+@pytest.mark.slow
+def test_the_report_takes_the_scores(arena: Path) -> None:
+    Imarena(arena)("-w", "a", "report", "page", "--gallery", 1)
+    assert "edival" in (arena / "page" / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_web_board_takes_the_scores(arena: Path) -> None:
     run = Imarena(arena)
     by_command = run("-w", "a", "--json", "rank", "--judge", "edival", "--dimension", "consistency").json
     admin = administrator(create_app(settings_of(arena / "a")))
     board = admin.get("/api/board?source=judge&judge=edival&dimension=consistency").json()
     assert board["n_battles"] == by_command["n_battles"] > 0
-    assert [model["model"] for model in board["models"]] == [model["model"] for model in by_command["models"]]
-    run("-w", "a", "report", "page")
-    assert "edival" in (arena / "page" / "index.html").read_text(encoding="utf-8")
+    assert [model["model"] for model in board["standings"]] == [model["model"] for model in by_command["models"]]
 
 
 def test_what_could_not_be_decided_is_a_status(arena: Path) -> None:

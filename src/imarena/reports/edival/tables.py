@@ -98,12 +98,13 @@ def score_table(scored: ScoredSet, mode: str, rule: OverallRule = "per-turn") ->
     order = sorted(by_turn, key=lambda editor: -key(editor))
     ranks = {editor: at + 1 for at, editor in enumerate(order)}
     pooled = rule == "paper-o4"
-    extra = (Column("O (O.4)", ".2f"), Column("rank")) if pooled else (Column("rank"),)
+    extra = (Column("s per image", ".2f", drop=2), *((Column("O (O.4)", ".2f"),) if pooled else ()), Column("rank"))
     rows = []
     for row in sorted(table.rows, key=lambda row: ranks[str(row[0])]):
         more: tuple[Cell, ...] = (_percent(pooled_overall(scored, str(row[0]), mode)),) if pooled else ()
-        rows.append((*row, *more, ranks[str(row[0])]))
-    return Table((*table.columns, *extra), tuple(rows), table.title, table.notes)
+        took = [o.latency_s for o in scored.outputs if (o.editor, o.mode) == (row[0], mode)]
+        rows.append((*row, known_mean(took), *more, ranks[str(row[0])]))
+    return Table((*table.columns, *extra), tuple(rows), table.title, table.notes).filled
 
 
 def quality_table(scored: ScoredSet, mode: str) -> Table:
@@ -199,15 +200,29 @@ def consistency_table(scored: ScoredSet, mode: str, shape: str = "") -> Table:
     columns = [Column("editor")]
     columns += [Column(f"{title} {_label(mode, turn)}", ".2f") for title in names.values() for turn in turns]
     rows = []
+    ranks = _consistency_ranks(scored, mode, wanted)
     for editor in scored.editors(mode):
         cells: list[Cell] = []
         for name in names:
             for turn in turns:
                 found = [o for o in scored.of(editor, mode, turn) if wanted in (None, o.square)]
                 cells.append(_percent(known_mean([o.consistency.get(name) for o in found])))
-        rows.append((editor, *cells))
+        rows.append((editor, *cells, ranks.get(editor)))
     of = {"": "", "square": ", square images", "padded": ", images that are not square"}[shape]
+    columns.append(Column("CC rank"))
     return Table(tuple(columns), tuple(rows), f"Consistency ({MODE_TITLES[mode]}{of}), percent").filled
+
+
+def _consistency_ranks(scored: ScoredSet, mode: str, square: bool | None) -> dict[str, int]:
+    """Tables 10 and 11: places by CC at the last turn."""
+    last = max(scored.turns, default=0)
+    means = {
+        editor: known_mean([o.consistency.get("consistency") for o in found])
+        for editor in scored.editors(mode)
+        if (found := [o for o in scored.of(editor, mode, last) if square in (None, o.square)])
+    }
+    order = sorted((editor for editor in means if means[editor] is not None), key=lambda one: -(means[one] or 0.0))
+    return {editor: place for place, editor in enumerate(order, 1)}
 
 
 def modes_table(scored: ScoredSet) -> Table:

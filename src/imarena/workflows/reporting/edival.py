@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -217,24 +217,25 @@ def _agreement(view: View, sets: Sequence[ScoredSet], baselines: Sequence[str]) 
     for row in rows.tolist():
         marks.setdefault(view.entries.id_of(int(ratings.output[row])), []).append(bool(ratings.value[row] > middle))
     people = {output: yes for output, given in marks.items() if (yes := _majority(given)) is not None}
-    said = [_marginals(view, scored, people) for scored in sets]
+    said = [_marginals(view, scored, set(marks)) for scored in sets]
     types = {output: kind for given in said for output, (kind, _) in given.items()}
     lines: list[BinaryAgreement] = []
     for kind in (*sorted(set(types.values())), "overall"):
         for scored, given in zip(sets, said, strict=True):
-            mine = {one: yes for one, (of, yes) in given.items() if kind in (of, "overall") and yes is not None}
+            decided = {one: yes for one, (of, yes) in given.items() if kind in (of, "overall") and yes is not None}
+            mine = {one: yes for one, yes in decided.items() if one in people}
             lines.append(binary_agreement(scored.name, kind, list(mine.values()), [people[one] for one in mine]))
         lines += _baseline_lines(view, kind, types, people, baselines)
     return [people_table(lines, rater_ceiling({one: given for one, given in marks.items() if one in types}))]
 
 
-def _marginals(view: View, scored: ScoredSet, people: Mapping[str, bool]) -> dict[str, tuple[str, bool | None]]:
+def _marginals(view: View, scored: ScoredSet, rated: set[str]) -> dict[str, tuple[str, bool | None]]:
     """The outputs that people rated: the type of the last edit, and whether these tools say that it was carried out."""
     keys = {(o.item, o.editor, o.mode, o.turn): o for o in scored.outputs}
     given: dict[str, tuple[str, bool | None]] = {}
     for output in view.workspace.store.records(Output, status=Status.OK.value):
         found = keys.get((output.item_id, output.editor or "", output.mode.value, output.turn))
-        if found is not None and output.output_id in people and found.edits and output.sample == 0:
+        if found is not None and output.output_id in rated and found.edits and output.sample == 0:
             given[output.output_id] = (found.edits[-1].type, found.marginal)
     return given
 
@@ -254,7 +255,7 @@ def _baseline_lines(
         scores = {view.entries.id_of(int(at)): float(s) for at, s in zip(columns.left, columns.score, strict=True)}
         parts: dict[str, list[str]] = {}
         for one, value in scores.items():
-            if one in types and np.isfinite(value) and kind in (types[one], "overall"):
+            if one in types and one in people and np.isfinite(value) and kind in (types[one], "overall"):
                 parts.setdefault(types[one], []).append(one)
         says: list[bool] = []
         truth: list[bool] = []

@@ -23,7 +23,7 @@ def _answers(view: View, judge: str) -> list[StyleAnswer]:
     for row in view.workspace.store.rows(Judgment, judge=judge):
         if row["seq"] in wanted and row["right_id"] is None:
             body = json.loads(row["body"])
-            yes = bool(body["score"]) if row["status"] == Status.OK.value else None
+            yes = bool(row["score"]) if row["status"] == Status.OK.value else None
             said[row["left_id"]] = (yes, "" if yes is not None else body.get("error", "") or row["status"])
     items = {item.item_id: item for item in view.workspace.store.records(Item)}
     people = _people(view)
