@@ -55,18 +55,20 @@ def plan_build(
     files = image_files(folder)[: settings.limit]
     counts: Counter[str] = Counter()
     images: dict[str, bytes] = {}
+    shown: dict[str, int] = {}
     known = {row["key"] for row in workspace.store.rows(Item, dataset=settings.dataset)}
     chains = 0
     for path in files:
         try:
             data = read_image_file(path)
+            size = pixels(data).shape
         except (InvalidImage, OSError):
             counts["unreadable"] += 1
             continue
         sha256 = sha256_hex(data)
         counts["same"] += sha256 in images
         if sha256 not in images:
-            images[sha256] = data
+            images[sha256], shown[sha256] = data, size[0] * size[1]
             chains += path.relative_to(folder).as_posix() not in known
     done = _decomposed(workspace, wired) & set(images)
     todo = [data for sha256, data in images.items() if sha256 not in done]
@@ -74,7 +76,8 @@ def plan_build(
         settings.dataset, len(files), counts["unreadable"], counts["same"], len(done), len(todo), len(known),
         chains, 0, None, None, (),
     )  # fmt: skip
-    return _estimate(plan, todo, settings, wired, writer)
+    pixels_shown = sum(count for sha256, count in shown.items() if sha256 not in done)
+    return _estimate(plan, todo, pixels_shown, settings, wired, writer)
 
 
 def _decomposed(workspace: Workspace, wired: WiredDecomposer) -> set[str]:
@@ -83,7 +86,12 @@ def _decomposed(workspace: Workspace, wired: WiredDecomposer) -> set[str]:
 
 
 def _estimate(
-    plan: BuildPlan, todo: list[bytes], settings: BuildSettings, wired: WiredDecomposer, writer: JudgeChat | None
+    plan: BuildPlan,
+    todo: list[bytes],
+    pixels_shown: int,
+    settings: BuildSettings,
+    wired: WiredDecomposer,
+    writer: JudgeChat | None,
 ) -> BuildPlan:
     seconds, cost, questions, basis = 0.0, 0.0, 0, list[str]()
     priced = True
@@ -94,7 +102,7 @@ def _estimate(
         at_once = min(settings.concurrency or os.cpu_count() or 1, len(todo))
         seconds += each * len(todo) / at_once
         basis.append(f"one image measured: {each:.1f} s, models loaded; {at_once} at once")
-    for door, asked, tokens_in, tokens_out in _doors(plan, todo, settings, wired, writer):
+    for door, asked, tokens_in, tokens_out in _doors(plan, pixels_shown, settings, wired, writer):
         questions += asked
         seconds += asked * _LATENCY_S / max(1, min(settings.concurrency or door.endpoint.max_concurrency, asked))
         prices = door.endpoint.input_usd_per_million, door.endpoint.output_usd_per_million
@@ -109,15 +117,15 @@ def _estimate(
 
 
 def _doors(
-    plan: BuildPlan, todo: list[bytes], settings: BuildSettings, wired: WiredDecomposer, writer: JudgeChat | None
+    plan: BuildPlan, pixels_shown: int, settings: BuildSettings, wired: WiredDecomposer, writer: JudgeChat | None
 ) -> list[tuple[JudgeChat, int, float, float]]:
     """Each endpoint with its questions, input tokens and output tokens, at most."""
     doors: list[tuple[JudgeChat, int, float, float]] = []
     words = _PROMPT_CHARACTERS / CHARACTERS_PER_TOKEN
-    if todo and wired.door is not None:
-        shown = sum(pixels(data).shape[0] * pixels(data).shape[1] for data in todo) / PIXELS_PER_TOKEN
-        asked = _SCENE_QUESTIONS * len(todo)
-        doors.append((wired.door, asked, _SCENE_QUESTIONS * shown + asked * words, asked * OUTPUT_TOKENS))
+    if plan.to_decompose and wired.door is not None:
+        asked = _SCENE_QUESTIONS * plan.to_decompose
+        seen = _SCENE_QUESTIONS * pixels_shown / PIXELS_PER_TOKEN
+        doors.append((wired.door, asked, seen + asked * words, asked * OUTPUT_TOKENS))
     asked = plan.chains_at_most * settings.chain.turns
     if asked and writer is not None:
         doors.append((writer, asked, asked * words, asked * _WORD_TOKENS))
