@@ -33,14 +33,14 @@ def _make(kind: str, dimension: str, options: Mapping[str, JsonValue], chat: Cha
     return ChatJudge(
         kind=kind,
         prompts={"ask": load_prompt(kind)},
-        read=lambda replies: read_yes_no(replies["ask"]),
+        read=lambda replies: read_followed(replies["ask"]),
         chat=need_chat(chat, kind),
         settings=read_judge_options(ChatSettings, options, kind),
         dimension=dimension,
     )
 
 
-def read_yes_no(text: str) -> Verdict:
+def read_followed(text: str) -> Verdict:
     """`yes` is 1, `no` is 0; `no_style` (nothing to check) is the status `refused`. Raises `Unreadable`."""
     fields = read_object(text)
     answer = str(field(fields, "answer")).strip().strip(".").lower()
