@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.tiny_encoders import make_clip, vision_config
 from tests.tiny_encoders import tokenizer as word_tokenizer
-from tests.tiny_encoders import vision_config
 from tests.unit.editors.tiny_pipelines import qwen_tokenizer
 
 NOUNS = ("cup", "dog", "red", "person", "car")
@@ -60,7 +60,9 @@ def _make_owl(folder: Path, family: str, side: int) -> Path:
     config = getattr(transformers, f"{family}Config")(
         text_config=text, vision_config={**vision_config(), "image_size": side}, projection_dim=16
     )
-    _shaken(getattr(transformers, f"{family}ForObjectDetection")(config)).save_pretrained(folder)
+    model = _shaken(getattr(transformers, f"{family}ForObjectDetection")(config))
+    model.box_head.dense2.weight.data *= 0.05  # else all boxes lie at an edge and have no area
+    model.save_pretrained(folder)
     sizes = {"size": {"height": side, "width": side}}
     getattr(transformers, f"{family}ImageProcessorPil")(**sizes).save_pretrained(folder)
     word_tokenizer().save_pretrained(folder)
@@ -251,6 +253,19 @@ def make_hpsv3(folder: Path) -> Path:
     config = json.loads((folder / "config.json").read_text())
     config["text_config"]["vocab_size"] -= 1  # as of Qwen2-VL itself: the reward token is one more
     (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+def make_quality_heads(folder: Path) -> Path:
+    """A tiny CLIP, with heads of two layers (plausibility) and of one without a bias (aesthetics)."""
+    torch = import_module("torch")
+    make_clip(folder)
+    heads = {
+        "plausibility.0.weight": torch.randn(5, 8), "plausibility.0.bias": torch.randn(5),
+        "plausibility.2.weight": torch.randn(1, 5), "plausibility.2.bias": torch.randn(1),
+        "aesthetics.0.weight": torch.randn(1, 8),
+    }  # fmt: skip
+    import_module("safetensors.torch").save_file(heads, folder / "heads.safetensors")
     return folder
 
 

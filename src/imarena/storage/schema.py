@@ -129,6 +129,13 @@ judge_forms = Table(
 )
 """What made a judgment: a judge with its version, prompt and parameters (``storage/forms.py``)."""
 
+
+def _one_successor(name: str) -> Index:
+    """At most one record replaces another. Most replace none: they are not in the index."""
+    there = text("supersedes IS NOT NULL")
+    return Index(name, "supersedes", unique=True, sqlite_where=there, postgresql_where=there)
+
+
 judgments = _record(
     "judgments",
     _text("work_id", null=False),
@@ -162,7 +169,7 @@ judgments = _record(
     ),
     Index("judgments_of_work", "work_id", "status"),
     Index("judgments_by_judge", "judge", "dimension", "status"),
-    Index("one_successor_per_judgment", "supersedes", unique=True),
+    _one_successor("one_successor_per_judgment"),
 )  # fmt: skip
 
 raters = _record("raters", _text("role", null=False), _int("active"))
@@ -272,12 +279,9 @@ invitations = Table(
 """Links for people. The secret itself is told once and not kept."""
 
 guests = Table(
-    "guests",
-    metadata,
-    Column("invitation_id", Text, ForeignKey("invitations.id"), primary_key=True),
-    Column("person", Text, primary_key=True),
-    Column("rater_id", Text, ForeignKey("raters.id")),
-)
+    "guests", metadata, Column("invitation_id", Text, ForeignKey("invitations.id"), primary_key=True),
+    Column("person", Text, primary_key=True), Column("rater_id", Text, ForeignKey("raters.id")),
+)  # fmt: skip
 """Who came by an invitation. `person` is a hash of what a crowd platform calls them."""
 
 sessions = Table(
@@ -328,7 +332,7 @@ votes = _record(
     _flag("superseded"),
     Index("votes_of_pair", "left_seq", "right_seq", "dimension"),
     Index("votes_of_rater", "rater_id"),
-    Index("one_successor_per_vote", "supersedes", unique=True),
+    _one_successor("one_successor_per_vote"),
     Index(
         "one_first_vote_per_assignment", "assignment_id", "rater_id", unique=True,
         sqlite_where=text("supersedes IS NULL AND assignment_id IS NOT NULL"),
@@ -385,5 +389,10 @@ blobs = Table(
 )
 """Every picture ever kept. `hashed_at`: when a deep check last read it, so that a deep check resumes."""
 
+claims = Table(
+    "claims", metadata, Column("work_id", Text, primary_key=True), Column("owner", Text, nullable=False),
+    Column("expires", Float, nullable=False), Index("claims_of_owner", "owner"),
+)  # fmt: skip
+"""Which process is at which piece of work (``claims.py``). `expires`: seconds since 1970 by the database's clock."""
 facts = Table("facts", metadata, Column("key", Text, primary_key=True), Column("value", Text, nullable=False))
 """What the workspace knows of itself: its id, when it was made."""

@@ -18,6 +18,7 @@ from imarena.engine.run import BATCH
 from imarena.storage import init_workspace, open_workspace
 from imarena.vision.picture_tools import PICTURE_TOOLS
 from imarena.workflows.exchange.importing import WorkspaceIntake
+from tests import samples
 from tests.command import ROOT, Imarena
 from tests.small_arena import make_arena
 
@@ -44,7 +45,7 @@ def test_answers_are_stored_once_for_each_version(
         assert len(values) == 2
         for sha256, evidence in values.items():
             assert evidence.tool_version == PICTURE_TOOLS["quality"].version()
-            pixels = np.asarray(Image.open(workspace.blobs.path(sha256)).convert("RGB"))
+            pixels = np.asarray(Image.open(samples.blob_folder(workspace).path(sha256)).convert("RGB"))
             assert evidence.value == PICTURE_TOOLS["quality"].look(pixels)
         boxes = list(workspace.store.records(Evidence, kind="boxes", tool="efficientdet"))
         assert len(boxes) == 2
@@ -79,6 +80,7 @@ def test_a_killed_scan_of_10_000_pictures_goes_on_where_it_stopped(imarena: Imar
     words = ["-w", str(tmp_path / "a"), "--json", "scan", "--tool", "colours", "--executor", "processes"]
     environment = {**os.environ, "LOGGED_SCAN": str(log), "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
     command = [sys.executable, "-m", "tests.logged_scan", *words]
+    kept: list[tuple[set[str], int]] = []  # after each kill: what is stored, and how much had been computed
     for asked in (1500, 4000):
         running = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -87,8 +89,15 @@ def test_a_killed_scan_of_10_000_pictures_goes_on_where_it_stopped(imarena: Imar
             time.sleep(0.02)
         os.kill(running.pid, signal.SIGKILL)
         running.wait()
+        with open_workspace(tmp_path / "a") as workspace:
+            kept.append(
+                ({row["image_sha256"] for row in workspace.store.rows(Evidence, kind="colours")}, log.stat().st_size)
+            )
     subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=True)
     computed = Counter(log.read_text().split())
+    assert all(done for done, _ in kept)
+    for done, place in kept:
+        assert not done & set(log.read_text()[place:].split()), "what is stored is never computed again"
     with open_workspace(tmp_path / "a") as workspace:
         stored = Counter(
             row["image_sha256"] for row in workspace.store.rows(Evidence, kind="colours", status=Status.OK.value)
