@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 
-from imarena.core.ids import sha256_hex
+from imarena.core import sha256_hex
 from imarena.core.records import ImageRef
 from imarena.web.arena import arena_of
 from imarena.web.callers import LookCaller, RaterCaller
