@@ -96,7 +96,7 @@ def test_missing_files_end_with_3_whatever_the_interval(imarena: Imarena, data: 
         suite = read_xml(imarena.folder / "j.xml")[0]
         assert suite.get("errors") == "2"
         assert suite.get("failures") == "0"
-        assert f"Gate '{rule}': not decided. On the data at hand it would " in ended.out
+        assert f"Gate '{rule}': not decided. On the data so far it would " in ended.out
         assert "has no output for 1 of 8 items" in str(suite.findall("testcase/error")[0].get("message"))
 
 

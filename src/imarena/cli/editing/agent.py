@@ -17,24 +17,29 @@ if TYPE_CHECKING:
 
 def command(
     context: typer.Context,
-    instruction: Annotated[str, typer.Argument(help="What shall be done.")],
+    instruction: Annotated[str, typer.Argument(help="The edit instruction.")],
     source: Annotated[
-        list[str] | None, typer.Argument(help="The picture; more are references. It may stand first, too.")
+        list[str] | None,
+        typer.Argument(
+            help="The image to edit; further images are references. It can also come before the instruction."
+        ),
     ] = None,
     editor: Annotated[str, typer.Option("--editor", "-e", help="The editor that the agent wraps.")] = "classical",
-    output: Annotated[Path, typer.Option("--output", "-O", help="Where the picture goes.")] = Path("agent-output.png"),
+    output: Annotated[Path, typer.Option("--output", "-O", help="The file to write.")] = Path("agent-output.png"),
     judge: Annotated[str, typer.Option("--judge", "-j", help="The judge that drives the loop.")] = "builtin",
     stages: Annotated[str, typer.Option("--stages", help="none, understand, plan or full (table 11).")] = "full",
-    steps: Annotated[int, typer.Option("--steps", min=1, max=32, help="T: edits at most.")] = 4,
-    best_of: Annotated[int, typer.Option("--best-of", min=0, max=999, help="The baseline: best of so many.")] = 0,
+    steps: Annotated[int, typer.Option("--steps", min=1, max=32, help="Maximum number of edits (T in the paper).")] = 4,
+    best_of: Annotated[
+        int, typer.Option("--best-of", min=0, max=999, help="Baseline: the best of N single edits.")
+    ] = 0,
     mind: Annotated[str, typer.Option("--mind", help="builtin, or an endpoint of imarena.toml.")] = "builtin",
-    seed: Annotated[int, typer.Option("--seed", help="-1 sends none.")] = 42,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the edits; -1: none.")] = 42,
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", help="key=value, for the agent or its editor.")
     ] = None,
     trust: Annotated[bool, typer.Option("--trust", help="Run commands that imarena.toml names.")] = False,
 ) -> None:
-    """Edit one picture with CV-Agent: understand, plan, edit in a closed loop. Shows every step.
+    """Edit one image with CV-Agent: understand, plan, edit in a closed loop. Prints every step.
 
     Needs no workspace. In one (or with -w DIR) the tables of its imarena.toml can be named, and the pictures are kept.
     """
@@ -105,7 +110,7 @@ def _end(done: "AgentRun", shown: bool) -> Iterator[str]:
     if done.output is None:
         yield f"{result.status.value}: {result.error}"
         if not shown:
-            yield "No picture was named: it stands behind the words."
+            yield "No image was given: name it after the instruction."
         return
     yield from _findings(_choice_step(result.steps))
     yield f"ok: {done.output}" + (f" (each step's picture: {folder}{os.sep})" if folder else "")

@@ -29,7 +29,7 @@ def command(
     ] = "words",
     executor: Executor = "",
 ) -> None:
-    """Read the words in every output and source, and flag those that speak to a judge, whatever the judge.
+    """Read the text in every output and source image, and flag text that addresses the judge.
 
     With --tool, another tool is asked about every picture, and its answers are stored as evidence. Resumes: a picture
     with an answer by this version of the tool is not asked about again. Needs no network: the tools are bundled.

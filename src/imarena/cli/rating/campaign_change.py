@@ -27,9 +27,9 @@ def change(
     consent: Annotated[
         Path | None, typer.Option(help="A text file with another consent text; everybody is asked again.")
     ] = None,
-    weekly_quota: Annotated[int | None, typer.Option(help="Most votes of a person in seven days.")] = None,
+    weekly_quota: Annotated[int | None, typer.Option(help="Maximum number of votes per rater in seven days.")] = None,
     raters_per_unit: Annotated[
-        int | None, typer.Option(help="People for each unit. More: tasks are added. Fewer: free tasks are withdrawn.")
+        int | None, typer.Option(help="Raters per task. More: tasks are added. Fewer: free tasks are withdrawn.")
     ] = None,
     lease_s: Annotated[int | None, typer.Option(help="Seconds to answer, for tasks taken from now on.")] = None,
     gold_rate: Annotated[float | None, typer.Option(help="Share of tasks with a known answer.")] = None,
@@ -42,7 +42,9 @@ def change(
         typer.Option(help="OUTCOME=CODE: completed, screened_out, quota_full or partial; repeatable."),
     ] = None,
     complete_after: Annotated[int | None, typer.Option(help="Answers that make a participation complete.")] = None,
-    min_seconds: Annotated[float | None, typer.Option(help="Least time to look before an answer; 0: none.")] = None,
+    min_seconds: Annotated[
+        float | None, typer.Option(help="Minimum time in seconds before an answer; 0: none.")
+    ] = None,
     adjudication: Annotated[
         str | None,
         typer.Option(help="Who answers units on which raters disagree: off, rater or lead."),
@@ -50,10 +52,10 @@ def change(
     adjudication_answers: Annotated[
         str | None, typer.Option(help="What an adjudicator sees of the raters' answers: hidden or shown.")
     ] = None,
-    paused: Annotated[bool | None, typer.Option("--pause/--resume", help="No tasks for now; or go on.")] = None,
+    paused: Annotated[bool | None, typer.Option("--pause/--resume", help="Pause or resume the campaign.")] = None,
     opened: Annotated[bool | None, typer.Option("--open/--close", help="Open or close it.")] = None,
 ) -> None:
-    """Change settings of a campaign under way. What is asked (kind, items, editors, known answers) never changes."""
+    """Change the settings of a campaign. What is asked (kind, items, editors, known answers) never changes."""
     from pydantic import ValidationError
 
     from imarena.storage import open_workspace
@@ -118,7 +120,7 @@ def _words(path: Path | None) -> str | None:
 
 
 def show_history(context: typer.Context, campaign: Name) -> None:
-    """Who changed what in a campaign, or excluded which rater, and when; the newest first."""
+    """List changes of a campaign and excluded raters, newest first."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import campaign_history, get_campaign
 

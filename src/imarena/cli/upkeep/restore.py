@@ -14,7 +14,7 @@ def command(
     source: Annotated[Path, typer.Argument(help="A backup folder (its newest snapshot) or one snapshot in it.")],
     database: Annotated[str, typer.Option(help="Restore into this PostgreSQL database.")] = "",
 ) -> None:
-    """Make a workspace (the --workspace folder) from a backup."""
+    """Restore a backup into a new workspace (the folder of --workspace)."""
     from imarena.storage import restore
 
     root = session(context).workspace
