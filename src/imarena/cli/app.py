@@ -48,7 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "objects": ("questions.objects", "List the objects that a correct output shows, for raters and judges."),
     "judge": ("questions.judge", "Score outputs one by one with machine judges."),
     "score": ("questions.score", "Score one edit, without a workspace."),
-    "see": ("questions.see", "Show what is in pictures: objects, words, faces, colours, quality."),
+    "see": ("questions.see", "Show what is in images: objects, text, faces, colours, quality."),
     "measure": ("questions.measure", "Measure how far an output is from its source; no workspace needed."),
     "battle": ("questions.battle", "Compare outputs in pairs with machine judges, in both orders."),
     "reparse": ("questions.reparse", "Parse stored replies again with the current parser."),
@@ -59,7 +59,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "health": ("studies.health", "Report how reliable each judge of a workspace is."),
     "align": ("studies.align", "Compare a judge or a metric with people."),
     "pvc": ("pvc.commands", "PVC-Judge: candidates, preference pairs, training data, training, meta-evaluation."),
-    "route": ("active_elo.route", "Active Elo: calibrate, plan, assign, ingest, rerank."),
+    "route": ("active_elo.route", "Active Elo: calibrate a judge, assign votes, rank again."),
     "simulate": ("active_elo.simulate", "Compare routing policies at equal human budget."),
 }
 """Command name to its module under ``imarena.cli`` (with a `command`, or an `app` of several) and its line of help."""
@@ -107,8 +107,12 @@ def root(
     workspace: Annotated[
         Path, typer.Option("--workspace", "-w", envvar="IMARENA_WORKSPACE", help="The workspace folder.")
     ] = Path(),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")] = False,
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,  # noqa: ARG001
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
+    ] = False,
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """imarena: the open arena for image editing and image generation models."""
     context.obj = Session(workspace=workspace, json=as_json, out=sys.stdout)

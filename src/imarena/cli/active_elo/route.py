@@ -20,7 +20,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Active Elo: calibrate a judge, plan and assign votes, take them in, rank again.",
+    help="Active Elo: calibrate a judge, plan and assign votes, read them, rank again.",
 )
 
 Judge = Annotated[
@@ -82,7 +82,7 @@ def gold(
     share: Annotated[float, typer.Option("--share", help="Share of the items to set aside.")] = 0.1,
     seed: Seed = 0,
 ) -> None:
-    """Freeze a gold set: items that neither calibration nor routing ever sees."""
+    """Set a gold set aside: items that neither calibration nor routing uses."""
     from imarena.storage import open_workspace
     from imarena.workflows.active_elo import freeze_gold
 
@@ -262,7 +262,7 @@ def rank_again(
     rounds: Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")] = 1000,
     seed: Seed = 0,
 ) -> None:
-    """Rank again with all votes so far; boards are stored."""
+    """Rank again with all votes so far, and store the boards."""
     from imarena.ranking import Options, with_settings
     from imarena.storage import open_workspace
     from imarena.workflows.boards import SETTINGS, rerank
@@ -304,7 +304,7 @@ def report(
     rounds: Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")] = 1000,
     seed: Seed = 0,
 ) -> None:
-    """Boards side by side, overall and by group; calibration, deferral, policies, thresholds, weights, metrics."""
+    """Report boards side by side, overall and by group, with calibration, policies, thresholds, weights and metrics."""
     from imarena.cli.progress import progress_bars
     from imarena.ranking import Options, with_settings
     from imarena.reports import active_page, markdown, write_active_report

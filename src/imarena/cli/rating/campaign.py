@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from imarena.workflows.rating import CampaignForecast, CampaignStatus, RaterWork
 
 app = typer.Typer(
-    add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Rating campaigns: people vote by a link."
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Manage rating campaigns: raters vote through a link.",
 )
 Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
 Many = list[str] | None
@@ -279,7 +282,7 @@ def close(
     campaign: Name,
     reopen: Annotated[bool, typer.Option("--reopen", help="Open the campaign again.")] = False,
 ) -> None:
-    """Close a campaign: no new tasks are given out, and its items can be looked up again."""
+    """Close a campaign: no new tasks are offered, and its items become visible to everybody."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import CampaignChanges, change_campaign, get_campaign
 

@@ -22,10 +22,10 @@ USES = ("gold", "practice", "qualification")
 def change(
     context: typer.Context,
     campaign: Name,
-    name: Annotated[str | None, typer.Option(help="Another name.")] = None,
-    guidelines: Annotated[Path | None, typer.Option(help="A text file with other guidelines.")] = None,
+    name: Annotated[str | None, typer.Option(help="New name.")] = None,
+    guidelines: Annotated[Path | None, typer.Option(help="A text file with new guidelines.")] = None,
     consent: Annotated[
-        Path | None, typer.Option(help="A text file with another consent text; everybody is asked again.")
+        Path | None, typer.Option(help="A text file with a new consent text; all raters are asked again.")
     ] = None,
     weekly_quota: Annotated[int | None, typer.Option(help="Maximum number of votes per rater in seven days.")] = None,
     raters_per_unit: Annotated[
@@ -151,9 +151,11 @@ def _short(value: object) -> str:
 def known(
     context: typer.Context,
     kind: Annotated[str, typer.Option(help="preference, rating or yes_no.")] = "preference",
-    table: Annotated[Path | None, typer.Option("--from", help="A CSV; without it, votes that agree.")] = None,
-    least_votes: Annotated[int, typer.Option(min=1, help="Votes that a task needs.")] = 2,
-    least_share: Annotated[float, typer.Option(min=0.01, max=1, help="Share of them that must be the same.")] = 1.0,
+    table: Annotated[
+        Path | None, typer.Option("--from", help="A CSV file of tasks (default: votes that agree).")
+    ] = None,
+    least_votes: Annotated[int, typer.Option(min=1, help="Minimum number of votes per task.")] = 2,
+    least_share: Annotated[float, typer.Option(min=0.01, max=1, help="Minimum share of votes that agree.")] = 1.0,
     to: Annotated[
         Path | None, typer.Option("--to", help="Write the file that `campaign create --settings` reads.")
     ] = None,
@@ -161,10 +163,10 @@ def known(
         str, typer.Option(help="Use of tasks for which the table names none: gold, practice or qualification.")
     ] = "gold",
     most: Annotated[
-        int | None, typer.Option(min=1, help="Write at most this many; those with most votes first.")
+        int | None, typer.Option(min=1, help="Maximum number of tasks; those with the most votes first.")
     ] = None,
 ) -> None:
-    """Find tasks with known answers in votes that agree, or in a table, for `campaign create --settings`."""
+    """Find tasks with known answers, from votes that agree or from a table, for `campaign create --settings`."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import known_tasks_from_table, known_tasks_from_votes
 

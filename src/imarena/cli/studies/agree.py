@@ -52,7 +52,7 @@ def command(
         ),
     ] = False,
 ) -> None:
-    """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
+    """Measure agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
     from imarena.workflows.studies import agree_on_each, ratings_in_folder, ratings_of_file
 
     if from_file is not None:
