@@ -53,9 +53,7 @@ Cluster = Annotated[str | None, typer.Option(help="What is resampled: battle, it
 Level = Annotated[float, typer.Option(help="Level of the intervals.")]
 Position = Annotated[bool, typer.Option("--position", help="Fit the advantage of the left side.")]
 Covariate = Annotated[list[str] | None, typer.Option("--covariate", help="NAME, or NAME_left and NAME_right.")]
-Balanced = Annotated[
-    bool, typer.Option("--balanced", help="Give every dimension the same weight, whatever its number of battles.")
-]
+Balanced = Annotated[bool, typer.Option("--balanced", help="Weigh all dimensions equally, however many battles.")]
 Anchors = Annotated[Path | None, typer.Option(help="A frozen board (model, rating): other models are placed on it.")]
 Resume = Annotated[Path | None, typer.Option(help="An earlier Elo board (a --json file) to continue from.")]
 Columns = Annotated[list[str] | None, typer.Option("--columns", help="OURS=THEIRS, such as left=model_a.")]
@@ -67,20 +65,18 @@ Names = Annotated[list[str] | None, typer.Option("--names", help="OUR_NAME=THEIR
 CsvOut = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 LatexOut = Annotated[bool, typer.Option("--latex", help="Print LaTeX.")]
 MarkdownOut = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
-Power = Annotated[
-    bool, typer.Option("--power", help="Also print how many battles would separate each pair of neighbours.")
-]
+Power = Annotated[bool, typer.Option("--power", help="Also print how many battles would separate neighbours.")]
 Fragility = Annotated[
     int | None,
     typer.Option(
         "--fragility",
         metavar="K",
-        help="Also print the fewest votes, items and raters that change the first place, the top K or neighbours.",
+        help="Also print the fewest votes, items and raters that decide the first place, the top K and neighbours.",
     ),
 ]
 Samples = Annotated[
     bool,
-    typer.Option("--samples", help="Also print pass@k, best of N and cost per success (default: if N > 1)."),
+    typer.Option("--samples", help="Also print pass@k, best of N and cost per success (default: where N > 1)."),
 ]
 Success = Annotated[
     float | None, typer.Option("--success", help="Score from which an output counts as a success, for --samples.")
