@@ -55,6 +55,7 @@ def test_the_demo_survives_kills_and_finds_the_known_order(imarena: Imarena, tmp
     page = (tmp_path / "d" / "report.html").read_text()
     assert "Leaderboard" in page
     assert "Known truth" in page
+    assert "turn 2 of 3" in page, "a chain of three turns is shown"
     assert "http://" not in page.replace("http://www.w3.org", "")
     board = imarena("-w", "d", "--json", "rank", "--judge", "builtin").json
     assert board["models"][-1]["model"] == "studio-new-image"

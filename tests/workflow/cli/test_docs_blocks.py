@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
@@ -50,7 +51,8 @@ def read_json(text: str) -> object:
 def test_data_can_be_read(block: Block) -> None:
     if block.mark == "not run":
         return
-    {"yaml": yaml.safe_load, "toml": tomllib.loads, "json": read_json}[block.language](block.body)
+    readers: dict[str, Callable[[str], object]] = {"yaml": yaml.safe_load, "toml": tomllib.loads, "json": read_json}
+    readers[block.language](block.body)
 
 
 def test_blocks_that_run_call_imarena_alone() -> None:

@@ -62,6 +62,10 @@ def test_each_item_says_where_the_judge_errs(arena: Workspace, tmp_path: Path) -
     assert [picture.note for picture in shown["world-srie-cg"].pictures][2] == "robot 300, true 1.00"
     turns = {picture.caption for picture in shown["edival-03"].pictures}
     assert {"studio-exact, turn by turn", "studio-exact, all at once"} <= turns
+    captions = [picture.caption for picture in shown["edival-03"].pictures]
+    assert captions[:4] == [
+        "source", "studio-exact, turn 1 of 3", "studio-exact, turn 2 of 3", "studio-exact, turn by turn",
+    ]  # fmt: skip
     assert "the wrong way round" in section.text[1]
 
 
