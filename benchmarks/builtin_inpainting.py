@@ -4,8 +4,8 @@
     python -m benchmarks.builtin_inpainting PHOTOGRAPHS PACKAGES [--items 24] [--half choose|report]
 
 Prints the pooled Spearman correlation of `builtin` with what the outputs are worth, and the mean one within an editor,
-with 95 % intervals from drawing whole items; and the mean score of each editor and of each content of the mask. The half
-`choose` was tuned on, `report` was not.
+with 95 % intervals from drawing whole items; and the mean score of each editor and of each content of the mask. The
+half `choose` was tuned on, `report` was not.
 """
 
 import argparse

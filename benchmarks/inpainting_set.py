@@ -2,9 +2,9 @@
 
 A thing is added to a photograph, removed from it or replaced by another thing. The things are cut out of other labelled
 photographs and of Tux Paint's stamps. An editor here is what inpainting models are: a way to render (equal to the
-source outside of the mask, coded anew, at half the resolution) and a chance for each content of the mask (the right thing,
-another thing, the background continued, half of the thing, noise). Which of them came about decides what the output is
-worth: sqrt(content * quality), as people's ratings are combined in ImagenHub.
+source outside of the mask, coded anew, at half the resolution) and a chance for each content of the mask (the right
+thing, another thing, the background continued, half of the thing, noise). Which of them came about decides what the
+output is worth: sqrt(content * quality), as people's ratings are combined in ImagenHub.
 
 The half `choose` and the half `report` share no photograph, no thing and no editor.
 """
