@@ -10,7 +10,7 @@ PYTEST := -n $(WORKERS) --dist loadfile
 SPREAD := -n $(WORKERS) --dist worksteal  # the tests of one file in several processes
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo serve test test-slow test-all lint types imports check check-web web browser wheel wheel-demo bench clean
+.PHONY: help demo serve test test-slow test-all lint types imports check check-web docs web browser wheel wheel-demo bench clean
 help:
 	@echo 'make demo      the whole path on the bundled benchmark, offline; ends with the address of its report'
 	@echo 'make serve     the same, then vote and look in a browser'
@@ -18,6 +18,7 @@ help:
 	@echo 'make test-slow simulations, kills and the demo: what takes minutes'
 	@echo 'make test-all  the tests that do (a second environment, .venv-full)'
 	@echo 'make check     lint, types and import rules, of Python and of the pages'
+	@echo 'make docs      the documentation site in build/docs; warnings are errors'
 	@echo 'make bench     speed and memory, with peers in the same run'
 
 $(BIN)/python:
@@ -99,7 +100,11 @@ check-web: $(NODE)
 	$(NPM) run types
 	$(NPM) run lint
 
-check: lint types imports check-web
+# No network: pages, theme and search are built from what is installed.
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+check: lint types imports check-web docs
 
 wheel: $(VENV)/.dev $(STATIC)
 	rm -rf dist

@@ -155,8 +155,8 @@ def reading_order(lines: Seen) -> list[str]:
 
 
 def report_words(pictures: list[dict[str, Any]], values: dict[str, Any]) -> None:
-    """Character error: edits from what is written to what was read, over the letters written."""
-    total = {"as read": [0, 0], "without spaces": [0, 0]}
+    """Character error by half: edits from what is written to what was read, over the letters written."""
+    total: dict[str, dict[str, list[int]]] = {}
     for picture in pictures:
         written, read = "\n".join(picture["words"]), "\n".join(reading_order(values[picture["file"]]["words"]))
         parts = []
@@ -165,11 +165,17 @@ def report_words(pictures: list[dict[str, Any]], values: dict[str, Any]) -> None
             ("without spaces", "".join(written.split()), "".join(read.split())),
         ):
             wrong = edits(own, other)
-            total[name][0] += wrong
-            total[name][1] += len(own)
+            for half in (picture["half"], "all"):
+                sums = total.setdefault(half, {}).setdefault(name, [0, 0])
+                sums[0] += wrong
+                sums[1] += len(own)
             parts.append(f"{name} {wrong} of {len(own)}")
-        print(f"words {picture['file']}: {', '.join(parts)}")
-    print("words, all: " + ", ".join(f"{name} {wrong / letters:.3f}" for name, (wrong, letters) in total.items()))
+        print(f"words {picture['file']} ({picture['half']}): {', '.join(parts)}")
+    for half, by_name in total.items():
+        figures = ", ".join(
+            f"{name} {wrong} of {letters}: {wrong / letters:.3f}" for name, (wrong, letters) in by_name.items()
+        )
+        print(f"words, {half}: {figures}")
 
 
 def main() -> None:

@@ -42,7 +42,7 @@ class AgentSettings(Noun):
 
     stages: Stages = "full"
     steps: int = Field(default=4, ge=1, le=32)
-    """T: edits at most."""
+    """Maximum number of edits (T in the paper)."""
     success_score: float | None = None
     """A score from which the loop stops, in place of the judge's verdict on the whole. No part may be missing."""
     go_back: bool = True

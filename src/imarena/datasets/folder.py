@@ -102,14 +102,13 @@ class Folder:
 
 def decode_text(data: bytes) -> str:
     """UTF-8 (with or without a mark) or marked UTF-16; anything else raises `UserError` with the line."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16")
+    marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-16" if marked else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UserError(
-            f"line {line} is not UTF-8 (byte 0x{data[error.start]:02x})",
+            f"line {line} is not {'UTF-16' if marked else 'UTF-8'} (byte 0x{data[error.start]:02x})",
             hint="Save the file as UTF-8; mixed encodings cannot be read safely.",
         ) from error
 

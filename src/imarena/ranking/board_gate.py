@@ -10,7 +10,7 @@ from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
 from imarena.ranking.boards.board import MATRIX_LIMIT
 from imarena.ranking.boards.intervals import FIXED
-from imarena.ranking.likelihood.separation import LOST_ALL, WON_ALL
+from imarena.ranking.likelihood.separation import GROUPED, LOST_ALL, WON_ALL
 from imarena.ranking.pairs import least_lead
 from imarena.stats import GateOutcome, GateResult
 
@@ -73,8 +73,9 @@ def gate_board(ranking: Ranking, rule: BelowRule) -> GateResult:
         return _result(ranking, rule, outcome, (None, low, high))
     if _unbounded_above(model, other):
         return _result(ranking, rule, "passed")
-    reason = _unsupported(model, other)
     low, high = _ends(ranking, rule)
+    one_group = high is not None and model.note in GROUPED and other.note in GROUPED
+    reason = None if one_group else _unsupported(model, other)
     if reason is None and high is None:
         reason = _no_interval(ranking, rule)
     if reason is not None or high is None:

@@ -58,6 +58,15 @@ from .rank_tables import COUNTS as COUNTS
 from .rank_tables import board_data as board_data
 from .rank_tables import board_tables as board_tables
 from .seen_boxes import picture_with_boxes as picture_with_boxes
+from .site.pages import GROUP_COLUMNS as GROUP_COLUMNS
+from .site.pages import ModelPage as ModelPage
+from .site.pages import Site as Site
+from .site.pages import SiteBoard as SiteBoard
+from .site.pages import SiteExample as SiteExample
+from .site.pages import SiteImage as SiteImage
+from .site.pages import WinCounts as WinCounts
+from .site.writing import write_site_pages as write_site_pages
+from .site.writing import write_site_part as write_site_part
 from .tables.table import columns as columns
 from .tables.table import figure_columns as figure_columns
 from .tables.table import interval as interval

@@ -20,7 +20,7 @@ def gate_text(gate: GateResult, *, complete: bool = True) -> str:
     text = f"Gate '{gate.rule}'{scope}: {OUTCOMES[gate.outcome]}."
     if not complete and gate.reason is None:
         verb = "pass" if gate.outcome == "passed" else "fail"
-        text = f"Gate '{gate.rule}'{scope}: not decided. On the data at hand it would {verb}."
+        text = f"Gate '{gate.rule}'{scope}: not decided. With the data so far it would {verb}."
     if gate.reason is not None:
         return f"{text} {sentence(gate.reason)}"
     return f"{text} {gate.model} - {gate.other}: {_difference_text(gate)}."

@@ -206,7 +206,7 @@ def _mean(name: str, method: str, values: FloatArray, item: IntArray, items: int
 
 
 def _per_success(name: str, values: FloatArray, samples: ModelSamples, items: int) -> _Ratio:
-    method, what = "total of all samples / number of successes", name.partition(" ")[0]
+    method, what = "total of all samples / number of successes", name.partition(" ")[0].replace("seconds", "time")
     unknown = int(np.isnan(values).sum())
     if unknown:
         some = "" if unknown == values.size else f" for {unknown} of {values.size} samples"

@@ -129,6 +129,13 @@ judge_forms = Table(
 )
 """What made a judgment: a judge with its version, prompt and parameters (``storage/forms.py``)."""
 
+
+def _one_successor(name: str) -> Index:
+    """At most one record replaces another. Most replace none: they are not in the index."""
+    there = text("supersedes IS NOT NULL")
+    return Index(name, "supersedes", unique=True, sqlite_where=there, postgresql_where=there)
+
+
 judgments = _record(
     "judgments",
     _text("work_id", null=False),
@@ -162,7 +169,7 @@ judgments = _record(
     ),
     Index("judgments_of_work", "work_id", "status"),
     Index("judgments_by_judge", "judge", "dimension", "status"),
-    Index("one_successor_per_judgment", "supersedes", unique=True),
+    _one_successor("one_successor_per_judgment"),
 )  # fmt: skip
 
 raters = _record("raters", _text("role", null=False), _int("active"))
@@ -328,7 +335,7 @@ votes = _record(
     _flag("superseded"),
     Index("votes_of_pair", "left_seq", "right_seq", "dimension"),
     Index("votes_of_rater", "rater_id"),
-    Index("one_successor_per_vote", "supersedes", unique=True),
+    _one_successor("one_successor_per_vote"),
     Index(
         "one_first_vote_per_assignment", "assignment_id", "rater_id", unique=True,
         sqlite_where=text("supersedes IS NULL AND assignment_id IS NOT NULL"),

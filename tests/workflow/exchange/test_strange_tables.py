@@ -64,6 +64,8 @@ BINARY: dict[str, tuple[str, Write, str, str]] = {
     "csv named parquet": ("items.parquet", lambda p: p.write_text(GOOD), "not a Parquet file", "PAR1"),
     "unmarked utf-16": ("items.csv", lambda p: p.write_bytes(GOOD.encode("utf-16-le")), "UTF-16", "UTF-8"),
     "noise": ("items.csv", lambda p: p.write_bytes(bytes([200, 0, 255]) * 99), "binary file", "Export the table"),
+    "noise without zeros": ("items.csv", lambda p: p.write_bytes(bytes(range(1, 256)) * 9), "binary file", "Export"),
+    "noise after a mark": ("items.csv", lambda p: p.write_bytes(bytes(range(255, 0, -1))), "binary file", "Export"),
     "nothing": ("items.csv", lambda p: p.write_bytes(b""), "the file is empty", "column names and rows"),
 }  # fmt: skip
 

@@ -53,6 +53,8 @@ def test_files_of_items_without_their_images_are_explained(host: Imarena, tmp_pa
         "closed.png": "belongs to an item whose image is not in the publication",
         "other.png": "no item asks for it",
     }
+    printed = host("submission", "check", "mine", "--items", "bench", code=3).out
+    assert "complete; extra files are not packed" in printed
 
 
 def test_the_items_may_be_those_of_a_workspace(host: Imarena) -> None:

@@ -52,6 +52,9 @@ def test_only_a_mask_is_taken_for_one(imarena: Imarena, tmp_path: Path) -> None:
     Image.fromarray(mask[:20]).save(tmp_path / "small.png")
     command = ("measure", "source.png", "source.png", "--mask")
     imarena(*command, "mask.jpg")
+    for value, note in ((0, "all black: nothing is inside"), (255, "all white: nothing is outside")):
+        Image.fromarray(np.full_like(mask, value)).save(tmp_path / "plain.png")
+        assert note in imarena(*command, "plain.png").out
     assert "source.png is not a mask: only " in imarena(*command, "source.png", code=2).err
     assert "the mask is 60 x 20, the source 60 x 40" in imarena(*command, "small.png", code=2).err
 

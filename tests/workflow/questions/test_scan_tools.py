@@ -79,6 +79,7 @@ def test_a_killed_scan_of_10_000_pictures_goes_on_where_it_stopped(imarena: Imar
     words = ["-w", str(tmp_path / "a"), "--json", "scan", "--tool", "colours", "--executor", "processes"]
     environment = {**os.environ, "LOGGED_SCAN": str(log), "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
     command = [sys.executable, "-m", "tests.logged_scan", *words]
+    kept: list[tuple[set[str], int]] = []  # after each kill: what is stored, and how much had been computed
     for asked in (1500, 4000):
         running = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -87,8 +88,15 @@ def test_a_killed_scan_of_10_000_pictures_goes_on_where_it_stopped(imarena: Imar
             time.sleep(0.02)
         os.kill(running.pid, signal.SIGKILL)
         running.wait()
+        with open_workspace(tmp_path / "a") as workspace:
+            kept.append(
+                ({row["image_sha256"] for row in workspace.store.rows(Evidence, kind="colours")}, log.stat().st_size)
+            )
     subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=True)
     computed = Counter(log.read_text().split())
+    assert all(done for done, _ in kept)
+    for done, place in kept:
+        assert not done & set(log.read_text()[place:].split()), "what is stored is never computed again"
     with open_workspace(tmp_path / "a") as workspace:
         stored = Counter(
             row["image_sha256"] for row in workspace.store.rows(Evidence, kind="colours", status=Status.OK.value)

@@ -96,7 +96,7 @@ def test_missing_files_end_with_3_whatever_the_interval(imarena: Imarena, data: 
         suite = read_xml(imarena.folder / "j.xml")[0]
         assert suite.get("errors") == "2"
         assert suite.get("failures") == "0"
-        assert f"Gate '{rule}': not decided. On the data at hand it would " in ended.out
+        assert f"Gate '{rule}': not decided. With the data so far it would " in ended.out
         assert "has no output for 1 of 8 items" in str(suite.findall("testcase/error")[0].get("message"))
 
 
@@ -234,6 +234,19 @@ def test_what_has_no_interval_is_not_passed_in_silence(imarena: Imarena, tmp_pat
     ended = imarena("rank", "--from", "islands.csv", "--fail-if", "a below c", "--junit", "j.xml", code=3)
     assert "not decided. The data give no interval of the difference a - c" in ended.out
     assert read_xml(tmp_path / "j.xml")[0].get("errors") == "1"
+    # within each of the two groups the difference is in the data, whichever group the board is centred on
+    write_battles(tmp_path / "islands.csv", ("a", "b", 8, 4), ("c", "d", 70, 50))
+    alone = write_battles(tmp_path / "alone.csv", ("c", "d", 70, 50))
+    for rule in ("c below d", "d below c"):
+        gates = [
+            imarena("rank", "--from", file, "--fail-if", rule, "--json").json["gate"]["gates"][0]
+            for file in ("islands.csv", alone.name)
+        ]
+        assert [gate["outcome"] for gate in gates] == ["passed", "passed"]
+        for end in ("low", "high"):
+            assert gates[0][end] == pytest.approx(gates[1][end], abs=10)
+    write_battles(tmp_path / "clear.csv", ("a", "b", 8, 4), ("c", "d", 24, 3), ("a", "e", 5, 4))
+    imarena("rank", "--from", "clear.csv", "--fail-if", "d below c", code=4)
     (tmp_path / "one.csv").write_text(
         "left,right,winner,item\n" + "a,b,left,x\n" * 9 + "a,b,right,x\n" * 4, encoding="utf-8"
     )

@@ -48,7 +48,7 @@ Cluster = Annotated[str | None, typer.Option(help="What is resampled: battle, it
 Level = Annotated[float, typer.Option(help="Level of the intervals.")]
 Position = Annotated[bool, typer.Option("--position", help="Fit the advantage of the left side.")]
 Covariate = Annotated[list[str] | None, typer.Option("--covariate", help="NAME, or NAME_left and NAME_right.")]
-Balanced = Annotated[bool, typer.Option("--balanced", help="Every dimension weighs the same, however many battles.")]
+Balanced = Annotated[bool, typer.Option("--balanced", help="Weigh all dimensions equally, however many battles.")]
 Anchors = Annotated[Path | None, typer.Option(help="A frozen board (model, rating): other models are placed on it.")]
 Resume = Annotated[Path | None, typer.Option(help="An earlier Elo board (--json) to go on from.")]
 Columns = Annotated[list[str] | None, typer.Option("--columns", help="OURS=THEIRS, such as left=model_a.")]
@@ -60,18 +60,18 @@ Names = Annotated[list[str] | None, typer.Option("--names", help="OUR_NAME=THEIR
 CsvOut = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 LatexOut = Annotated[bool, typer.Option("--latex", help="Print LaTeX.")]
 MarkdownOut = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
-Power = Annotated[bool, typer.Option("--power", help="Also how many battles would separate every two neighbours.")]
+Power = Annotated[bool, typer.Option("--power", help="Also print how many battles would separate neighbours.")]
 Fragility = Annotated[
     int | None,
     typer.Option(
         "--fragility",
         metavar="K",
-        help="Also the fewest votes, items and raters that decide the first place, the top K and neighbours.",
+        help="Also print the fewest votes, items and raters that decide the first place, the top K and neighbours.",
     ),
 ]
 Samples = Annotated[
     bool,
-    typer.Option("--samples", help="Also pass@k, best of N and cost per success (default: where N > 1)."),
+    typer.Option("--samples", help="Also print pass@k, best of N and cost per success (default: where N > 1)."),
 ]
 Success = Annotated[
     float | None, typer.Option("--success", help="Score from which an output counts as a success, for --samples.")

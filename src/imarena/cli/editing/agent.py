@@ -17,26 +17,31 @@ if TYPE_CHECKING:
 
 def command(
     context: typer.Context,
-    instruction: Annotated[str, typer.Argument(help="What shall be done.")],
+    instruction: Annotated[str, typer.Argument(help="The edit instruction.")],
     source: Annotated[
-        list[str] | None, typer.Argument(help="The picture; more are references. It may stand first, too.")
+        list[str] | None,
+        typer.Argument(help="The source image, then references. It may also come before the instruction."),
     ] = None,
     editor: Annotated[str, typer.Option("--editor", "-e", help="The editor that the agent wraps.")] = "classical",
-    output: Annotated[Path, typer.Option("--output", "-O", help="Where the picture goes.")] = Path("agent-output.png"),
+    output: Annotated[Path, typer.Option("--output", "-O", help="File for the edited image.")] = Path(
+        "agent-output.png"
+    ),
     judge: Annotated[str, typer.Option("--judge", "-j", help="The judge that drives the loop.")] = "builtin",
-    stages: Annotated[str, typer.Option("--stages", help="none, understand, plan or full (table 11).")] = "full",
-    steps: Annotated[int, typer.Option("--steps", min=1, max=32, help="T: edits at most.")] = 4,
-    best_of: Annotated[int, typer.Option("--best-of", min=0, max=999, help="The baseline: best of so many.")] = 0,
+    stages: Annotated[str, typer.Option("--stages", help="none, understand, plan or full.")] = "full",
+    steps: Annotated[int, typer.Option("--steps", min=1, max=32, help="Maximum number of edits (T in the paper).")] = 4,
+    best_of: Annotated[
+        int, typer.Option("--best-of", min=0, max=999, help="Baseline: the best of N edits instead of the agent.")
+    ] = 0,
     mind: Annotated[str, typer.Option("--mind", help="builtin, or an endpoint of imarena.toml.")] = "builtin",
-    seed: Annotated[int, typer.Option("--seed", help="-1 sends none.")] = 42,
+    seed: Annotated[int, typer.Option("--seed", help="Seed for the editor; -1 sends none.")] = 42,
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", help="key=value, for the agent or its editor.")
     ] = None,
     trust: Annotated[bool, typer.Option("--trust", help="Run commands that imarena.toml names.")] = False,
 ) -> None:
-    """Edit one picture with CV-Agent: understand, plan, edit in a closed loop. Shows every step.
+    """Edit one image with CV-Agent: understand, plan, edit in a closed loop. Shows every step.
 
-    Needs no workspace. In one (or with -w DIR) the tables of its imarena.toml can be named, and the pictures are kept.
+    Needs no workspace. In one (or with -w DIR) the tables of its imarena.toml can be named, and the images are stored.
     """
     from imarena.core.records import Status
     from imarena.workflows.editing import choose_agent, run_agent, workspace_for

@@ -31,7 +31,7 @@ def command(
     tasks: Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only items of these tasks.")] = None,
     items: Annotated[list[str] | None, typer.Option("--items", "-i", help="Only items with these keys.")] = None,
     studio: Annotated[bool, typer.Option("--studio", help="Add the bundled benchmark's items first.")] = False,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many items.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N items.")] = None,
     mode: Annotated[list[str] | None, typer.Option("--mode", help="single, multi-turn, complex or all.")] = None,
     connector: Annotated[
         str,
@@ -48,7 +48,7 @@ def command(
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=4096, help="Edits at once.")] = 8,
     executor: Executor = "",
     max_cost_usd: Annotated[
-        float | None, typer.Option("--max-cost-usd", min=0, help="Stop before it is passed.")
+        float | None, typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this.")
     ] = None,
     option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the editors.")] = None,
     as_: Annotated[
@@ -63,7 +63,7 @@ def command(
         bool, typer.Option(help="Draw contact-sheet.html (and .jpg) in the workspace while it runs.")
     ] = True,
     trust: Annotated[bool, typer.Option("--trust", help="Run commands and functions that imarena.toml names.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before money is spent.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Skip the confirmation of costs.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan and estimate only.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="Show the editors and stop.")] = False,
     check: Annotated[

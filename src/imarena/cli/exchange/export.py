@@ -23,7 +23,7 @@ def command(
     directory: Annotated[Path, typer.Argument(help="A new or empty folder; for scores also a new .csv file.")],
     option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the format.")] = None,
     all_: Annotated[
-        bool, typer.Option("--all", help="scores: also those that do not count, with a column that says why.")
+        bool, typer.Option("--all", help="scores: also those that do not count, with the reason in a column.")
     ] = False,
 ) -> None:
     """Write a workspace in a format. Exit code 3: records that the format has a place for could not be written."""

@@ -36,7 +36,7 @@ def command(
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
 ) -> None:
-    """Bring records in. Twice is the same as once; what is left out is listed by cause (exit code 3)."""
+    """Import records. Importing twice changes nothing; what is left out is listed by cause (exit code 3)."""
     from imarena.datasets import DESCRIPTIONS, READERS
 
     if listing or not format_name:

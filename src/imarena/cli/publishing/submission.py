@@ -120,7 +120,8 @@ def _show_check(console: Console, report: "SubmissionCheck") -> None:
             if len(lines) > _SHOWN:
                 console.print(f"  ... and {len(lines) - _SHOWN:,} more; --json lists all", markup=False)
     usable = len(report.files)
-    end = "clean" if report.clean else "not ready"
+    only_extra = not (report.missing or report.broken or report.wrong_size)
+    end = "clean" if report.clean else "complete; extra files are not packed" if only_extra else "not ready"
     console.print(f"{usable:,} of {counted(report.expected, 'output')} can be read: {end}", markup=False)
 
 

@@ -49,7 +49,11 @@ def command(
             (name, values.whole, values.inside, values.outside, ABOUT[name])
             for name, values in measured.metrics.items()
         )
-        notes = ("The output has another size and was scaled to the source's.",) if measured.resized else ()
+        notes = ["The output has another size and was scaled to the source's."] if measured.resized else []
+        if mask is not None and measured.metrics["l1"].inside is None:
+            notes.append("The mask is all black: nothing is inside.")
+        if mask is not None and measured.metrics["l1"].outside is None:
+            notes.append("The mask is all white: nothing is outside.")
         light = tuple(
             (f"{name} of the {image}", values.whole, values.inside, values.outside)
             for image, figures in (("source", measured.source), ("output", measured.output))
@@ -58,7 +62,7 @@ def command(
         print_tables(
             console,
             [
-                Table((*columns, Column("meaning")), rows, notes=notes),
+                Table((*columns, Column("meaning")), rows, notes=tuple(notes)),
                 Table((Column("0 to 255"), *(Column(part, ".1f") for part in ("whole", "inside", "outside"))), light),
             ],
         )

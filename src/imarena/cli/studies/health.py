@@ -30,7 +30,7 @@ def command(
         typer.Option("--judge", "-j", help="As `status` names it, its kind, or NAME@VERSION; all without."),
     ] = None,
     probe: Annotated[
-        int, typer.Option("--probe", min=0, help="Ask about so many outputs, or pairs, with texts drawn on them.")
+        int, typer.Option("--probe", min=0, help="Ask about N outputs or pairs with texts drawn on them.")
     ] = 0,
     battles: Annotated[
         bool, typer.Option("--battles", help="Probe with pairs a judge that both scores and compares.")

@@ -92,7 +92,7 @@ def verify(
     context: typer.Context,
     names: Annotated[list[str] | None, typer.Argument(help="Only these; all by default.", show_default=False)] = None,
 ) -> None:
-    """Hash all installed files again. Exit code 1 where one does not fit."""
+    """Hash all installed files again. Exit code 1: a file is changed, missing or unknown."""
     from imarena.vision import installed_names, verify_weights
 
     checked = names or installed_names()

@@ -95,5 +95,5 @@ WORDINGS: dict[str, Wording] = {
     "gate_no_interval": "This board has no interval of the difference {model} - {other}.",
     "gate_large_board": "A board of {models:,} models keeps no interval of the difference {model} - {other}.",
     "gate_both_fixed": "The ratings of {model} and {other} are both fixed: their difference has no interval.",
-    "gate_unbounded": "The data give no interval of the difference {model} - {other}: {about}, {note}.",
+    "gate_unbounded": "The data give no interval of the difference {model} - {other} ({about}: {note}).",
 }

@@ -11,6 +11,8 @@ _UNPACK = "Unpack it and name the folder or the table that is inside."
 _EXPORT = "Export the table of items as CSV (UTF-8), JSON Lines or Parquet."
 _SAVE = "Save the sheet as CSV (UTF-8) and name that file."
 _PARQUET = b"PAR1"
+_UNKNOWN = ("a binary file of a kind that is not known", _EXPORT)
+_CONTROL = bytes({*range(32), 127} - {*b"\t\n\r"})
 
 _FURTHER_IN = ((8, b"WEBP", "a WebP picture", _PICTURE), (257, b"ustar", "a tar archive", _UNPACK))
 _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
@@ -74,20 +76,23 @@ def _recognise(sample: bytes) -> tuple[str, str] | None:
         return marked[2], marked[3]
     if sample.lstrip()[:14].lower().startswith((b"<!doctype html", b"<html")):
         return "an HTML page, not a table", "It may be the page of a download that failed: fetch the file again."
-    if b"\x00" not in sample or sample.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return None
+    if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return None if _is_text(sample, "utf-16") else _UNKNOWN
+    if b"\x00" not in sample:  # Latin-1 and the like are text too, and text has next to no control characters
+        binary = not _is_text(sample, "utf-8") and len(sample.translate(None, _CONTROL)) < 0.99 * len(sample)
+        return _UNKNOWN if binary else None
     halves = (sample[::2], sample[1::2])
     if any(half.count(0) > 0.8 * len(half) for half in halves):
         return "text in UTF-16 without a mark", "Save it as UTF-8."
-    if _is_utf8(sample):
+    if _is_text(sample, "utf-8"):
         return None  # a text may hold a NUL character
-    return "a binary file of a kind that is not known", _EXPORT
+    return _UNKNOWN
 
 
-def _is_utf8(sample: bytes) -> bool:
-    """Is it UTF-8? The last character may be cut off."""
+def _is_text(sample: bytes, encoding: str) -> bool:
+    """Is it text in this encoding? The last character may be cut off."""
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample)
+        codecs.getincrementaldecoder(encoding)().decode(sample)
     except UnicodeDecodeError:
         return False
     return True

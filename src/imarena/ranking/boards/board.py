@@ -11,12 +11,12 @@ from imarena.core import Standing
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import pairs
-from imarena.ranking.battles import Battles, FloatArray, ModelTally
+from imarena.ranking.battles import Battles, FloatArray, IntArray, ModelTally
 from imarena.ranking.boards import stability
 from imarena.ranking.boards.intervals import find_intervals
 from imarena.ranking.boards.neighbours import neighbours
 from imarena.ranking.likelihood.pair_counts import tally_models
-from imarena.ranking.likelihood.separation import LOST_ALL, WON_ALL
+from imarena.ranking.likelihood.separation import GROUPED, LOST_ALL, WON_ALL
 from imarena.ranking.options import Options
 from imarena.ranking.resample import TOO_NARROW
 
@@ -42,6 +42,8 @@ class Result:
     """(m,) anchored models: their ratings are given and have no interval."""
     unbounded: Mapping[int, str] = field(default_factory=dict)
     """Models, by place, whose rating the data do not bound, and why: an interval would be the prior's."""
+    blocks: IntArray | None = None
+    """(m,) the block of each model, where the data bound differences within a block (see `separation`)."""
     centred: bool = False
     """Draws of a model are centred on its rating, and so those of a difference are on the difference of ratings."""
 
@@ -144,9 +146,8 @@ def _details(battles: Battles, result: Result, options: Options, order: Any) -> 
             tables["probability_above"] = pairs.superiority(result.draws, centre)
             difference, low, high = pairs.differences(result.ratings, result.draws, options.level, centre)
             # the draws of unbounded models are the prior's, and a model that never varies has no interval to compare
-            absent = [*result.unbounded, *_still(result, options.level)]
-            for ends in (low, high):
-                ends[absent] = ends[:, absent] = np.nan
+            absent = _without_interval(result, options.level)
+            low[absent] = high[absent] = np.nan
             for winner, loser, units in sweeps:
                 low[winner, loser] = pairs.least_lead(units, options.level, options.per_log)
                 high[loser, winner] = -low[winner, loser]
@@ -156,6 +157,17 @@ def _details(battles: Battles, result: Result, options: Options, order: Any) -> 
             **{k: _listed(v, order) for k, v in tables.items()},
         }
     return details
+
+
+def _without_interval(result: Result, level: float) -> NDArray[np.bool_]:
+    """(m, m) True for pairs of models whose difference the data do not bound."""
+    loose = np.isin(np.arange(result.ratings.size), [*result.unbounded, *_still(result, level)])
+    absent: NDArray[np.bool_] = loose[:, None] | loose[None, :]
+    if result.blocks is not None:  # the place of a group is the prior's, the differences within it are not
+        grouped = [model for model, reason in result.unbounded.items() if reason in GROUPED]
+        group = np.where(np.isin(np.arange(loose.size), grouped), result.blocks, -1)
+        absent &= (group[:, None] != group[None, :]) | (group < 0)[:, None]
+    return absent
 
 
 def _still(result: Result, level: float) -> list[int]:

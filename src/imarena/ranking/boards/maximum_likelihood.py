@@ -103,7 +103,14 @@ def model_board(battles: Battles, options: Options) -> Result:
     draws = _widened(base, centre, centre.draws(rounds.theta), options, notices)
     details.update(_extras(setup, options, base, rounds))
     return Result(
-        centre.point, draws, settings, details, tuple(notices), fixed=centre.fixed, unbounded=centre.unbounded
+        centre.point,
+        draws,
+        settings,
+        details,
+        tuple(notices),
+        fixed=centre.fixed,
+        unbounded=centre.unbounded,
+        blocks=base.blocks.of,
     )
 
 
@@ -195,7 +202,16 @@ def _with_sandwich(
     details.update(_extras(setup, options, base, None, error * z))
     ends = (centre.point - half, centre.point + half)
     return Result(
-        centre.point, draws, settings, details, tuple(notices), ends, covariance, centre.fixed, centre.unbounded
+        centre.point,
+        draws,
+        settings,
+        details,
+        tuple(notices),
+        ends,
+        covariance,
+        centre.fixed,
+        centre.unbounded,
+        base.blocks.of,
     )
 
 

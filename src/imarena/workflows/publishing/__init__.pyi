@@ -4,6 +4,9 @@ from .checksums import check_publication as check_publication
 from .publish import PublishReport as PublishReport
 from .publish import PublishSettings as PublishSettings
 from .publish import publish as publish
+from .site import SiteReport as SiteReport
+from .site import SiteSettings as SiteSettings
+from .site import write_site as write_site
 from .submission_add import AddReport as AddReport
 from .submission_add import add_submission as add_submission
 from .submission_check import SubmissionCheck as SubmissionCheck

@@ -3,29 +3,19 @@
 import csv
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
-from imarena.core import ImarenaError, InvalidImage, Progress, UserError, require_licence, suggestion
-from imarena.core.records import ImageRef, Item, Judgment, Output, Vote, now
+from imarena.core import Progress, UserError, require_licence, suggestion
+from imarena.core.records import Item, Judgment, Output, Vote, now
 from imarena.datasets import ExtraColumn, KindWriter, write_manifest
-from imarena.images import strip_metadata
 from imarena.storage import Workspace, from_row
 from imarena.workflows.publishing.checksums import check_publication, write_checksums
 from imarena.workflows.publishing.data_card import CardChanges, CardFacts, write_card
-from imarena.workflows.publishing.image_metadata import remaining_texts
 from imarena.workflows.publishing.new_folder import new_folder
-from imarena.workflows.publishing.record_redaction import (
-    FIXED_METADATA,
-    GONE,
-    LOCAL_TEXT,
-    NO_LICENCE,
-    RecordRedaction,
-)
-from imarena.workflows.publishing.scrub import Scrubber
-from imarena.workflows.questions import expected_objects
+from imarena.workflows.publishing.record_redaction import GONE, NO_LICENCE, RecordRedaction
+from imarena.workflows.publishing.workspace_redaction import check_outside, redact_workspace
 from imarena.workflows.views import Entries, View, counting_votes, uncounted_judgments, uncounted_votes
 
 MARK = "publication"
@@ -95,15 +85,12 @@ def publish(
 ) -> PublishReport:
     """Write the folder: whole or not at all."""
     _check_datasets(workspace, settings.datasets)
-    for name in ("blobs", "cache"):
-        if directory.resolve().is_relative_to(workspace.root.resolve() / name):
-            raise UserError(f"{directory} lies inside the workspace's own {name}.", hint="Name a folder elsewhere.")
-    licence = require_licence(settings.licence) if settings.licence else None
+    check_outside(workspace, directory)
+    if settings.licence:
+        require_licence(settings.licence)
     with new_folder(directory, lambda folder: _why_kept(folder, settings.force)) as part:
-        scrub = Scrubber([workspace.root, directory.parent])
-        load = _Loader(workspace, scrub)
-        redaction = RecordRedaction(
-            scrub, load, _listed_objects(workspace), licence=licence, with_comments=settings.with_comments
+        redaction = redact_workspace(
+            workspace, directory, licence=settings.licence, with_comments=settings.with_comments
         )
         writer = _Publication(workspace, part, settings, redaction, progress)
         writer.write_items()
@@ -267,25 +254,6 @@ class _Publication:
             self.progress(f"{kind}s", self.counts[kind], None)
 
 
-class _Loader:
-    """Gives pictures as they may be published: without metadata, and without local facts in what is left."""
-
-    def __init__(self, workspace: Workspace, scrub: Scrubber) -> None:
-        self._workspace = workspace
-        self._scrub = scrub
-
-    def __call__(self, image: ImageRef) -> bytes | str:
-        try:
-            data = self._workspace.load(image)
-        except (ImarenaError, OSError, KeyError):
-            return GONE
-        try:
-            stripped = strip_metadata(data)
-        except InvalidImage:
-            return FIXED_METADATA
-        return LOCAL_TEXT if any(map(self._scrub.is_local, remaining_texts(stripped))) else stripped
-
-
 def _write_changed_images(path: Path, hashes: Mapping[str, str]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
@@ -324,15 +292,6 @@ def _item_cells(item: Item, pictures: list[bytes]) -> dict[str, str | bytes | li
 
 def _numbered(role: str, number: int) -> str:
     return role if number == 0 else f"{role}_{number + 1}"
-
-
-def _listed_objects(workspace: Workspace) -> Callable[[Vote], frozenset[str]]:
-    @lru_cache(4096)
-    def of_turn(item_id: str, turn: int) -> frozenset[str]:
-        item = workspace.store.get(Item, item_id)
-        return frozenset() if item is None else frozenset(expected_objects(workspace, item, turn))
-
-    return lambda vote: of_turn(vote.item_id, vote.turn)
 
 
 def _check_datasets(workspace: Workspace, wanted: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""When a task was handed out, and which of its pictures were served"""
+"""When a task was handed out, and which of its pictures were served; smaller indexes of what replaces what"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -18,3 +18,7 @@ def upgrade() -> None:
         sa.Column("at", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("address", "slot"),
     )
+    there = sa.text("supersedes IS NOT NULL")
+    for name, table in (("one_successor_per_judgment", "judgments"), ("one_successor_per_vote", "votes")):
+        op.drop_index(name, table)
+        op.create_index(name, table, ["supersedes"], unique=True, sqlite_where=there, postgresql_where=there)

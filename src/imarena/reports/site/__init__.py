@@ -1,0 +1,1 @@
+"""Pages of the static leaderboard site, from published records alone."""

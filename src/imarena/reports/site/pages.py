@@ -1,0 +1,174 @@
+"""What the pages of a static leaderboard site show. Every name and text is as it may be published."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from imarena.core.records import Ranking
+from imarena.reports.conclusion import board_conclusion
+from imarena.reports.rank_tables import board_tables, standings_table
+from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables.table import columns
+
+_STEPS = 10
+
+
+@dataclass(frozen=True)
+class WinCounts:
+    """One model against another, seen from the first."""
+
+    wins: int
+    losses: int
+    ties: int
+
+    @property
+    def battles(self) -> int:
+        """All of them."""
+        return self.wins + self.losses + self.ties
+
+    @property
+    def share(self) -> float | None:
+        """Share won, ties counted half; None without battles."""
+        return (self.wins + self.ties / 2) / self.battles if self.battles else None
+
+    @property
+    def shade(self) -> str:
+        """The class of a cell of the win matrix."""
+        return "" if self.share is None else f"w{round(self.share * _STEPS)}"
+
+
+@dataclass(frozen=True)
+class IntervalBar:
+    """A rating and its interval on a common scale of 0 to 100."""
+
+    point: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class SiteBoard:
+    """A board on a page of its own."""
+
+    file: str
+    title: str
+    """Whose verdicts."""
+    ranking: Ranking
+    duels: Mapping[tuple[str, str], WinCounts] = field(default_factory=dict)
+    scope: str = ""
+    """The group of items, such as `task: colour`; empty: all items."""
+    number: int = 0
+    """The board among those of the whole site."""
+
+    @property
+    def conclusion(self) -> str:
+        """The board in one sentence."""
+        return board_conclusion(self.ranking) or "This board has fewer than two models."
+
+    @property
+    def standings(self) -> Table:
+        """The standings as `imarena rank` prints them."""
+        return standings_table(self.ranking, "report").filled
+
+    @property
+    def more_tables(self) -> list[Table]:
+        """What the method adds to the standings."""
+        return board_tables(self.ranking)[1:]
+
+    @property
+    def bars(self) -> list[IntervalBar]:
+        """One per model."""
+        models = self.ranking.models
+        ends = [end for one in models for end in (one.rating, one.low, one.high) if end is not None]
+        if not ends:
+            return []
+        start, width = min(ends), (max(ends) - min(ends)) or 1.0
+
+        def place(value: float | None) -> float | None:
+            return None if value is None else round((value - start) / width * 100, 2)
+
+        return [IntervalBar(place(one.rating) or 0.0, place(one.low), place(one.high)) for one in models]
+
+    @property
+    def models(self) -> list[str]:
+        """From best to worst."""
+        return [standing.model for standing in self.ranking.models]
+
+    def duel(self, one: str, other: str) -> WinCounts:
+        """How one model did against another."""
+        return self.duels.get((one, other), WinCounts(0, 0, 0))
+
+
+@dataclass(frozen=True)
+class SiteImage:
+    """An image file of the site."""
+
+    file: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class SiteExample:
+    """An output of a model, and how it did against the outputs of others for the same item."""
+
+    key: str
+    instruction: str
+    source: SiteImage | None
+    output: SiteImage | None
+    counts: WinCounts
+    credit: str = ""
+    """Licence and author of the item's images."""
+
+
+@dataclass(frozen=True)
+class ModelPage:
+    """What is known about one model."""
+
+    file: str
+    model: str
+    board: SiteBoard
+    """The site's first board: opponents, groups and examples are about it."""
+    places: Sequence[tuple[SiteBoard, tuple[Cell, ...]]]
+    """Each board that the model is on, with the cells of `PLACE_COLUMNS`."""
+    opponents: Sequence[tuple[str, WinCounts]]
+    groups: Table
+    best: Sequence[SiteExample] = ()
+    worst: Sequence[SiteExample] = ()
+
+    @property
+    def place_table(self) -> Table:
+        """The model's place on each board."""
+        return Table(PLACE_COLUMNS, tuple(cells for _, cells in self.places))
+
+
+PLACE_COLUMNS = (
+    Column("board"), Column("rank"), Column("ranks", absent="–"), Column("rating", ".1f"),
+    Column("interval", ".1f", absent="–"), Column("battles", ","), Column("coverage", ".1%", absent="–"),
+)  # fmt: skip
+GROUP_COLUMNS = columns(
+    "by", "value", Column("battles", ","), Column("won", ","), Column("lost", ","), Column("tied", ","),
+    Column("share won", ".1%", absent="–"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Site:
+    """The whole site. The first board is the one that `imarena rank` prints without options."""
+
+    title: str
+    boards: Sequence[SiteBoard]
+    groups: Mapping[int, Sequence[SiteBoard]]
+    """Boards of single groups of items, by the number of the board that they are part of."""
+    models: Sequence[ModelPage]
+    facts: str
+    left_out: Mapping[str, int]
+    """Images that are not published, by reason."""
+    battles: int = 0
+    parts: int = 0
+    """Files that hold the battles."""
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The values of each label of items."""
+
+    def model_file(self, model: str) -> str:
+        """The page of a model; empty where it has none."""
+        return next((page.file for page in self.models if page.model == model), "")

@@ -1,0 +1,63 @@
+"""Writes the site: pages by templates, and the data of the battle explorer as script files that also load from disk."""
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from imarena.core import VERSION
+from imarena.reports.site.pages import Site, SiteBoard
+from imarena.reports.tables import render_template
+
+_ASSETS = ("site.css", "site.js")
+
+
+def write_site_pages(folder: Path, site: Site) -> Path:
+    """Write all pages; returns the first one."""
+    for name in _ASSETS:
+        _write(folder / name, files("imarena.reports").joinpath("templates", name).read_text(encoding="utf-8"))
+    for board in site.boards:
+        parts = site.groups.get(board.number, ())
+        for page in (board, *parts):
+            _write_board(folder, site, page, board, parts)
+    for model in site.models:
+        _page(folder, model.file, "site_model.html.j2", site, model=model)
+    _page(folder, "battles.html", "site_battles.html.j2", site)
+    _page(folder, "about.html", "site_about.html.j2", site)
+    _write(folder / "data" / "site.js", _script("imarenaSite.start", _explorer_facts(site)))
+    return folder / "index.html"
+
+
+def write_site_part(folder: Path, number: int, items: Sequence[Any], battles: Sequence[Any]) -> None:
+    """Write one part of the battles: items, and battles that name them by their place."""
+    _write(folder / "data" / f"battles-{number}.js", _script("imarenaSite.part", number, [items, battles]))
+
+
+def _write_board(folder: Path, site: Site, page: SiteBoard, whole: SiteBoard, parts: Sequence[SiteBoard]) -> None:
+    _page(folder, page.file, "site_board.html.j2", site, board=page, whole=whole, parts=parts)
+
+
+def _page(folder: Path, file: str, template: str, site: Site, **values: Any) -> None:
+    root = "../" * file.count("/")
+    _write(folder / file, render_template(template, site=site, root=root, file=file, version=VERSION, **values))
+
+
+def _explorer_facts(site: Site) -> dict[str, Any]:
+    return {
+        "models": [[page.model, page.file] for page in site.models],
+        "boards": [board.title for board in site.boards],
+        "labels": list(site.labels),
+        "parts": site.parts,
+    }
+
+
+def _script(function: str, *values: Any) -> str:
+    """A call with JSON arguments. All but ASCII is escaped, and `<` too: no text can end a script or be read as one."""
+    arguments = ",".join(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c") for value in values)
+    return f"{function}({arguments});\n"
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,170 @@
+"use strict";
+// Everything works without a server: data arrive as script files, and texts only ever become text nodes.
+const imarenaSite = (() => {
+  const STEP = 20;
+  const root = document.body ? document.body.dataset.root : "";
+  let facts = null, parts = [], waiting = [];
+  let run = 0, shown = 0, cursor = { part: 0, row: 0 };
+  const $ = (id) => document.getElementById(id);
+  const make = (tag, text, kind) => {
+    const made = document.createElement(tag);
+    if (text !== undefined) made.textContent = text;
+    if (kind) made.className = kind;
+    return made;
+  };
+
+  function load(number) {
+    if (parts[number]) return Promise.resolve(parts[number]);
+    return new Promise((done, failed) => {
+      waiting[number] = done;
+      const script = make("script");
+      script.src = `${root}data/battles-${number}.js`;
+      script.onerror = () => failed(new Error(`data/battles-${number}.js cannot be read`));
+      document.head.append(script);
+    });
+  }
+
+  function part(number, [items, battles]) {
+    parts[number] = { items, battles };
+    if (waiting[number]) waiting[number](parts[number]);
+  }
+
+  // A battle: [item, left model, right model, left image, right image, [[board, outcome, count], ...]]
+  function counts(battle, board) {
+    const sum = [0, 0, 0];
+    for (const [number, outcome, count] of battle[5]) if (board === "" || number === Number(board)) sum[outcome] += count;
+    return sum;
+  }
+
+  function fits(part, battle, wanted) {
+    const item = part.items[battle[0]], names = [facts.models[battle[1]][0], facts.models[battle[2]][0]];
+    let side = -1;
+    if (wanted.model && (side = names.indexOf(wanted.model)) < 0) return false;
+    if (wanted.opponent && (side < 0 ? !names.includes(wanted.opponent) : names[1 - side] !== wanted.opponent)) return false;
+    for (const name of facts.labels) if (wanted[name] && item.labels[name] !== wanted[name]) return false;
+    if (wanted.text && !`${item.instruction} ${item.key}`.toLowerCase().includes(wanted.text.toLowerCase())) return false;
+    const [left, right, tie] = counts(battle, wanted.board);
+    if (left + right + tie === 0) return false;
+    if (wanted.outcome === "split") return [left, right, tie].filter((n) => n > 0).length > 1;
+    if (wanted.outcome === "tie") return tie > left && tie > right;
+    if (wanted.outcome) {
+      if (side < 0) return left !== right;
+      const [own, other] = side === 0 ? [left, right] : [right, left];
+      return wanted.outcome === "win" ? own > other && own > tie : other > own && other > tie;
+    }
+    return true;
+  }
+
+  function figure(image, alt, caption) {
+    const made = make("figure");
+    if (image) {
+      const picture = make("img");
+      picture.loading = "lazy";
+      picture.alt = alt;
+      [picture.width, picture.height] = [image[1], image[2]];
+      picture.src = `${root}images/${image[0]}`;
+      made.append(picture);
+    } else made.append(make("p", "image not published", "absent"));
+    const words = make("figcaption");
+    words.append(caption);
+    made.append(words);
+    return made;
+  }
+
+  function modelLink(number) {
+    const link = make("a", facts.models[number][0]);
+    link.href = root + facts.models[number][1];
+    return link;
+  }
+
+  function show(part, battle, wanted) {
+    const item = part.items[battle[0]], names = [facts.models[battle[1]][0], facts.models[battle[2]][0]];
+    const box = make("article", undefined, "battle");
+    box.append(make("h2", item.instruction));
+    const labels = Object.entries(item.labels).map(([name, value]) => `${name}: ${value}`);
+    box.append(make("p", [`Item ${item.key}`, item.turn, ...labels, item.credit].filter(Boolean).join(" · "), "note"));
+    const images = make("div", undefined, "images");
+    item.sources.forEach((image) => images.append(figure(image, `Source image of ${item.key}`, "source")));
+    [1, 2].forEach((side) =>
+      images.append(figure(battle[2 + side], `Output of ${names[side - 1]} for ${item.key}`, modelLink(battle[side]))));
+    box.append(images);
+    const list = make("ul", undefined, "verdicts");
+    facts.boards.forEach((title, number) => {
+      if (wanted.board !== "" && Number(wanted.board) !== number) return;
+      const words = battle[5].filter(([board]) => board === number)
+        .map(([, outcome, count]) => `${outcome === 2 ? "tie" : names[outcome]}${count > 1 ? ` × ${count}` : ""}`);
+      if (words.length) list.append(make("li", `${title}: ${words.join(", ")}`));
+    });
+    box.append(list);
+    return box;
+  }
+
+  function wantedNow() {
+    const wanted = Object.fromEntries(new FormData($("explorer")));
+    return { board: "", ...wanted };
+  }
+
+  async function search(more) {
+    const mine = ++run, wanted = wantedNow(), total = facts.parts;
+    if (!more) { $("battles").replaceChildren(); shown = 0; cursor = { part: 0, row: 0 }; }
+    $("more").hidden = true;
+    let left = STEP;
+    try {
+      while (cursor.part < total && left > 0) {
+        $("state").textContent = `Searching part ${cursor.part + 1} of ${total} …`;
+        const data = await load(cursor.part);
+        if (mine !== run) return;
+        for (; cursor.row < data.battles.length && left > 0; cursor.row += 1)
+          if (fits(data, data.battles[cursor.row], wanted)) {
+            $("battles").append(show(data, data.battles[cursor.row], wanted));
+            shown += 1;
+            left -= 1;
+          }
+        if (cursor.row >= data.battles.length) cursor = { part: cursor.part + 1, row: 0 };
+      }
+    } catch (error) {
+      $("state").textContent = `The battles cannot be shown: ${error.message}. Is the folder complete?`;
+      return;
+    }
+    const ended = cursor.part >= total;
+    $("more").hidden = ended;
+    $("state").textContent = shown === 0 ? "No battle fits these filters." : `${shown.toLocaleString("en")} ${shown === 1 ? "battle" : "battles"} shown${ended ? "; these are all" : ""}.`;
+  }
+
+  function readAddress() {
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    for (const field of $("explorer").elements) if (field.name) field.value = wanted.get(field.name) ?? "";
+  }
+
+  function writeAddress() {
+    const filled = Object.entries(wantedNow()).filter(([, value]) => value !== "");
+    history.replaceState(null, "", `#${new URLSearchParams(filled)}`);
+  }
+
+  function start(given) {
+    facts = given;
+    readAddress();
+    $("explorer").addEventListener("submit", (event) => event.preventDefault());
+    $("explorer").addEventListener("input", () => { writeAddress(); search(false); });
+    window.addEventListener("hashchange", () => { readAddress(); search(false); });
+    $("more").addEventListener("click", () => search(true));
+    search(false);
+  }
+
+  function boards() {
+    document.querySelectorAll("select[data-go]").forEach((field) =>
+      field.addEventListener("change", () => { location.href = field.value; }));
+    document.querySelectorAll("input[data-filter]").forEach((field) =>
+      field.addEventListener("input", () => {
+        const name = field.dataset.filter, wanted = field.value.toLowerCase();
+        let left = 0;
+        document.querySelectorAll(`#${name} tbody tr`).forEach((row) => {
+          row.hidden = !row.dataset.name.toLowerCase().includes(wanted);
+          left += row.hidden ? 0 : 1;
+        });
+        document.querySelector(`[data-empty="${name}"]`).hidden = left > 0;
+      }));
+  }
+  boards();
+  return { start, part };
+})();

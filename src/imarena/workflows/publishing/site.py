@@ -1,0 +1,262 @@
+"""site: a workspace's boards, models and battles as a static web site that opens from disk or any web server."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from imarena.core import Progress, UserError, counted, require_licence
+from imarena.core.notices import Notice
+from imarena.core.records import Campaign, Ranking
+from imarena.ranking import Options
+from imarena.reports import GROUP_COLUMNS, ModelPage, Site, SiteBoard, WinCounts, write_site_pages
+from imarena.reports.tables import Cell, Range, Table
+from imarena.storage import Workspace
+from imarena.workflows.boards import Board, BoardQuery, board_queries, describe_source, matrix_of, with_samples
+from imarena.workflows.publishing.new_folder import new_folder
+from imarena.workflows.publishing.record_redaction import RecordRedaction
+from imarena.workflows.publishing.site_battles import SiteBattles
+from imarena.workflows.publishing.site_images import SiteImages
+from imarena.workflows.publishing.workspace_redaction import check_outside, redact_workspace
+from imarena.workflows.serving import BattleFilters, Leaderboards, model_results
+from imarena.workflows.views import BattleColumns
+
+GROUPS = ("task", "topic", "family", "track")
+MARK = "imarena-site.txt"
+"""The file by which a folder is known as a site that may be replaced."""
+
+
+@dataclass(frozen=True)
+class SiteSettings:
+    """What a site shows."""
+
+    title: str = ""
+    licence: str = ""
+    """Of items that state none."""
+    by: tuple[str, ...] = GROUPS
+    """Each board also per value of these labels."""
+    image_px: int = 480
+    """The longer side of images."""
+    seed: int = 0
+    force: bool = False
+    """Replace an earlier site."""
+
+
+@dataclass(frozen=True)
+class SiteReport:
+    """What was written, and what was left out."""
+
+    page: str
+    boards: int
+    models: int
+    battles: int
+    images: int
+    images_left_out: dict[str, int] = field(default_factory=dict)
+    open_campaigns: tuple[str, ...] = ()
+    """Names of campaigns whose raters can see their results on the site."""
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json``."""
+        return dict(self.__dict__)
+
+
+def write_site(
+    workspace: Workspace, directory: Path, settings: SiteSettings, *, progress: Progress | None = None
+) -> SiteReport:
+    """Write the folder: whole or not at all. The same records, settings and seed give the same bytes."""
+    check_outside(workspace, directory)
+    if settings.licence:
+        require_licence(settings.licence)
+    redaction = redact_workspace(workspace, directory, licence=settings.licence)
+    maker = _SiteMaker(workspace, redaction, settings, progress or (lambda *_: None))
+    boards = maker.boards()
+    if not boards:
+        raise UserError(
+            "There is no board to show yet.", hint="Judge outputs first (`imarena battle`), or collect votes."
+        )
+    with new_folder(directory, lambda folder: _why_kept(folder, settings.force)) as part:
+        site, images = maker.write(part, boards)
+    campaigns = sorted(c.name for c in workspace.store.records(Campaign) if c.open)
+    return SiteReport(
+        str(directory / "index.html"),
+        len(site.boards) + sum(map(len, site.groups.values())),
+        len(site.models),
+        site.battles,
+        images,
+        dict(site.left_out),
+        tuple(campaigns),
+    )
+
+
+class _SiteMaker:
+    """Puts the pages together. Names and texts pass the filter of `publish` before a page sees them."""
+
+    def __init__(
+        self, workspace: Workspace, redaction: RecordRedaction, settings: SiteSettings, progress: Progress
+    ) -> None:
+        self.workspace = workspace
+        self.redaction = redaction
+        self.settings = settings
+        self.progress = progress
+        self.leaderboards = Leaderboards(workspace)
+        snapshot = self.leaderboards.snapshot()
+        self.made = snapshot.boards
+        self.entries = snapshot.view.entries
+        self.names = {name: redaction.scrub.name(name) for name in self.entries.editor.names}
+        self._files: set[str] = set()
+
+    def boards(self) -> list[tuple[Board, BoardQuery]]:
+        """The board that `imarena rank` prints, then every other board that the data allow."""
+        options = Options(seed=self.settings.seed)
+        queries = [("", BoardQuery(options=options, samples="auto"))]
+        queries += [
+            (title, replace(query, options=options, samples="auto")) for title, query in board_queries(self.made)
+        ]
+        boards: list[tuple[Board, BoardQuery]] = []
+        for number, (title, query) in enumerate(queries):
+            self.progress("boards", number, len(queries))
+            try:
+                board = self.made.board(query)
+            except UserError:  # fewer than two models, or nothing decided: there is no such board
+                continue
+            if any(board.ranking.models == earlier.ranking.models for earlier, _ in boards):
+                continue
+            boards.append((replace(board, title=title or describe_source(board.chosen)), query))
+        return boards
+
+    def write(self, folder: Path, boards: list[tuple[Board, BoardQuery]]) -> tuple[Site, int]:
+        """All pages and images; returns what they show, and the number of images."""
+        columns = [board.battles for board, _ in boards]
+        images = SiteImages(folder, self.redaction, self.settings.image_px)
+        images.read(self.workspace, self.entries, columns, self.progress)
+        shown = [self._board(number, board) for number, (board, _) in enumerate(boards)]
+        groups = {number: list(self._groups(shown[number], query)) for number, (_, query) in enumerate(boards)}
+        models = sorted({name for board in shown for name in board.models})
+        pages = {name: self._file("models", name) for name in models}
+        battles = SiteBattles(self.entries, columns, [self.names[name] for name in self.entries.editor.names], images)
+        battles.write(folder, models)
+        made = [self._model(name, pages[name], shown, images) for name in models]
+        site = Site(
+            title=self.redaction.scrub.name(self.settings.title or self.workspace.settings.name or "Leaderboard"),
+            boards=shown,
+            groups=groups,
+            models=made,
+            facts=f"{counted(len(images.items), 'item')}, {counted(len(models), 'model')}, "
+            f"{counted(battles.number, 'battle')}.",
+            left_out=dict(sorted(self.redaction.left_out.items())),
+            battles=battles.number,
+            parts=battles.parts,
+            labels=battles.labels(),
+        )
+        write_site_pages(folder, site)
+        (folder / MARK).write_text("A leaderboard site, made by `imarena site`. Open index.html.\n", encoding="utf-8")
+        return site, images.number
+
+    # ------------------------------------------------------------------ boards
+
+    def _board(self, number: int, board: Board) -> SiteBoard:
+        title = self.redaction.scrub.text(board.title)
+        file = "index.html" if number == 0 else self._file("boards", title)
+        return SiteBoard(file, title, self._published(with_samples(board)), self._duels(board.battles), "", number)
+
+    def _groups(self, whole: SiteBoard, query: BoardQuery) -> Iterator[SiteBoard]:
+        for by in self.settings.by:
+            try:
+                groups = self.made.boards(replace(query, by=by))
+            except UserError:  # no item has this label
+                continue
+            for board in groups if len(groups) > 1 else ():
+                ranking = self._published(with_samples(board))
+                if len(ranking.models) < 2:
+                    continue
+                scope = ", ".join(f"{name}: {value}" for name, value in ranking.scope.items())
+                file = self._file("boards", f"{whole.title}-{scope}")
+                yield SiteBoard(file, whole.title, ranking, self._duels(board.battles), scope, whole.number)
+
+    def _duels(self, battles: BattleColumns) -> dict[tuple[str, str], WinCounts]:
+        duels: dict[tuple[str, str], WinCounts] = {}
+        for counts in matrix_of(self.entries, battles):
+            left, right, ties = self.names[counts.left], self.names[counts.right], counts.ties + counts.both_bad
+            duels[left, right] = WinCounts(counts.wins, counts.losses, ties)
+            duels[right, left] = WinCounts(counts.losses, counts.wins, ties)
+        return duels
+
+    def _published(self, ranking: Ranking) -> Ranking:
+        """The same numbers, with names and texts as they may be published."""
+        update: dict[str, Any] = {
+            "models": tuple(one.model_copy(update={"model": self._text(one.model)}) for one in ranking.models),
+            "settings": self._json({name: value for name, value in ranking.settings.items() if name != "beside"}),
+            "details": self._json(ranking.details),
+            "excluded": self._json(ranking.excluded),
+            "scope": self._json(ranking.scope),
+            "notices": tuple(Notice(code=notice.code, values=self._json(notice.values)) for notice in ranking.notices),
+        }
+        return ranking.model_copy(update=update)
+
+    def _text(self, text: str) -> str:
+        return self.names.get(text) or self.redaction.scrub.benchmark_text(text)
+
+    def _json(self, value: Mapping[str, Any]) -> Any:
+        def of(value: JsonValue) -> JsonValue:
+            if isinstance(value, str):
+                return self._text(value)
+            if isinstance(value, list | tuple):
+                return [of(entry) for entry in value]
+            return {self._text(name): of(entry) for name, entry in value.items()} if isinstance(value, dict) else value
+
+        return of(dict(value))
+
+    # ------------------------------------------------------------------ models
+
+    def _model(self, name: str, file: str, boards: list[SiteBoard], images: SiteImages) -> ModelPage:
+        original = next(known for known, published in self.names.items() if published == name)
+        results = model_results(self.leaderboards, original, BattleFilters(source="auto"))
+        places = []
+        for board in boards:
+            for one in board.ranking.models:
+                if one.model == name:
+                    ranks: Cell = None if one.rank_low is None or one.rank_high is None else one.rank_low
+                    if one.rank_low != one.rank_high and one.rank_low is not None and one.rank_high is not None:
+                        ranks = Range(one.rank_low, one.rank_high)
+                    ends = None if one.low is None or one.high is None else Range(one.low, one.high)
+                    places.append(
+                        (board, (board.title, one.rank, ranks, one.rating, ends, one.battles, one.coverage))
+                    )  # fmt: skip
+        opponents = [
+            (self.names[duel.right], WinCounts(duel.wins, duel.losses, duel.ties + duel.both_bad))
+            for duel in results.opponents
+        ]
+        rows = []
+        for group in results.groups:
+            several = sum(other.by == group.by for other in results.groups) > 1
+            counts = WinCounts(group.counts.wins, group.counts.losses, group.counts.ties + group.counts.both_bad)
+            if several and counts.battles:
+                value = self._text(group.value) or "not stated"
+                rows.append(
+                    (group.by, value, counts.battles, counts.wins, counts.losses, counts.ties, counts.share)
+                )  # fmt: skip
+        return ModelPage(
+            file, name, boards[0], places, opponents, Table(GROUP_COLUMNS, tuple(rows)),
+            [images.example(one) for one in results.best], [images.example(one) for one in results.worst],
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------ small things
+
+    def _file(self, folder: str, name: str) -> str:
+        """A file for a name: plain letters and digits, and a number where two names would share one."""
+        plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "page"
+        number = 1
+        while (file := f"{folder}/{plain}{f'-{number}' if number > 1 else ''}.html") in self._files:
+            number += 1
+        self._files.add(file)
+        return file
+
+
+def _why_kept(folder: Path, force: bool) -> str:
+    """Why a folder that is not empty may not be replaced; empty where it may."""
+    if not (folder / MARK).is_file() or (folder / ".git").exists():
+        return "Name a new or empty folder."
+    return "" if force else "It is an earlier site: --force replaces it."

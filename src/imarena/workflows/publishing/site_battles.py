@@ -1,0 +1,117 @@
+"""The battles of a site in parts of a few hundred, so that a page loads only what it shows."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.records import Mode
+from imarena.reports import SiteImage, write_site_part
+from imarena.reports.tables import printable
+from imarena.workflows.publishing.site_images import SiteImages
+from imarena.workflows.views import LEFT, MIRRORED, RIGHT, BattleColumns, Entries
+
+LABELS = ("task", "topic", "family", "track", "dataset")
+_PART = 400
+"""Battles per file."""
+_WIN, _LOSS, _TIE = range(3)
+
+
+class SiteBattles:
+    """Pairs of outputs that some board compares, each with the verdicts on it."""
+
+    def __init__(
+        self, entries: Entries, boards: Sequence[BattleColumns], editors: Sequence[str], images: SiteImages
+    ) -> None:
+        """`editors`: the published names by the code of the editor."""
+        self.entries = entries
+        self.editors = editors
+        self.images = images
+        self.pairs, self.verdicts = _pairs(entries, boards)
+        self._shown: dict[str, set[str]] = {name: set() for name in LABELS}
+
+    @property
+    def number(self) -> int:
+        """How many battles there are."""
+        return len(self.pairs)
+
+    @property
+    def parts(self) -> int:
+        """How many files hold them."""
+        return -(-len(self.pairs) // _PART)
+
+    def write(self, folder: Path, models: Sequence[str]) -> None:
+        """Write every part. A battle is [item, left, right, left image, right image, verdicts], models by place."""
+        place = {name: number for number, name in enumerate(models)}
+        for number in range(self.parts):
+            items: list[dict[str, Any]] = []
+            known: dict[tuple[str, int, int], int] = {}
+            battles = []
+            for row in range(number * _PART, min((number + 1) * _PART, len(self.pairs))):
+                left, right = self.pairs[row].tolist()
+                unit = self._unit(left)
+                if unit not in known:
+                    known[unit] = len(items)
+                    items.append(self._item(unit, left))
+                sides = [self.editors[self.entries.editor.of[side]] for side in (left, right)]
+                images = [_image(self.images.outputs[self.entries.id_of(side)]) for side in (left, right)]
+                battles.append([known[unit], *(place[name] for name in sides), *images, self.verdicts[row]])
+            write_site_part(folder, number, items, battles)
+
+    def labels(self) -> Mapping[str, Sequence[str]]:
+        """The values of each label that divides the battles."""
+        return {name: sorted(values) for name, values in self._shown.items() if len(values) > 1}
+
+    def _unit(self, output: int) -> tuple[str, int, int]:
+        entries = self.entries
+        return entries.item_id[entries.item[output]], int(entries.turn[output]), int(entries.mode[output])
+
+    def _item(self, unit: tuple[str, int, int], output: int) -> dict[str, Any]:
+        item_id, turn, _ = unit
+        shown = self.images.items[item_id]
+        output_id = self.entries.id_of(output)
+        mode = self.images.published[output_id].mode
+        labels = {name: printable(value) for name in LABELS if (value := getattr(shown.item, name))}
+        for name, value in labels.items():
+            self._shown[name].add(value)
+        return {
+            "key": printable(shown.item.key),
+            "instruction": printable(" ".join(self.images.instruction(item_id, output_id).split())),
+            "turn": "" if mode is Mode.SINGLE else f"turn {turn + 1}, {mode.value}",
+            "labels": labels,
+            "credit": printable(shown.credit),
+            "sources": [_image(image) for image in shown.sources],
+        }
+
+
+def _image(image: SiteImage | None) -> list[str | int] | None:
+    return None if image is None else [image.file.removeprefix("images/"), image.width, image.height]
+
+
+def _pairs(entries: Entries, boards: Sequence[BattleColumns]) -> tuple[NDArray[np.int64], list[list[list[int]]]]:
+    """(n, 2) outputs of each battle, and its verdicts as [board, outcome, count].
+
+    Sides are in the order of the editors' names, battles in the order of items and then of names.
+    """
+    left = np.concatenate([board.left for board in boards]).astype(np.int64)
+    right = np.concatenate([board.right for board in boards]).astype(np.int64)
+    winner = np.concatenate([board.winner for board in boards])
+    number = np.concatenate([np.full(len(board), place) for place, board in enumerate(boards)])
+    turned = entries.editor.of[left] > entries.editor.of[right]
+    left, right = np.where(turned, right, left), np.where(turned, left, right)
+    winner = np.where(turned, MIRRORED[winner], winner)
+    outcome = np.select([winner == LEFT, winner == RIGHT], [_WIN, _LOSS], _TIE)
+    if not left.size:
+        return np.zeros((0, 2), np.int64), []
+    of = entries.editor.of
+    keys = np.stack([entries.unit[left], of[left], of[right], left, right, number, outcome], axis=1)
+    rows, counts = np.unique(keys, axis=0, return_counts=True)
+    begins = np.flatnonzero(np.any(np.diff(rows[:, 3:5], axis=0, prepend=-1), axis=1))
+    ends = [*begins[1:].tolist(), len(rows)]
+    verdicts = [
+        [[int(rows[row, 5]), int(rows[row, 6]), int(counts[row])] for row in range(begin, end)]
+        for begin, end in zip(begins.tolist(), ends, strict=True)
+    ]
+    return rows[begins, 3:5], verdicts

@@ -1,0 +1,105 @@
+"""Items and images of a site: what the filter of `publish` lets through, as small copies."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from imarena.core import InvalidImage, Progress, sha256_hex
+from imarena.core.records import Item, Output
+from imarena.images import preview
+from imarena.reports import SiteExample, SiteImage, WinCounts
+from imarena.storage import Workspace
+from imarena.workflows.publishing.record_redaction import RecordRedaction
+from imarena.workflows.serving import ResultExample
+from imarena.workflows.views import BattleColumns, Entries, instruction_of
+
+_CREDITS = ("attribution", "author", "creator", "photographer", "title", "landing_url", "source_url", "url")
+"""Imported columns that licences ask to name."""
+
+
+@dataclass(frozen=True)
+class SiteItem:
+    """A published item with its source images."""
+
+    item: Item
+    sources: tuple[SiteImage | None, ...]
+    credit: str
+
+
+class SiteImages:
+    """The items, outputs and images that a site shows. Only items that take part in a battle are on it."""
+
+    def __init__(self, folder: Path, redaction: RecordRedaction, side: int) -> None:
+        self.folder = folder / "images"
+        self.redaction = redaction
+        self.side = side
+        self.items: dict[str, SiteItem] = {}
+        """By the id in the workspace, as are the outputs."""
+        self.outputs: dict[str, SiteImage | None] = {}
+        self.published: dict[str, Output] = {}
+        self._written: dict[str, SiteImage] = {}
+
+    @property
+    def number(self) -> int:
+        """How many image files there are."""
+        return len(self._written)
+
+    def read(
+        self, workspace: Workspace, entries: Entries, battles: Iterable[BattleColumns], progress: Progress
+    ) -> None:
+        """Read the items and outputs of all battles, and write their images."""
+        used = np.zeros(entries.seq.size, bool)
+        for columns in battles:
+            used[columns.left] = used[columns.right] = True
+        outputs = {entries.id_of(place) for place in np.flatnonzero(used).tolist()}
+        items = {entries.item_id[code] for code in np.unique(entries.item[used]).tolist()}
+        for item in workspace.store.records(Item):
+            if item.item_id in items:
+                published, pictures = self.redaction.item(item)
+                images = [self._write(data) for data in pictures[: len(published.sources)]]
+                absent = [None] * (len(item.sources) - len(images))
+                self.items[item.item_id] = SiteItem(published, (*images, *absent), _credit(published))
+                progress("items", len(self.items), len(items))
+        for output in workspace.store.records(Output):
+            if output.output_id in outputs:
+                published_output, picture = self.redaction.output(output)
+                self.published[output.output_id] = published_output
+                self.outputs[output.output_id] = None if picture is None else self._write(picture)
+                progress("outputs", len(self.outputs), len(outputs))
+
+    def instruction(self, item_id: str, output_id: str) -> str:
+        """What an output was asked to do."""
+        output = self.published[output_id]
+        return instruction_of(self.items[item_id].item, output.turn, output.mode)
+
+    def example(self, one: ResultExample) -> SiteExample:
+        """An example of a model page."""
+        item, counts = self.items[one.item_id], one.counts
+        return SiteExample(
+            item.item.key,
+            self.instruction(one.item_id, one.output_id),
+            next(iter(item.sources), None),
+            self.outputs[one.output_id],
+            WinCounts(counts.wins, counts.losses, counts.ties + counts.both_bad),
+            item.credit,
+        )
+
+    def _write(self, data: bytes) -> SiteImage | None:
+        try:
+            small = preview(data, self.side)
+        except InvalidImage:
+            return None
+        name = f"{sha256_hex(small.data)[:20]}.jpg"
+        if name not in self._written:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / name).write_bytes(small.data)
+            self._written[name] = SiteImage(f"images/{name}", small.width, small.height)
+        return self._written[name]
+
+
+def _credit(item: Item) -> str:
+    """Licence and author, where the item states them."""
+    named = [f"{name.replace('_', ' ')}: {item.provenance[name]}" for name in _CREDITS if item.provenance.get(name)]
+    return "; ".join([*([f"licence: {item.licence}"] if item.licence else []), *named])

@@ -1,0 +1,143 @@
+"""``imarena site``: its numbers are those of `rank`, its filter is that of `publish`, its bytes are always the same."""
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.command import Imarena
+from tests.site_arena import EDITORS, RATER, fill_site_arena
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the workspace `a` and its site `out`."""
+    folder = tmp_path_factory.mktemp("site")
+    fill_site_arena(folder / "a")
+    report = Imarena(folder)("-w", "a", "--json", "site", "out").json
+    assert report["images_left_out"] == {"no licence is stated": 3 + 3 * 3}
+    assert (report["models"], report["battles"]) == (3, 36)
+    return folder
+
+
+def standings(page: Path) -> list[list[str]]:
+    """The rows of the standings as a reader sees them."""
+    table = page.read_text(encoding="utf-8").split('<table id="standings">')[1].split("</table>")[0]
+    rows = re.findall(r"<tr data-name.*?</tr>", table, flags=re.DOTALL)
+    cells = [re.findall(r"<(?:td|th)[^>]*>(.*?)</(?:td|th)>", row, flags=re.DOTALL) for row in rows]
+    return [[html.unescape(re.sub(r"<[^>]*>", "", cell)).strip() for cell in row] for row in cells]
+
+
+def parts(folder: Path) -> list[tuple[list[Any], list[Any]]]:
+    """The data of the battle explorer."""
+    files = sorted((folder / "data").glob("battles-*.js"))
+    return [tuple(json.loads(path.read_text().split(",", 1)[1].rstrip(";\n)"))) for path in files]
+
+
+@pytest.mark.parametrize(
+    ("page", "options"),
+    [
+        ("index.html", ()),
+        ("boards/people.html", ("--source", "people")),
+        ("boards/people-task-colour.html", ("--source", "people", "--by", "task")),
+    ],
+)
+def test_every_number_is_the_one_that_rank_prints(made: Path, page: str, options: tuple[str, ...]) -> None:
+    document = Imarena(made)("-w", "a", "--json", "rank", *options).json
+    board = document if "models" in document else next(b for b in document["boards"] if b["scope"]["task"] == "colour")
+    shown = standings(made / "out" / page)
+    assert len(shown) == len(board["models"]) == 3
+    for row, model in zip(shown, board["models"], strict=True):
+        rank, name, _, rating, interval, ranks, battles, won, lost, *more = row
+        tied = more[0] if len(more) > 1 or model["ties"] else "0"
+        assert name == model["model"].replace("\u202e", "\\u202e")
+        assert (rank, rating) == (str(model["rank"]), f"{model['rating']:.1f}")
+        low, high = (float(part) for part in interval.split(" to "))
+        assert [low, high] == pytest.approx([model["low"], model["high"]], abs=0.5)
+        assert ranks in (f"{model['rank_low']} to {model['rank_high']}", str(model["rank_low"]))
+        counts = [model[name] for name in ("battles", "wins", "losses", "ties")]
+        assert [float(battles), float(won), float(lost), float(tied)] == counts
+
+
+def test_the_explorer_holds_the_verdicts_of_the_boards(made: Path) -> None:
+    board = Imarena(made)("-w", "a", "--json", "rank").json
+    names = [row["model"] for row in board["models"]]
+    facts = json.loads((made / "out/data/site.js").read_text().removeprefix("imarenaSite.start(").rstrip(";\n)"))
+    models = [name for name, _ in facts["models"]]
+    assert sorted(models) == sorted(names)
+    wins = dict.fromkeys(models, 0)
+    for _, battles in parts(made / "out"):
+        for _, left, right, _, _, verdicts in battles:
+            for number, outcome, count in verdicts:
+                if number == 0 and outcome < 2:
+                    wins[models[(left, right)[outcome]]] += count
+    assert wins == {row["model"]: row["wins"] for row in board["models"]}
+
+
+def test_nothing_private_and_no_image_without_a_licence(made: Path) -> None:
+    texts = [path.read_bytes().decode("latin-1") for path in (made / "out").rglob("*") if path.is_file()]
+    everything = "\n".join(texts)
+    for secret in (RATER, "Alice", "alice@example.org", "my cat died", "/home/someone", str(made)):
+        assert secret not in everything, secret
+    assert "author: A. Photographer" in everything, "licences ask for it"
+    for items, battles in parts(made / "out"):
+        for battle in battles:
+            item = items[battle[0]]
+            licensed = int(item["key"].removeprefix("item-")) % 4 != 3
+            assert (battle[3] is not None) is (battle[4] is not None) is licensed
+            assert all((image is not None) is licensed for image in item["sources"])
+    assert "12 images: no licence is stated" in (made / "out/about.html").read_text()
+
+
+def test_hostile_names_are_text_everywhere(made: Path) -> None:
+    for path in (made / "out").rglob("*"):
+        if path.suffix in (".html", ".js"):
+            text = path.read_text(encoding="utf-8")
+            assert "<img src=x" not in text, path
+            assert "\u202e" not in text, path
+            if path.parent.name == "data":
+                assert "<" not in text
+    assert sorted(path.name for path in (made / "out/models").iterdir())[:2] == ["ash.html", "birch.html"]
+
+
+def test_the_same_records_and_seed_give_the_same_bytes(made: Path) -> None:
+    Imarena(made)("-w", "a", "site", "again")
+    one, other = (
+        {path.relative_to(made / name): path.read_bytes() for path in (made / name).rglob("*") if path.is_file()}
+        for name in ("out", "again")
+    )
+    assert one == other
+
+
+def test_only_a_site_is_replaced(made: Path) -> None:
+    imarena = Imarena(made)
+    assert "--force replaces it" in imarena("-w", "a", "site", "out", code=2).err
+    imarena("-w", "a", "site", "out", "--force", "--title", "Trees", "--licence", "CC0-1.0", "--by", "topic")
+    assert "Trees" in (made / "out/index.html").read_text()
+    assert (made / "out/boards/people-topic-topic-0.html").is_file()
+    assert "No image was left out." in (made / "out/about.html").read_text()
+    (made / "mine").mkdir()
+    (made / "mine/thesis.tex").write_text("x")
+    assert "not empty" in imarena("-w", "a", "site", "mine", "--force", code=2).err
+    assert "is not a licence" in imarena("-w", "a", "site", "x", "--licence", "mine", code=2).err
+
+
+def test_a_workspace_without_verdicts_has_no_site(imarena: Imarena, tmp_path: Path) -> None:
+    imarena("init", "empty")
+    ended = imarena("-w", "empty", "site", "out", code=2)
+    assert "no board" in ended.err
+    assert "imarena battle" in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_open_campaigns_are_reported(imarena: Imarena, tmp_path: Path) -> None:
+    from imarena.core.records import Campaign
+    from imarena.storage import open_workspace
+
+    fill_site_arena(tmp_path / "a", items=4, editors=EDITORS[:2])
+    with open_workspace(tmp_path / "a") as workspace:
+        workspace.store.put(Campaign(campaign_id="c", name="spring", kind="preference"))
+    assert "still open ('spring')" in imarena("-w", "a", "site", "out").err
