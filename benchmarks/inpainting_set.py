@@ -292,7 +292,7 @@ REMOVALS: dict[str, dict[str, tuple[Maker, float, float]]] = {
 
 def _jpeg(image: Pixels, quality: int) -> Pixels:
     data = cv2.imencode(".jpg", image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])[1]
-    return np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR)[..., ::-1], np.uint8)
+    return np.asarray(np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)[..., ::-1], np.uint8)
 
 
 def _small(image: Pixels, side: int) -> Pixels:
@@ -356,7 +356,8 @@ def made_outputs(photos: list[Pixels], things: list[Thing], items: int, seed: in
             content = "right" if rng.random() < chance else str(rng.choice(others))
             make, sc, pq = contents[content]
             if rng.random() < 1 / 12:
-                content, make, sc, pq = "copy", lambda _, given=source: given, 0.0, 1.0
+                content, sc, pq = "copy", 0.0, 1.0
             place = _renewed(scene) if editor in RENEWING and kind != "remove" else scene
-            exhibit = Exhibit(words, encode_pixels(render(make(place), rng)), sources=(encode_pixels(source),))
+            image = source if content == "copy" else make(place)
+            exhibit = Exhibit(words, encode_pixels(render(image, rng)), sources=(encode_pixels(source),))
             yield MadeOutput(item, editor, content, exhibit, float(np.sqrt((sc + 0.02) * pq * quality)))

@@ -60,7 +60,7 @@ def test_what_comes_closer_to_the_words_scores_more(folder: Path, monkeypatch: p
     judge = make({"model": str(folder), "device": "cpu", "ocr": "never"})
     blue = with_disc((30, 60, 210))
 
-    def likeness(picture: np.ndarray, text: str) -> float:  # type: ignore[type-arg]
+    def likeness(picture: np.ndarray, text: str) -> float:
         return 0.3 if "dog" in text and picture[..., 2].max() > 205 else 0.2
 
     monkeypatch.setattr(judge, "_likeness", likeness)
