@@ -1,15 +1,16 @@
 """EdiVal's scores at scale: 572 items x 3 turns x 13 editors at 128 pixels, planned, killed, resumed.
 
-python -m benchmarks.edival_run WORKSPACE [--items 572] [--editors 13] [--kill-after 60] [--seconds 0] [--dimension ...]
+python -m benchmarks.edival_run WORKSPACE [--items 572] [--editors 13] [--kill-after 60] [--kills 1] [--seconds 0]
 
-Makes a workspace of rendered chains (once; an existing one is used again), plans the scores, starts `imarena edival
-score`, ends it with ``kill -9``, and starts it again. Every measurement is logged by identity: the run fails where
-something was measured again that was stored when the process was killed. `--seconds` ends the second run too (0: it
-goes to its end).
+Makes a workspace of rendered chains, plans the scores, starts `imarena edival score`, ends it with ``kill -9`` after
+`--kill-after` seconds, `--kills` times, and starts it once more. `--seconds` ends the last run too (0: it goes to its
+end). Run the same command again to continue, also where the workspace is half made. Every measurement is logged by
+identity: the benchmark fails where a run measures something that was stored when it started.
 """
 
 import argparse
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -54,12 +55,15 @@ def habits(count: int) -> dict[str, Callable[[Scene, SceneEdit, np.random.Genera
 
 
 def make_workspace(folder: Path, items: int, editors: int) -> None:
-    """Items with plans, and three turns by every editor."""
-    init_workspace(folder)
+    """Items with plans, and three turns by every editor. Items that are complete are left alone."""
+    if not (folder / "arena.db").exists():
+        init_workspace(folder)
     with open_workspace(folder) as workspace:
         intake = WorkspaceIntake(workspace)
+        complete = {key[0]: number for key, number in workspace.store.count(Output, "item_id").items()}
+        made_before = {row["key"]: complete.get(row["id"], 0) for row in workspace.store.rows(Item)}
         for number, entry in enumerate(edival_entries(items)):
-            if entry.scene is None:
+            if entry.scene is None or made_before.get(f"{number:04d}", 0) == editors * len(entry.steps):
                 continue
             small = entry.model_copy(update={"scene": entry.scene.model_copy(update={"width": SIDE, "height": SIDE})})
             plan = entry_plan(small)
@@ -117,12 +121,42 @@ def _start(folder: Path, log: Path, dimension: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, env={**os.environ, LOG: str(log)}, stderr=subprocess.DEVNULL)
 
 
-def _stop(process: subprocess.Popen[bytes], seconds: float) -> None:
+def _stop(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait for a run; end it with ``kill -9`` after so many seconds (0: never). True where it was killed."""
     try:
         process.wait(seconds or None)
     except subprocess.TimeoutExpired:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
+        return True
+    return False
+
+
+def run_once(folder: Path, dimension: str, seconds: float) -> int:
+    """One run, killed after `seconds`. Gives how many measurements it made that were stored when it started."""
+    with open_workspace(folder) as workspace:
+        stored = {row["id"] for row in workspace.store.rows(Evidence)}
+    log = folder / f"measured-{len(list(folder.glob('measured-*.txt'))) + 1}.txt"
+    log.touch()
+    wall, cpu = time.monotonic(), _child_seconds()
+    killed = _stop(_start(folder, log, dimension), seconds)
+    measured = Counter(log.read_text(encoding="utf-8").split())
+    repeated = stored & set(measured)
+    with open_workspace(folder) as workspace:
+        now = sum(workspace.store.count(Evidence).values())
+        print(
+            f"{'killed' if killed else 'ended'} after {time.monotonic() - wall:.0f} s ({_child_seconds() - cpu:.0f} s "
+            f"of CPU): {len(stored):,} measurements were stored, {sum(measured.values()):,} made ("
+            f"{sum(measured.values()) - len(measured):,} of them twice at the same time), {now:,} stored; "
+            f"{_judged(workspace):,} judgments; measured though stored: {len(repeated)}",
+            flush=True,
+        )
+    return len(repeated)
+
+
+def _child_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
@@ -132,6 +166,7 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=572)
     parser.add_argument("--editors", type=int, default=13)
     parser.add_argument("--kill-after", type=float, default=60)
+    parser.add_argument("--kills", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--dimension", default="")
     parser.add_argument("--score", action="store_true", help=argparse.SUPPRESS)
@@ -139,32 +174,16 @@ def main() -> None:
     if chosen.score:
         score(chosen.workspace, chosen.dimension)
         return
-    started = time.monotonic()
-    if not (chosen.workspace / "arena.db").exists():
-        make_workspace(chosen.workspace, chosen.items, chosen.editors)
-    print(f"made in {time.monotonic() - started:.0f} s")
-    started = time.monotonic()
+    started = time.process_time()
+    make_workspace(chosen.workspace, chosen.items, chosen.editors)
+    print(f"made in {time.process_time() - started:.0f} s of CPU", flush=True)
+    started = time.process_time()
     with open_workspace(chosen.workspace) as workspace:
         jobs = plan_edival(workspace, None)
         counts = [f"{job.wired.dimension} {job.estimate.new:,} to ask" for job in jobs]
-        print(f"planned in {time.monotonic() - started:.1f} s: {', '.join(counts)}")
-    first, second = chosen.workspace / "measured-1.txt", chosen.workspace / "measured-2.txt"
-    for log in (first, second):
-        log.unlink(missing_ok=True)
-        log.touch()
-    _stop(_start(chosen.workspace, first, chosen.dimension), chosen.kill_after)
-    with open_workspace(chosen.workspace) as workspace:
-        stored = {evidence.evidence_id for evidence in workspace.store.records(Evidence)}
-        print(f"killed: {len(stored):,} measurements and {_judged(workspace):,} judgments are stored")
-    started = time.monotonic()
-    _stop(_start(chosen.workspace, second, chosen.dimension), chosen.seconds)
-    again = Counter(second.read_text(encoding="utf-8").split())
-    repeated = stored & set(again)
-    with open_workspace(chosen.workspace) as workspace:
-        print(
-            f"resumed for {time.monotonic() - started:.0f} s: {sum(again.values()):,} more measurements, "
-            f"{_judged(workspace):,} judgments; measured again though stored: {len(repeated)}"
-        )
+        print(f"planned in {time.process_time() - started:.1f} s of CPU: {', '.join(counts)}", flush=True)
+    repeated = sum(run_once(chosen.workspace, chosen.dimension, chosen.kill_after) for _ in range(chosen.kills))
+    repeated += run_once(chosen.workspace, chosen.dimension, chosen.seconds)
     if repeated:
         raise SystemExit(1)
 

@@ -12,6 +12,7 @@ from imarena.storage import Workspace, init_workspace
 from tests.command import Imarena
 from tests.new_databases import copy_new_databases
 from tests.postgres import new_database, newest_database, server
+from tests.s3 import server as s3_server
 
 ROOT = Path(__file__).resolve().parents[1]
 # no test is timed: a slow machine is no bug
@@ -41,6 +42,13 @@ def postgres() -> Iterator[str]:
     """The address of a PostgreSQL server that lives as long as the test session."""
     with server() as uri:
         yield uri
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[str]:
+    """The address of an S3 server that lives as long as the test session."""
+    with s3_server() as endpoint:
+        yield endpoint
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -8,7 +8,7 @@ from PIL import Image
 
 from imarena.core.ids import sha256_hex
 from imarena.core.records import ImageRef, Item, Judgment, Order, Origin, Outcome, Output, Rater, Turn, Vote
-from imarena.storage import Workspace
+from imarena.storage import Blobs, Workspace
 
 
 def png(seed: int = 0, size: tuple[int, int] = (24, 16)) -> bytes:
@@ -65,3 +65,9 @@ def vote(rater: Rater, left: Output, right: Output, *, key: str, preference: Out
 def picture_of(workspace: Workspace, name: str) -> ImageRef:
     """A small picture of its own for a name, stored."""
     return kept(workspace, zlib.crc32(name.encode()))
+
+
+def blob_folder(workspace: Workspace) -> Blobs:
+    """The pictures of a workspace that keeps them in a folder."""
+    assert isinstance(workspace.blobs, Blobs)
+    return workspace.blobs

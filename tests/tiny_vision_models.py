@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.tiny_encoders import make_clip, vision_config
 from tests.tiny_encoders import tokenizer as word_tokenizer
-from tests.tiny_encoders import vision_config
 from tests.unit.editors.tiny_pipelines import qwen_tokenizer
 
 NOUNS = ("cup", "dog", "red", "person", "car")
@@ -253,6 +253,19 @@ def make_hpsv3(folder: Path) -> Path:
     config = json.loads((folder / "config.json").read_text())
     config["text_config"]["vocab_size"] -= 1  # as of Qwen2-VL itself: the reward token is one more
     (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+def make_quality_heads(folder: Path) -> Path:
+    """A tiny CLIP, with heads of two layers (plausibility) and of one without a bias (aesthetics)."""
+    torch = import_module("torch")
+    make_clip(folder)
+    heads = {
+        "plausibility.0.weight": torch.randn(5, 8), "plausibility.0.bias": torch.randn(5),
+        "plausibility.2.weight": torch.randn(1, 5), "plausibility.2.bias": torch.randn(1),
+        "aesthetics.0.weight": torch.randn(1, 8),
+    }  # fmt: skip
+    import_module("safetensors.torch").save_file(heads, folder / "heads.safetensors")
     return folder
 
 

@@ -1,5 +1,6 @@
 """The O figures of ImagenHub and VIEScore: `import`, then one command each, without a table made by hand."""
 
+import csv
 import json
 import math
 from pathlib import Path
@@ -87,3 +88,27 @@ def test_people_rank_the_editors_by_the_overall(shared_data: Path, editing: str)
     order = [model["model"] for model in sorted(board["models"], key=lambda model: model["rank"])]
     assert order[0] == max(published, key=lambda model: published[model]["O_avg"]) == "MagicBrush"
     assert order[-1] == min(published, key=lambda model: published[model]["O_avg"]) == "Imagic"
+
+
+@pytest.mark.slow
+def test_the_report_has_the_tables_of_imagenhub_and_viescore(shared_data: Path, editing: str, tmp_path: Path) -> None:
+    """Kappa and alpha of each model, and the judge's correlation, as published, in the tables of the report."""
+    out = tmp_path / "out"
+    imarena("-w", editing, "report", str(out), "--judge", "gpt4o_0shot", "--gallery", "0")
+    tables = [list(csv.DictReader(path.open(encoding="utf-8"))) for path in sorted((out / "tables").glob("*.csv"))]
+    published = json.loads((shared_data / "imagenhub" / "published.json").read_text())["Text-Guided_IE"]
+    agreed = next(rows for rows in tables if rows and {"criterion", "model", "kappa", "ordinal"} <= rows[0].keys())
+    found = {row["model"]: row for row in agreed if row["criterion"] == "overall"}
+    assert found.keys() == published.keys()
+    for model, row in found.items():
+        if math.isnan(published[model]["O_alpha"]):
+            assert row["kappa"] in ("", "undefined")
+        else:
+            assert float(row["kappa"]) == pytest.approx(published[model]["O_kappa"], abs=1e-6), model
+            assert float(row["ordinal"]) == pytest.approx(published[model]["O_alpha"], abs=1e-6), model
+    aligned = next(rows for rows in tables if rows and {"judge", "criterion", "Spearman", "bias"} <= rows[0].keys())
+    (line,) = [row for row in aligned if row["judge"] == "gpt4o_0shot" and row["criterion"] == "overall"]
+    assert round(float(line["Spearman"]), 3) == 0.589
+    page = (out / "report.md").read_text()
+    assert "MagicBrush" in page
+    assert "Table 3. Human ratings by task, with judge and agreement" in page

@@ -52,9 +52,10 @@ def test_the_demo_survives_kills_and_finds_the_known_order(imarena: Imarena, tmp
     assert f"{first['judgments']} scores and {first['battles']} battles" in second
     assert "studio-flaky is left out of it" in second
     assert imarena("-w", "d", "--json", "verify", "--deep").json["clean"] is True
-    page = (tmp_path / "d" / "report" / "index.html").read_text()
+    page = (tmp_path / "d" / "report.html").read_text()
     assert "Leaderboard" in page
     assert "Known truth" in page
+    assert "turn 2 of 3" in page, "a chain of three turns is shown"
     assert "http://" not in page.replace("http://www.w3.org", "")
     board = imarena("-w", "d", "--json", "rank", "--judge", "builtin").json
     assert board["models"][-1]["model"] == "studio-new-image"

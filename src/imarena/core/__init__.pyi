@@ -11,6 +11,7 @@ from .errors import DiskFull as DiskFull
 from .errors import ImarenaError as ImarenaError
 from .errors import InvalidImage as InvalidImage
 from .errors import MissingExtra as MissingExtra
+from .errors import StorageFailed as StorageFailed
 from .errors import StoreError as StoreError
 from .errors import UnknownName as UnknownName
 from .errors import UserError as UserError

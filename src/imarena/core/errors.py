@@ -59,6 +59,10 @@ class DiskFull(DatabaseFailed):
     """There is no room for what was to be stored. What was stored before is safe."""
 
 
+class StorageFailed(DatabaseFailed):
+    """The storage of images cannot be reached or refuses: no fact about an image."""
+
+
 class BudgetSpent(ImarenaError):
     """The next call could pass the cost that was allowed: the run stops before it."""
 

@@ -52,6 +52,10 @@ class Settings(_Section):
     name: str = "arena"
     executor: ExecutorKind = "auto"
     """Where questions are answered, unless a command's `--executor` says otherwise."""
+    blobs: str = ""
+    """Where the pictures are: a folder, or ``s3://bucket/prefix``. Empty: the folder ``blobs`` of the workspace."""
+    blobs_endpoint: str = ""
+    """The address of S3-compatible storage. Empty: what the environment names, else Amazon's."""
     database: DatabaseSettings = DatabaseSettings()
     cache: CacheSettings = CacheSettings()
     board: BoardSettings = BoardSettings()

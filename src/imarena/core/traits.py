@@ -84,6 +84,8 @@ class JudgeTraits:
     """Kinds of `Evidence` that it makes itself (`Verdict.evidence`) and is given again where they are stored."""
     cpu_bound: bool = False
     """It computes here and waits for nobody: it runs in workers, one per core, beside the event loop."""
+    gpus: float = 0.0
+    """GPUs (or a share of one) that each worker on a cluster gets; none where the cluster has none."""
     seconds: float | None = None
     """Assumed seconds per verdict of a judge that computes here, until earlier verdicts are measured."""
     prompts: Mapping[str, PromptPreview] = field(default_factory=dict)
@@ -165,6 +167,8 @@ class EditorTraits:
     """It takes the conversation: in multi-turn mode its requests have the earlier turns as `history`."""
     cpu_bound: bool = False
     """It computes here and waits for nobody."""
+    gpus: float = 0.0
+    """GPUs (or a share of one) that each worker on a cluster gets; none where the cluster has none."""
     opening: Callable[[], AbstractAsyncContextManager[object]] | None = None
     """Opens what it needs while it works, such as a client or a model; None where there is nothing to open."""
     resumable: Resumable | None = None

@@ -1,7 +1,11 @@
 from .executors import OpenExecutor as OpenExecutor
 from .executors import open_executor as open_executor
 from .executors import read_executor as read_executor
+from .ray_lane import ask_nodes as ask_nodes
+from .ray_lane import cluster as cluster
 from .run import FLUSH_S as FLUSH_S
+from .run import DoneElsewhere as DoneElsewhere
+from .run import NotNow as NotNow
 from .run import RunPlan as RunPlan
 from .run import RunTally as RunTally
 from .run import run_plan as run_plan

@@ -8,10 +8,10 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Executor as Pool
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, cast, get_args
+from typing import Generic, cast, get_args
 
 from imarena.core import ExecutorKind, UnknownName
 from imarena.engine.process_lane import ProcessLane, pack_task
@@ -50,12 +50,18 @@ def resolve_executor(kind: ExecutorKind, questions: int, *, computes: bool) -> E
 
 @asynccontextmanager
 async def open_executor(
-    kind: ExecutorKind, task: WorkerTask[Q, A], questions: int, *, computes: bool, at_once: int | None
+    kind: ExecutorKind,
+    task: WorkerTask[Q, A],
+    questions: int,
+    *,
+    computes: bool,
+    at_once: int | None,
+    gpus: float = 0.0,
 ) -> AsyncIterator[OpenExecutor[Q, A]]:
     """An executor for as many questions. `computes`: an answer is all computing and needs a core.
 
     `at_once`: how many at a time; None: as many as there are cores, or eight that wait. Left while questions are under
-    way (a second Ctrl-C), it ends their workers.
+    way (a second Ctrl-C), it ends their workers. `gpus`: for each worker on a cluster that has some.
     """
     cores = os.cpu_count() or 1
     which = resolve_executor(kind, questions, computes=computes)
@@ -64,11 +70,18 @@ async def open_executor(
     elif which == "threads":
         with ThreadPoolExecutor(cores) as pool:
             yield OpenExecutor(_in_threads(task, pool), max(1, min(at_once or 2 * cores, 2 * cores, questions)))
-    else:
-        with _workers(which, task) as (start, most):
+    elif which == "ray":
+        from imarena.engine.ray_lane import cluster, cluster_slots, ray_executor
+
+        with cluster() as ray:
+            most, share = cluster_slots(ray, gpus)
             slots = max(1, min(at_once or most, most, questions))
-            with _lanes(start, slots) as ask:
-                yield OpenExecutor(ask, slots)
+            with ray_executor(ray, task, slots, share) as ask_cluster:
+                yield OpenExecutor(ask_cluster, slots)
+    else:
+        slots = max(1, min(at_once or cores, cores, questions))
+        with _lanes(partial(ProcessLane, pack_task(task)), slots) as ask:
+            yield OpenExecutor(ask, slots)
 
 
 def _here(task: WorkerTask[Q, A]) -> Executor[Q, A]:
@@ -87,20 +100,6 @@ def _in_threads(task: WorkerTask[Q, A], pool: Pool) -> Executor[Q, A]:
         return await asyncio.get_running_loop().run_in_executor(pool, lambda: asyncio.run(task.attempt(question)))
 
     return ask
-
-
-@contextmanager
-def _workers(kind: ExecutorKind, task: WorkerTask[Q, A]) -> Iterator[tuple[Callable[[], Lane[Q, A]], int]]:
-    """What starts a worker, and how many of them there may be."""
-    data = pack_task(task)
-    with ExitStack() as held:
-        if kind == "ray":
-            from imarena.engine.ray_lane import RayLane, cluster, cluster_cpus
-
-            ray: Any = held.enter_context(cluster())
-            yield partial(RayLane, ray, data), cluster_cpus(ray)
-        else:
-            yield partial(ProcessLane, data), os.cpu_count() or 1
 
 
 @contextmanager

@@ -1,34 +1,58 @@
 """Workers on a Ray cluster: the one that `RAY_ADDRESS` names, else one on this machine.
 
 Starting one takes 15 to 50 seconds and a round trip 16 ms: worth it for many machines, not for one. The machines of
-a cluster need this package; pictures are sent with each question.
+a cluster need this package; images go through the object store, each once. When a worker or its machine dies, its
+question goes to another one; results are written by the process that asks, and by no other.
 """
 
 import asyncio
 import os
-import pickle
+import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, Generic
 
 from imarena.core import MissingExtra, UserError, first_line
-from imarena.engine.process_worker import load_pickle, unpack_task
-from imarena.engine.task import A, Q, WorkerDied, WorkerTask
+from imarena.engine.process_lane import pack_task
+from imarena.engine.process_worker import unpack_task
+from imarena.engine.ray_images import ImageReceiver, ImageSender
+from imarena.engine.task import A, Executor, Q, WorkerDied, WorkerTask
+
+START_S = 120.0
+"""How long a worker may take to start before others get its work."""
+TRIES = 3
+"""Workers that may die of one question: then it is the question, not the machine."""
+
+
+class NoRoom(WorkerDied):
+    """The cluster has no room for another worker now: others do its work."""
 
 
 @contextmanager
-def cluster() -> Iterator[Any]:
-    """Ray, connected; a cluster that was started here ends with the block, another's goes on."""
+def cluster(address: str = "") -> Iterator[Any]:
+    """Ray, connected; a cluster that was started here ends with the block, another's goes on.
+
+    `address`: another cluster than `RAY_ADDRESS` names.
+    """
     try:
         import ray
     except ImportError as error:
         raise MissingExtra("Running on Ray", "ray") from error
+    if address:
+        _check_reachable(address)
     started = not ray.is_initialized()
     with redirect_stdout(sys.stderr):  # where Ray prints what it has to say of dead workers, until it has stopped
         if started:
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported unless the user says so
-            ray.init(log_to_driver=False, include_dashboard=False, configure_logging=False)
+            try:
+                ray.init(address or None, log_to_driver=False, include_dashboard=False, configure_logging=False)
+            except (ConnectionError, RuntimeError, ValueError) as error:
+                where = address or os.environ.get("RAY_ADDRESS", "") or "this machine"
+                raise UserError(
+                    f"There is no Ray cluster at {where}: {first_line(error)}.",
+                    hint="Start one with 'ray start --head' and name its HOST:PORT; all machines need the same Ray.",
+                ) from error
         try:
             yield ray
         finally:
@@ -36,31 +60,71 @@ def cluster() -> Iterator[Any]:
                 ray.shutdown()
 
 
-def cluster_cpus(ray: Any) -> int:
-    """How many questions the cluster can work on at once."""
-    return max(1, int(ray.cluster_resources().get("CPU", 1)))
+def _check_reachable(address: str) -> None:
+    """Raise `UserError` where nobody listens at HOST:PORT: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+    except OSError as error:
+        raise UserError(
+            f"There is no Ray cluster at {address}: {first_line(error)}.",
+            hint="Start one with 'ray start --head' and name its HOST:PORT.",
+        ) from error
+
+
+def cluster_slots(ray: Any, gpus: float) -> tuple[int, float]:
+    """How many questions the cluster can work on at once, and the GPUs for each: none where it has none."""
+    offered = ray.cluster_resources()
+    cpus, has = int(offered.get("CPU", 1)), offered.get("GPU", 0.0)
+    if gpus <= 0 or has <= 0:
+        return max(1, cpus), 0.0
+    return max(1, min(cpus, int(has / gpus))), gpus
 
 
 class RayLane(Generic[Q, A]):
     """One actor, started with its first question; it is not started again by Ray, for a new lane takes its place."""
 
-    def __init__(self, ray: Any, task: bytes) -> None:
+    def __init__(self, ray: Any, task: bytes, images: ImageSender, gpus: float = 0.0) -> None:
         self._ray = ray
         self._task = task
+        self._images = images
+        self._gpus = gpus
         self._actor: Any = None
+        self.waiting = 0
+        """Questions that were sent and have no answer yet."""
 
-    async def ask(self, question: Q) -> A:
-        """Send the question and wait for its answer."""
+    async def ask(self, question: Q, *, patient: bool = True) -> A:
+        """Send the question and wait for its answer. Raises `NoRoom` where the cluster does not start the worker.
+
+        `patient`: wait for the start however long it takes, because there is no other worker.
+        """
         if self._actor is None:
-            self._actor = self._ray.remote(num_cpus=1, max_restarts=0)(_Actor).remote(self._task)
+            await self._start(patient=patient)
+        data, refs = await asyncio.to_thread(self._images.pack, question)
+        self.waiting += 1
         try:
-            answer, error = await asyncio.wrap_future(self._actor.ask.remote(pickle.dumps(question)).future())
-        except self._ray.exceptions.RayActorError as error:
+            answer, error = await asyncio.wrap_future(self._actor.ask.remote(data, refs).future())
+        except (self._ray.exceptions.RayActorError, self._ray.exceptions.ObjectLostError) as error:
             raise WorkerDied(f"the Ray actor ended: {first_line(error)}") from error
+        finally:
+            self.waiting -= 1
         if error is not None:
             raise error
         typed: A = answer
         return typed
+
+    async def _start(self, *, patient: bool) -> None:
+        remote = self._ray.remote(num_cpus=1, num_gpus=self._gpus, max_restarts=0)
+        self._actor = remote(_Actor).remote(self._task)
+        started = asyncio.wrap_future(self._actor.ready.remote().future())
+        try:
+            await asyncio.wait_for(started, None if patient else START_S)
+        except TimeoutError as error:
+            raise NoRoom("the cluster has no room for another worker") from error
+        except self._ray.exceptions.RayActorError as error:
+            raise WorkerDied(f"the Ray actor did not start: {first_line(error)}") from error
 
     def stop(self, *, at_once: bool) -> None:  # noqa: ARG002
         """End the actor. What it was asked is answered by then, or nobody waits for it any more."""
@@ -68,17 +132,86 @@ class RayLane(Generic[Q, A]):
             self._ray.kill(self._actor)
 
 
+@contextmanager
+def ray_executor(ray: Any, task: WorkerTask[Q, A], slots: int, gpus: float) -> Iterator[Executor[Q, A]]:
+    """A worker for each slot. The question of one that dies goes to another; a new one is started if there is room."""
+    images, data = ImageSender(ray.put), pack_task(task)
+    lanes: list[RayLane[Q, A] | None] = [RayLane(ray, data, images, gpus) for _ in range(slots)]
+    most = slots
+
+    def lane_of(slot: int) -> RayLane[Q, A]:
+        """The worker of a slot; where it died and the cluster has no room for a new one, that with the least to do."""
+        own = lanes[slot]
+        if own is not None:
+            return own
+        alive = [lane for lane in lanes if lane is not None]
+        if not alive or len(alive) < min(most, cluster_slots(ray, gpus)[0]):
+            own = lanes[slot] = RayLane(ray, data, images, gpus)
+            return own
+        return min(alive, key=lambda lane: lane.waiting)
+
+    async def ask(slot: int, question: Q) -> A:
+        nonlocal most
+        died = 0
+        while True:
+            lane = lane_of(slot)
+            try:
+                return await lane.ask(question, patient=all(other in (None, lane) for other in lanes))
+            except WorkerDied as error:
+                lane.stop(at_once=True)
+                lanes[:] = [None if other is lane else other for other in lanes]
+                if isinstance(error, NoRoom):
+                    most = max(1, sum(other is not None for other in lanes))
+                    continue
+                died += 1
+                if died == TRIES:
+                    raise
+
+    try:
+        yield ask
+    finally:
+        for lane in lanes:
+            if lane is not None:
+                lane.stop(at_once=True)
+
+
+def ask_nodes(ray: Any, ask: Callable[..., A], *arguments: Any, timeout_s: float = 120.0) -> dict[str, A | Exception]:
+    """Run a function once on every machine of a cluster; by the machine's id, what it returned or how it failed."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    asked = {
+        node["NodeID"]: ray.remote(num_cpus=0, max_retries=0)(ask)
+        .options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))
+        .remote(*arguments)
+        for node in ray.nodes()
+        if node["Alive"]
+    }
+    answers: dict[str, A | Exception] = {}
+    for name, answer in asked.items():
+        try:
+            answers[name] = ray.get(answer, timeout=timeout_s)
+        except (ray.exceptions.RayError, TimeoutError) as error:
+            answers[name] = error
+    return answers
+
+
 class _Actor:
     """On the cluster: holds the task and answers one question after the other."""
 
     def __init__(self, data: bytes) -> None:
+        import ray
+
         self._data = data
         self._task: WorkerTask[Any, Any] | None = None
+        self._images = ImageReceiver(ray.get)
 
-    def ask(self, question: bytes) -> Any:
+    def ready(self) -> None:
+        """Answers when the actor has started."""
+
+    def ask(self, question: bytes, refs: dict[str, Any]) -> Any:
         """An answer, or what was raised on purpose."""
         try:
             self._task = self._task or unpack_task(self._data)
-            return asyncio.run(self._task.outcome(load_pickle(question)))
+            return asyncio.run(self._task.outcome(self._images.unpack(question, refs)))
         except UserError as error:
             return None, error

@@ -22,8 +22,18 @@ W = TypeVar("W")
 R = TypeVar("R")
 
 _LOG = logging.getLogger(__name__)
-FLUSH_S = 2.0
+FLUSH_S = 0.5
 BATCH = 200
+RETRY_S = 0.5
+"""How long a run waits before it tries work again that somebody else is at, where it has nothing else to do."""
+
+
+class NotNow(Exception):
+    """Somebody else is at this piece of work: it is tried again later."""
+
+
+class DoneElsewhere(Exception):
+    """Somebody else has done this piece of work: there is nothing to write."""
 
 
 @dataclass
@@ -31,6 +41,7 @@ class _Ongoing:
     """A run while it lasts."""
 
     done: int = 0
+    elsewhere: int = 0
     stopped: str = ""
 
 
@@ -42,6 +53,8 @@ class RunTally:
     stopped: str = ""
     """Why it ended before its work was done; empty where it was not."""
     seconds: float = 0.0
+    elsewhere: int = 0
+    """Pieces of work that somebody else did meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +63,7 @@ class RunPlan(Generic[W, R]):
 
     work: Iterable[W]
     do: Callable[[int, W], Awaitable[R]]
-    """Does one piece of work in a slot; those of one slot follow one another."""
+    """Does one piece of work in a slot; those of one slot follow one another. May raise `NotNow`, `DoneElsewhere`."""
     failed: Callable[[W, Exception], R]
     """Turns an unexpected failure into a record."""
     write: Callable[[list[R]], None]
@@ -80,11 +93,11 @@ async def run_plan(plan: RunPlan[W, R], *, progress: Progress | None = None) -> 
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
-            await sink.flush()
+            await sink.close()
     seconds = time.monotonic() - started
     if progress:
         progress(plan.stage, ongoing.done, plan.total)
-    return RunTally(ongoing.done, ongoing.stopped, seconds)
+    return RunTally(ongoing.done, ongoing.stopped, seconds, ongoing.elsewhere)
 
 
 async def _work(
@@ -94,9 +107,20 @@ async def _work(
         try:
             work = source.take(slot)
         except StopIteration:
-            return
+            await sink.flush()  # somebody else may wait for it
+            if not source.put_back:
+                return
+            await asyncio.sleep(RETRY_S)
+            source.retry()
+            continue
         try:
             result = await plan.do(slot, work)
+        except NotNow:
+            source.put_back.append(work)
+            continue
+        except DoneElsewhere:
+            ongoing.elsewhere += 1
+            continue
         except BudgetSpent as error:
             ongoing.stopped = str(error)
             return
@@ -117,6 +141,8 @@ class _Source(Generic[W]):
         self._rest = iter(plan.work)
         self._waiting: deque[deque[W]] = deque()
         self._taken: dict[int, deque[W]] = {}
+        self.put_back: list[W] = []
+        """What could not be done when it was tried."""
         if plan.group is not None:
             groups: dict[str, deque[W]] = {}
             for work in self._rest:
@@ -133,6 +159,11 @@ class _Source(Generic[W]):
         self._taken[slot] = mine
         return mine.popleft()
 
+    def retry(self) -> None:
+        """Hand out once more what was put back."""
+        self._waiting.extend(deque([work]) for work in self.put_back)
+        self.put_back.clear()
+
 
 class _Sink(Generic[R]):
     """Collects results and writes them in batches, off the event loop, one batch at a time."""
@@ -143,11 +174,32 @@ class _Sink(Generic[R]):
         self._held: list[R] = []
         self._last = time.monotonic()
         self._lock = asyncio.Lock()
+        self._later: asyncio.Task[None] | None = None
+        self._waits = False
 
     async def put(self, result: R) -> None:
         self._held.append(result)
         if len(self._held) >= BATCH or time.monotonic() - self._last >= self._flush_s:
             await self.flush()
+        elif self._later is None or self._later.done():
+            if self._later is not None:
+                self._later.result()  # where it failed, the run ends
+            self._waits = True
+            self._later = asyncio.create_task(self._flush_later())
+
+    async def _flush_later(self) -> None:
+        """Write what nothing follows for a while: whoever dies before it is written pays for it again."""
+        await asyncio.sleep(self._flush_s)
+        self._waits = False
+        await self.flush()
+
+    async def close(self) -> None:
+        """Write the rest."""
+        if self._later is not None and self._waits:
+            self._later.cancel()
+        elif self._later is not None:
+            await self._later
+        await self.flush()
 
     async def flush(self) -> None:
         async with self._lock:

@@ -15,6 +15,8 @@ from .chat.judge import need_chat as need_chat
 from .chat.judge import pass_name as pass_name
 from .chat.prompt import load_prompt as load_prompt
 from .chat.prompt import render_prompt as render_prompt
+from .chat.yes_no import STYLE_CHECK as STYLE_CHECK
+from .chat.yes_no import STYLE_DIMENSION as STYLE_DIMENSION
 from .compute_time import ComputeTime as ComputeTime
 from .compute_time import count_new as count_new
 from .compute_time import measure_compute_time as measure_compute_time

@@ -180,6 +180,22 @@ CARDS: Mapping[str, JudgeCard] = {
         None,
         "VisionReward's questions and weights, from its files.",
     ),
+    "vlm-follows": JudgeCard(
+        "imarena.judges.chat.yes_no:make_vlm_follows",
+        "pointwise",
+        "chat",
+        (0, 1),
+        "Yes or no by a model alone: does the edit follow its instruction (EdiVal's VLM-only baseline)?",
+        "instruction_following",
+    ),
+    "style-check": JudgeCard(
+        "imarena.judges.chat.yes_no:make_style_check",
+        "pointwise",
+        "chat",
+        (0, 1),
+        "Yes or no by a model alone: is the image in the style that the instruction names (EdiVal, appendix F)?",
+        "style",
+    ),
     "clipscore": JudgeCard(
         "imarena.judges.local.embeddings:make_clipscore",
         "pointwise",
@@ -195,6 +211,14 @@ CARDS: Mapping[str, JudgeCard] = {
         (-1, 1),
         "CLIP likeness of source and output: highest where nothing was changed.",
         "visual_consistency",
+    ),
+    "clip-dir": JudgeCard(
+        "imarena.judges.local.clip_direction:make",
+        "pointwise",
+        "vision",
+        (-1, 1),
+        "CLIP_dir: whether the image moved the way in which the words did; items with a plan (EdiVal's baseline).",
+        "instruction_following",
     ),
     "dino": JudgeCard(
         "imarena.judges.local.embeddings:make_dino",

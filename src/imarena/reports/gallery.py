@@ -65,7 +65,11 @@ def gallery_section(
 
 def _notes(of: int, chosen: list[Item], pairs: Mapping[str, Mapping[str, list[_Pair]]]) -> Iterator[str]:
     note = f"{len(chosen)} of {of} items; the figure beside a judge's name is its own score."
-    yield note + (" Of several turns the last is shown." if any(len(item.turns) > 1 for item in chosen) else "")
+    yield note + (
+        " Of several turns the last is shown, and of one editor all of them."
+        if any(len(item.turns) > 1 for item in chosen)
+        else ""
+    )
     together: dict[str, list[_Pair]] = defaultdict(list)
     for by_judge in pairs.values():
         for judge, some in by_judge.items():
@@ -85,7 +89,7 @@ def _tally(pairs: list[_Pair]) -> str:
 
 
 def spread_items(items: Sequence[Item], count: int) -> list[Item]:
-    """Items from as many tasks as possible, by a draw that depends on nothing but the items."""
+    """Items from as many tasks as possible, by a draw that depends on nothing but the items; one has several turns."""
     by_task: dict[str, list[Item]] = defaultdict(list)
     for item in sorted(items, key=lambda item: content_id("gallery", item.item_id)):
         by_task[item.task or ""].append(item)
@@ -95,7 +99,11 @@ def spread_items(items: Sequence[Item], count: int) -> list[Item]:
             chosen.append(by_task[task].pop(0))
             if not by_task[task]:
                 del by_task[task]
-    return chosen[:count]
+    chosen = chosen[:count]
+    chains = [item for item in items if len(item.turns) > 1]
+    if count > 1 and chains and not any(len(item.turns) > 1 for item in chosen):
+        chosen[-1] = min(chains, key=lambda item: content_id("gallery", item.item_id))
+    return chosen
 
 
 def last_outputs(item: Item, outputs: Iterable[Output]) -> list[Output]:
@@ -130,7 +138,13 @@ def _exhibit(
 ) -> GalleryItem:  # fmt: skip
     shown = [PageImage(picture(image), "source") for image in item.sources]
     shown += [PageImage(picture(image), "reference") for image in item.references]
-    for output in sorted(last_outputs(item, outputs), key=lambda o: -truth.get(o.output_id, 0.0)):
+    ordered = sorted(last_outputs(item, outputs), key=lambda o: -truth.get(o.output_id, 0.0))
+    shown += [
+        PageImage(picture(image), f"{output.editor}, turn {output.turn + 1} of {len(item.turns)}")
+        for output in _earlier_turns(ordered, outputs)
+        if (image := output.image) is not None
+    ]
+    for output in ordered:
         if output.image is not None:
             notes = [f"{judge.name} {_shown(score)}" for judge, score in scores.get(output.output_id, {}).items()]
             notes += [f"true {truth[output.output_id]:.2f}"] if output.output_id in truth else []
@@ -139,6 +153,20 @@ def _exhibit(
     title = " · ".join(part for part in (item.key, item.task, item.topic) if part)
     remarks = (*(_verdict(item, judge, some) for judge, some in pairs.items()), *_lacking(item, outputs))
     return GalleryItem(title, instruction, tuple(shown), remarks)
+
+
+def _earlier_turns(last: Sequence[Output], outputs: Sequence[Output]) -> list[Output]:
+    """The turns before the last one of the first editor that took them one by one."""
+    by_id = {output.output_id: output for output in outputs}
+    for output in last:
+        chain: list[Output] = []
+        parent = by_id.get(output.parent_id or "") if output.mode is Mode.MULTI_TURN else None
+        while parent is not None:
+            chain.insert(0, parent)
+            parent = by_id.get(parent.parent_id or "")
+        if chain:
+            return chain
+    return []
 
 
 def _shown(score: float) -> str:

@@ -1,11 +1,13 @@
-"""A report as a folder that opens in any browser: one HTML page, its pictures beside it, nothing fetched."""
+"""A report that opens in any browser: one HTML page that fetches nothing, alone or in a folder with other forms."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from re import findall
 
 from imarena.core import VERSION
 from imarena.core.records import now
-from imarena.reports.tables import Table, render_template
+from imarena.reports.charts import Chart
+from imarena.reports.tables import Table, render_template, to_csv, to_latex
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,9 @@ class Section:
     warnings: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     plots: tuple[PageImage, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    points: tuple[str, ...] = ()
+    """Short statements, as a list below the text."""
     exhibits: tuple[GalleryItem, ...] = ()
 
 
@@ -57,8 +62,27 @@ class Page:
 
 def write_html(page: Page, folder: Path) -> Path:
     """Write ``index.html``. Everything from data is escaped."""
+    return write_html_file(page, folder / "index.html")
+
+
+def write_html_file(page: Page, path: Path) -> Path:
+    """Write the page to this file. Charts are inside; pictures are wherever their `file` points, such as data URIs."""
     made_at = now().strftime("%Y-%m-%d %H:%M UTC")
-    return _write(folder / "index.html", render_template("report.html.j2", page=page, version=VERSION, made_at=made_at))
+    return _write(path, render_template("report.html.j2", page=page, version=VERSION, made_at=made_at))
+
+
+def write_folder(page: Page, folder: Path) -> Path:
+    """Write ``index.html`` and, beside it, Markdown, LaTeX, one CSV file per table, and charts as PNG and SVG."""
+    write_markdown(page, folder)
+    tables = [(section, table) for section in page.sections for table in section.tables]
+    _write(folder / "report.tex", "\n\n".join(to_latex(table) for _, table in tables) + "\n")
+    for number, (section, table) in enumerate(tables, 1):
+        words = "-".join(findall(r"[a-z0-9]+", (table.title or section.title).lower()))[:60].strip("-")
+        _write(folder / "tables" / f"{number:02d}-{words}.csv", to_csv(table))
+    for section in page.sections:
+        for chart in section.charts:
+            chart.save(folder / "plots")
+    return write_html(page, folder)
 
 
 def markdown(page: Page) -> str:

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from imarena.core import counted
 from imarena.core.notices import sentences
 from imarena.core.records import Ranking
+from imarena.reports.charts import chart_of
 from imarena.reports.conclusion import board_conclusion
-from imarena.reports.page import PageImage, Section
-from imarena.reports.rank_plots import METHODS, ratings_chart, save_pair, wins_chart
+from imarena.reports.page import Section
+from imarena.reports.rank_plots import METHODS, ratings_chart, wins_chart
 from imarena.reports.rank_tables import board_tables, interval_cell, ranks_cell
 from imarena.reports.tables import Cell, Column, Table
 from imarena.reports.tables.table import columns, count_cell
@@ -134,18 +134,16 @@ def _with_meanings(text: str, states: Sequence[str]) -> str:
     return f"{text}. {'; '.join(words)}." if words else f"{text}."
 
 
-def board_section(title: str, ranking: Ranking, folder: Path, index: int) -> Section:
-    """One leaderboard: its tables and notices, and its plots, which are saved in the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    plots = []
+def board_section(title: str, ranking: Ranking, index: int) -> Section:
+    """One leaderboard: its tables, notices and charts."""
+    charts = []
     for name, caption, draw in (
-        ("ratings", "Ratings with 95 % intervals", ratings_chart),
-        ("wins", "Share of points that the row took from the column", wins_chart),
+        ("ratings", "ratings with 95 % intervals", ratings_chart),
+        ("wins", "share of points that the row took from the column", wins_chart),
     ):
         chart = draw(ranking)
         if chart is not None:
-            light, dark = save_pair(chart, folder, f"board-{index + 1}-{name}")
-            plots.append(PageImage(light, caption, dark=dark, scale=2))
+            charts.append(chart_of(f"board-{index + 1}-{name}", f"{title}: {caption}", chart))
     battles = f"{counted(ranking.n_battles, 'battle')}; method {METHODS.get(ranking.method, ranking.method)}."
     standings, *others = board_tables(ranking)
     return Section(
@@ -153,7 +151,7 @@ def board_section(title: str, ranking: Ranking, folder: Path, index: int) -> Sec
         tuple(text for text in (board_conclusion(ranking, "editor"), battles) if text),
         tuple(sentences(ranking.notices, "report")),
         tables=(replace(standings, title=""), *others),  # what the board says stands above it already
-        plots=tuple(plots),
+        charts=tuple(charts),
     )
 
 

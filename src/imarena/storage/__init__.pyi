@@ -9,7 +9,10 @@ from .access import StoredToken as StoredToken
 from .access import Visitor as Visitor
 from .backup import backup as backup
 from .backup import restore as restore
+from .blob_store import BlobStore as BlobStore
+from .blob_store import open_blobs as open_blobs
 from .blobs import Blobs as Blobs
+from .claims import Claims as Claims
 from .codec import from_row as from_row
 from .codec import microseconds as microseconds
 from .codec import to_row as to_row
@@ -23,8 +26,8 @@ from .exclusions import lift_exclusions as lift_exclusions
 from .exclusions import read_exclusions as read_exclusions
 from .forms import Form as Form
 from .forms import form_of_row as form_of_row
-from .migrate import newest_version as newest_version
 from .prepared import PreparedStatement as PreparedStatement
+from .schema_versions import newest_version as newest_version
 from .scratch import copy_workspace as copy_workspace
 from .scratch import scratch_copy as scratch_copy
 from .served_pictures import add_served_pictures as add_served_pictures

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, insert, inspect, literal, select, text, tuple_
 
-from imarena.core import FILE_NAME, VERSION, Progress, UserError, load_settings, sha256_hex
+from imarena.core import FILE_NAME, VERSION, InvalidImage, Progress, UserError, load_settings, sha256_hex
 from imarena.core.records import now
 from imarena.storage import migrate, schema
+from imarena.storage.blob_store import FOLDER, BlobStore, open_blobs
 from imarena.storage.blobs import Blobs
 from imarena.storage.database import connect, reading, sqlite_url, writing
 from imarena.storage.store import Store
@@ -43,7 +44,7 @@ def backup(workspace: Workspace, target: Path, *, progress: Progress | None = No
     part.mkdir(parents=True)
     counts = dump_database(workspace.store.engine, part / "arena.db")
     shutil.copyfile(workspace.root / FILE_NAME, part / FILE_NAME)
-    store = Blobs(target / "blobs")
+    store = Blobs(target / FOLDER)
     rows = [row for row in workspace.store.images() if not row["withdrawn_at"]]
     missing = []
     for done, row in enumerate(rows):
@@ -86,6 +87,12 @@ def settings_with_url(settings: str, url: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def settings_with_blobs(settings: str, blobs: str) -> str:
+    """Settings that name another place of the pictures; everything else stays as it is."""
+    kept = re.sub(r"(?m)^[ \t]*blobs(_endpoint)?[ \t]*=.*\n?", "", settings)
+    return f"blobs = {json.dumps(blobs, ensure_ascii=False)}\n{kept}" if blobs else kept
+
+
 def snapshots(target: Path) -> list[Path]:
     """The snapshots in a backup folder, oldest first."""
     return (
@@ -95,8 +102,13 @@ def snapshots(target: Path) -> list[Path]:
     )
 
 
-def restore(source: Path, root: Path, *, url: str = "", progress: Progress | None = None) -> Snapshot:
-    """Make a workspace from a snapshot (or from the newest one in a backup folder)."""
+def restore(
+    source: Path, root: Path, *, url: str = "", blobs: str | None = None, progress: Progress | None = None
+) -> Snapshot:
+    """Make a workspace from a snapshot (or from the newest one in a backup folder).
+
+    `blobs`: where its pictures go; empty: into the workspace's folder; None: to where the snapshot's settings say.
+    """
     candidates = [source] if (source / _MANIFEST).is_file() else snapshots(source)
     if not candidates:
         raise UserError(f"There is no backup in {source}.", hint="Name the folder that 'imarena backup' wrote to.")
@@ -107,22 +119,27 @@ def restore(source: Path, root: Path, *, url: str = "", progress: Progress | Non
     if sha256_hex((snapshot / "arena.db").read_bytes()) != manifest["database_sha256"]:
         raise UserError(f"The database in {snapshot} was changed or is damaged.", hint="Use another snapshot.")
     settings = load_settings(snapshot / FILE_NAME)
-    rows, missing = _restore_blobs(snapshot, root, progress)
+    settings_text = (snapshot / FILE_NAME).read_text(encoding="utf-8")
+    if blobs is not None:
+        settings_text = settings_with_blobs(settings_text, blobs)
+        settings = settings.model_copy(update={"blobs": blobs, "blobs_endpoint": ""})
+    root.mkdir(parents=True, exist_ok=True)
+    rows, missing = _restore_blobs(snapshot, open_blobs(root, settings), progress)
     if not url and not settings.database.url and not settings.database.url_env:
         shutil.copyfile(snapshot / "arena.db", root / "arena.db")
     else:
         _load(snapshot / "arena.db", url or database_url(root, settings))
-    settings_text = (snapshot / FILE_NAME).read_text(encoding="utf-8")
     part = root / f"{FILE_NAME}.part"  # last: with it the folder is a workspace, and until then this can be run again
     part.write_text(settings_with_url(settings_text, url) if url else settings_text, encoding="utf-8")
     part.replace(root / FILE_NAME)
     return Snapshot(snapshot, manifest["records"], rows - len(missing), tuple(missing))
 
 
-def _restore_blobs(snapshot: Path, root: Path, progress: Progress | None) -> tuple[int, list[str]]:
+def _restore_blobs(snapshot: Path, store: BlobStore, progress: Progress | None) -> tuple[int, list[str]]:
     """Copy a snapshot's pictures. Returns how many it names, and the hashes of those that are lost."""
-    store, pictures = Blobs(root / "blobs"), Blobs(snapshot.parent / "blobs")
-    store.root.mkdir(parents=True, exist_ok=True)
+    pictures = Blobs(snapshot.parent / FOLDER)
+    if isinstance(store, Blobs):
+        store.root.mkdir(parents=True, exist_ok=True)
     records = Store(connect(sqlite_url(snapshot / "arena.db")))
     rows = [row["sha256"] for row in records.images() if not row["withdrawn_at"]]
     for row in records.images():
@@ -138,14 +155,17 @@ def _restore_blobs(snapshot: Path, root: Path, progress: Progress | None) -> tup
     return len(rows), missing
 
 
-def _copy_blob(source: Blobs, target: Blobs, sha256: str) -> bool:
-    """Copy a blob; False where it is missing or damaged, and then nothing is written."""
+def _copy_blob(source: BlobStore, target: BlobStore, sha256: str) -> bool:
+    """Copy a blob; False where it is missing or damaged, or was withdrawn there: then nothing is written."""
     if source.size(sha256) is None:
         return False
     data = source.get(sha256)
     if sha256_hex(data) != sha256:
         return False
-    target.put(data)
+    try:
+        target.put(data)
+    except InvalidImage:
+        return False
     return True
 
 

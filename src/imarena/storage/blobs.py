@@ -6,7 +6,7 @@ that names it is committed only afterwards.
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from imarena.core import InvalidImage, StoreError, sha256_hex
@@ -17,6 +17,11 @@ class Blobs:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+
+    @property
+    def place(self) -> str:
+        """Where they are, for people."""
+        return str(self.root)
 
     def path(self, sha256: str) -> Path:
         """Where a blob lives."""
@@ -59,12 +64,24 @@ class Blobs:
         except FileNotFoundError:
             raise StoreError(f"The image {sha256} is missing from {self.root}. Run 'imarena verify'.") from None
 
+    def head(self, sha256: str, count: int) -> bytes:
+        """The first bytes of a blob."""
+        try:
+            with self.path(sha256).open("rb") as file:
+                return file.read(count)
+        except FileNotFoundError:
+            raise StoreError(f"The image {sha256} is missing from {self.root}. Run 'imarena verify'.") from None
+
     def size(self, sha256: str) -> int | None:
         """Size on disk, or None where it is missing."""
         try:
             return self.path(sha256).stat().st_size
         except FileNotFoundError:
             return None
+
+    def sizes(self, hashes: Sequence[str]) -> list[int | None]:
+        """The sizes of many."""
+        return [self.size(sha256) for sha256 in hashes]
 
     def digest(self, sha256: str) -> str:
         """The hash of what is really there."""
@@ -114,6 +131,13 @@ class Blobs:
             for second in sorted(first.glob("[0-9a-f][0-9a-f]")):
                 for blob in sorted(second.iterdir()):
                     yield blob.name
+
+    def older(self, moment: float) -> Iterator[tuple[str, int]]:
+        """Hash and size of what nobody stored since `moment`."""
+        for sha256 in self:
+            status = self.path(sha256).stat()
+            if status.st_mtime <= moment:
+                yield sha256, status.st_size
 
     def leftovers(self) -> list[Path]:
         """Parts of writes that never finished."""

@@ -1,44 +1,40 @@
 """Schema versions: make, check and upgrade a database."""
 
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, Engine, MetaData, Table, Text, inspect, select
+from sqlalchemy import Connection, Engine, func, inspect, select
+from sqlalchemy.exc import OperationalError
 
 from imarena.core import Progress, UserError
 from imarena.storage.database import reading, writing
 from imarena.storage.schema import metadata
+from imarena.storage.schema_versions import (
+    MIGRATIONS,
+    VERSION_TABLE,
+    is_known_version,
+    newest_version,
+    schema_versions,
+)
+
+__all__ = [
+    "check_schema",
+    "current_version",
+    "is_known_version",
+    "newest_version",
+    "schema_drift",
+    "schema_versions",
+    "upgrade",
+]
 
 # Alembic is slow to import and every command opens a workspace: it is loaded only to upgrade.
-_FOLDER = Path(__file__).parent / "migrations"
-_VERSION = Table("alembic_version", MetaData(), Column("version_num", Text))
-
-
-@cache
-def schema_versions() -> tuple[str, ...]:
-    """All schema versions, oldest first: the numbers that the migrations' file names start with."""
-    return tuple(sorted(path.name.partition("_")[0] for path in (_FOLDER / "versions").glob("[0-9]*_*.py")))
-
-
-def newest_version() -> str:
-    """The schema version that this software writes."""
-    if not schema_versions():
-        raise UserError("This installation has no schema.", hint="Install imarena again.")
-    return schema_versions()[-1]
 
 
 def current_version(engine: Engine) -> str | None:
     """The schema version of a database; None where it is empty."""
     with reading(engine) as connection:
-        if not inspect(connection).has_table(_VERSION.name):
+        if not inspect(connection).has_table(VERSION_TABLE.name):
             return None
-        return connection.execute(select(_VERSION.c.version_num)).scalar()
-
-
-def is_known_version(revision: str) -> bool:
-    """Is this a version that this software can read or upgrade?"""
-    return revision in schema_versions()
+        return connection.execute(select(VERSION_TABLE.c.version_num)).scalar()
 
 
 def check_schema(engine: Engine) -> None:
@@ -60,6 +56,10 @@ def check_schema(engine: Engine) -> None:
     )
 
 
+LOCK_WAIT_S = 30
+_LOCKED = "55P03"
+_UPGRADING = 0x696D6172656E61
+"""The number of PostgreSQL's advisory lock that an upgrade holds."""
 DERIVED = "0005"
 """The version that brought derived columns: filled in batches before its migration, which only adds their indexes."""
 
@@ -81,11 +81,30 @@ def _run(engine: Engine, to: str) -> None:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(_FOLDER))
+    config.set_main_option("script_location", str(MIGRATIONS))
     config.set_main_option("path_separator", "os")
     with writing(engine, links_checked_at_end=True) as connection:
+        if engine.dialect.name == "postgresql":
+            _lock_out_others(connection)
         config.attributes["connection"] = connection
-        command.upgrade(config, to)
+        try:
+            command.upgrade(config, to)
+        except OperationalError as error:
+            if getattr(error.orig, "sqlstate", "") != _LOCKED:
+                raise
+            raise UserError(
+                f"The upgrade waited {LOCK_WAIT_S} seconds for processes that use the database; nothing was changed.",
+                hint="Stop `imarena serve` and the runs on this database, then run the same command again.",
+            ) from error
+
+
+def _lock_out_others(connection: Connection) -> None:
+    """One upgrade at a time; it waits a while for those who use the tables, and they wait for it."""
+    if not connection.execute(select(func.pg_try_advisory_xact_lock(_UPGRADING))).scalar():
+        raise UserError(
+            "Another process is upgrading this database.", hint="Run the same command again when that one has ended."
+        )
+    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{LOCK_WAIT_S}s'")
 
 
 def schema_drift(engine: Engine) -> list[Any]:

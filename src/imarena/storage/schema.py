@@ -279,12 +279,9 @@ invitations = Table(
 """Links for people. The secret itself is told once and not kept."""
 
 guests = Table(
-    "guests",
-    metadata,
-    Column("invitation_id", Text, ForeignKey("invitations.id"), primary_key=True),
-    Column("person", Text, primary_key=True),
-    Column("rater_id", Text, ForeignKey("raters.id")),
-)
+    "guests", metadata, Column("invitation_id", Text, ForeignKey("invitations.id"), primary_key=True),
+    Column("person", Text, primary_key=True), Column("rater_id", Text, ForeignKey("raters.id")),
+)  # fmt: skip
 """Who came by an invitation. `person` is a hash of what a crowd platform calls them."""
 
 sessions = Table(
@@ -392,5 +389,10 @@ blobs = Table(
 )
 """Every picture ever kept. `hashed_at`: when a deep check last read it, so that a deep check resumes."""
 
+claims = Table(
+    "claims", metadata, Column("work_id", Text, primary_key=True), Column("owner", Text, nullable=False),
+    Column("expires", Float, nullable=False), Index("claims_of_owner", "owner"),
+)  # fmt: skip
+"""Which process is at which piece of work (``claims.py``). `expires`: seconds since 1970 by the database's clock."""
 facts = Table("facts", metadata, Column("key", Text, primary_key=True), Column("value", Text, nullable=False))
 """What the workspace knows of itself: its id, when it was made."""

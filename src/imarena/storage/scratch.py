@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from imarena.core import FILE_NAME, UserError
-from imarena.storage.backup import dump_database, settings_with_url
+from imarena.storage.backup import dump_database, settings_with_blobs, settings_with_url
+from imarena.storage.blob_store import FOLDER
+from imarena.storage.blobs import Blobs
 from imarena.storage.database import connect, sqlite_url
 from imarena.storage.store import Store
 from imarena.storage.workspace import Workspace, open_workspace
@@ -33,14 +35,21 @@ def copy_workspace(workspace: Workspace, to: Path) -> Workspace:
         raise UserError(f"{to} is not empty.", hint="Name a new folder for the copy.")
     to.mkdir(parents=True, exist_ok=True)
     dump_database(workspace.store.engine, to / "arena.db")
-    (to / "blobs").mkdir()
+    copies = Blobs(to / FOLDER)
+    copies.root.mkdir()
     for sha256 in workspace.blobs:
-        source, target = workspace.blobs.path(sha256), to / workspace.blobs.path(sha256).relative_to(workspace.root)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(source, target)
-        except OSError:  # another disk
-            shutil.copyfile(source, target)
-    settings = (workspace.root / FILE_NAME).read_text(encoding="utf-8")
+        if isinstance(workspace.blobs, Blobs):
+            _link(workspace.blobs.path(sha256), copies.path(sha256))
+        else:
+            copies.put(workspace.blobs.get(sha256))
+    settings = settings_with_blobs((workspace.root / FILE_NAME).read_text(encoding="utf-8"), "")
     (to / FILE_NAME).write_text(settings_with_url(settings, ""), encoding="utf-8")
     return open_workspace(to)
+
+
+def _link(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:  # another disk
+        shutil.copyfile(source, target)

@@ -1,6 +1,7 @@
 """The store: records in, records out. Facts are appended; nothing here rewrites a judgment or a vote."""
 
 import json
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from imarena.storage import schema
 from imarena.storage.codec import KINDS, RecordKind, from_row, record_kind, to_row
 from imarena.storage.database import reading, writing
 from imarena.storage.forms import form_of
+from imarena.storage.schema_versions import check_not_newer
 
 R = TypeVar("R", bound=Record)
 Pair = tuple[Record, dict[str, Any]]
@@ -23,6 +25,8 @@ PAGE = 1_000
 """Rows read at a time, and ids looked up at a time."""
 REMEMBERED = 50_000
 """Ids of items and outputs that a store knows to be there without a look."""
+CHECK_S = 10.0
+"""How often a process that writes looks whether the schema is still one that it knows."""
 SHARED = 4
 """Only those are remembered that are named this often by the records added with them: others seldom come again."""
 
@@ -50,6 +54,7 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._checked = -CHECK_S
         self._there: dict[str, int] = {}
         """Items and outputs that later records may name, each with its `seq`: a row of these never goes away."""
 
@@ -70,6 +75,7 @@ class Store:
         met: dict[str, int] = {}
         by_kind: dict[str, Added] = {}
         with writing(self.engine, durable=durable) as connection:
+            self._check_version(connection)
             for kind in KINDS:
                 if kind.record in groups:
                     by_kind[kind.record.__name__] = self._append(connection, kind, groups[kind.record], met)
@@ -103,6 +109,12 @@ class Store:
         if rows:
             with writing(self.engine) as connection:
                 self._insert_missing(connection, schema.blobs, rows)
+
+    def _check_version(self, connection: Connection) -> None:
+        """Now and then: has somebody upgraded the database meanwhile?"""
+        if time.monotonic() - self._checked >= CHECK_S:
+            check_not_newer(connection)
+            self._checked = time.monotonic()
 
     def _remember(self, met: dict[str, int]) -> None:
         """Keep what a transaction found, now that it is committed: before, its own rows could still go away."""

@@ -8,6 +8,7 @@ from sqlalchemy import or_, select, update
 from imarena.core import UserError
 from imarena.core.records import Evidence, Item, Output, Rater, Tombstone, now
 from imarena.storage import schema
+from imarena.storage.claims import drop_expired
 from imarena.storage.database import reading, truncate_wal, writing
 from imarena.storage.verify import item_images
 from imarena.storage.workspace import Workspace
@@ -32,14 +33,11 @@ def collect_garbage(workspace: Workspace, *, remove: bool, grace_s: float = GRAC
     """
     limit = time.time() - grace_s
     used = _used(workspace)
-    unused = {
-        sha256: status.st_size
-        for sha256 in workspace.blobs
-        if sha256 not in used and (status := workspace.blobs.path(sha256).stat()).st_mtime <= limit
-    }
+    unused = {sha256: size for sha256, size in workspace.blobs.older(limit) if sha256 not in used}
     old = [path for path in workspace.blobs.leftovers() if path.stat().st_mtime <= limit]
     size = sum(path.stat().st_size for path in old)
     if remove:
+        drop_expired(workspace.store.engine)
         for path in old:
             path.unlink(missing_ok=True)
         unused = _remove(workspace, list(unused), limit)

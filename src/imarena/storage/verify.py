@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, func, select, update
 
 from imarena.core import Progress, first_line
-from imarena.core.records import ImageRef, Item, now
+from imarena.core.records import ImageRef, Item, Output, now
 from imarena.storage import schema
 from imarena.storage.codec import KINDS, RecordKind, from_row, to_row
 from imarena.storage.database import reading, writing
@@ -149,17 +149,41 @@ def _item_images(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
 
 def _blobs(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
     rows = list(workspace.store.images())
-    for done, row in enumerate(rows):
-        if done % 100 == 0:
-            tell("blobs", done, len(rows))
-        size = workspace.blobs.size(row["sha256"])
-        if row["withdrawn_at"]:
-            if size is not None:
-                yield Finding("withdrawn_blob", row["sha256"], "its bytes are still there: withdraw it again")
-        elif size is None:
-            yield Finding("missing_blob", row["sha256"], "the file is not there")
-        elif size != row["size_bytes"]:
-            yield Finding("changed_blob", row["sha256"], f"has {size} bytes where {row['size_bytes']} were stored")
+    naming = _Naming(workspace)
+    for start in range(0, len(rows), _HASH_BATCH):
+        tell("blobs", start, len(rows))
+        page = rows[start : start + _HASH_BATCH]
+        for row, size in zip(page, workspace.blobs.sizes([row["sha256"] for row in page]), strict=True):
+            sha256 = row["sha256"]
+            if row["withdrawn_at"]:
+                if size is not None:
+                    yield Finding("withdrawn_blob", sha256, "its bytes are still there: withdraw it again")
+            elif size is None:
+                yield Finding("missing_blob", sha256, f"it is not in {workspace.blobs.place}{naming(sha256)}")
+            elif size != row["size_bytes"]:
+                what = f"has {size} bytes where {row['size_bytes']} were stored"
+                yield Finding("changed_blob", sha256, f"{what}{naming(sha256)}")
+
+
+class _Naming:
+    """Says which records name a picture."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._items: dict[str, list[str]] | None = None
+
+    def __call__(self, sha256: str) -> str:
+        """The first records that name it, to be put behind a finding."""
+        if self._items is None:
+            self._items = {}
+            for item in self._workspace.store.records(Item):
+                for image in item_images(item):
+                    self._items.setdefault(image.sha256, []).append(f"the item {item.key}")
+        outputs = self._workspace.store.records(Output, image_sha256=sha256)
+        made = [f"the output {output.output_id} of {output.editor or 'an unnamed editor'}" for output in outputs]
+        names = [*self._items.get(sha256, []), *made]
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        return f"; named by {', '.join(names[:3])}{more}" if names else "; no item or output names it"
 
 
 def _records(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
@@ -191,6 +215,7 @@ def _hashes(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
     rows = [row for row in workspace.store.images() if not row["withdrawn_at"]]
     due = [row for row in rows if row["hashed_at"] is None]
     good: list[str] = []
+    naming = _Naming(workspace)
     for done, row in enumerate(due):
         tell("hashes", len(rows) - len(due) + done, len(rows))
         sha256 = row["sha256"]
@@ -199,7 +224,7 @@ def _hashes(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
         if workspace.blobs.digest(sha256) == sha256:
             good.append(sha256)
         else:
-            yield Finding("changed_blob", sha256, "its bytes have another hash")
+            yield Finding("changed_blob", sha256, f"its bytes have another hash{naming(sha256)}")
         if len(good) >= _HASH_BATCH:
             _remember(workspace, good)
             good = []

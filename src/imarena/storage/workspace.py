@@ -10,14 +10,17 @@ from typing import Self
 from imarena.core import FILE_NAME, Settings, UserError, load_settings
 from imarena.core.records import ImageRef, now
 from imarena.storage import migrate
-from imarena.storage.blobs import Blobs
+from imarena.storage.blob_store import FOLDER, BlobStore, open_blobs
 from imarena.storage.cache import Cache
+from imarena.storage.claims import Claims
 from imarena.storage.column_cache import ColumnCache
 from imarena.storage.database import connect, sqlite_url
 from imarena.storage.store import Store
 
 _TEMPLATE = """# An imarena workspace. See the guide: docs/guide/workspace.md
 name = "{name}"
+# Empty: the folder blobs/ here. For several machines: a folder that they share, or blobs = "s3://bucket/prefix"
+blobs = "{blobs}"
 
 [database]
 # Empty: arena.db in this folder. For a team: url = "postgresql://user@host/name", or the name of an
@@ -35,9 +38,9 @@ class Workspace:
     store: Store
 
     @cached_property
-    def blobs(self) -> Blobs:
+    def blobs(self) -> BlobStore:
         """The pictures."""
-        return Blobs(self.root / "blobs")
+        return open_blobs(self.root, self.settings)
 
     @cached_property
     def cache(self) -> Cache:
@@ -53,6 +56,10 @@ class Workspace:
     def database(self) -> str:
         """The kind of database: sqlite or postgresql."""
         return self.store.engine.dialect.name
+
+    def claims(self) -> Claims:
+        """What a run claims while it is at it."""
+        return Claims(self.store.engine, self.root / "locks")
 
     def load(self, image: ImageRef) -> bytes:
         """The original bytes of a picture."""
@@ -93,14 +100,17 @@ def is_workspace(root: Path) -> bool:
     return (root / FILE_NAME).is_file()
 
 
-def init_workspace(root: Path, *, name: str = "", url: str = "") -> Workspace:
+def init_workspace(root: Path, *, name: str = "", url: str = "", blobs: str = "") -> Workspace:
     """Make a workspace, or finish making one that was interrupted. An existing one is left as it is."""
     if root.exists() and not root.is_dir():
         raise UserError(f"{root} is a file.", hint="Name a folder.")
     if not is_workspace(root):
         root.mkdir(parents=True, exist_ok=True)
         part = root / f"{FILE_NAME}.part"
-        part.write_text(_TEMPLATE.format(name=_toml(name or root.resolve().name), url=_toml(url)), encoding="utf-8")
+        part.write_text(
+            _TEMPLATE.format(name=_toml(name or root.resolve().name), url=_toml(url), blobs=_toml(blobs)),
+            encoding="utf-8",
+        )
         part.replace(root / FILE_NAME)
     settings = load_settings(root / FILE_NAME)
     engine = connect(database_url(root, settings))
@@ -111,7 +121,8 @@ def init_workspace(root: Path, *, name: str = "", url: str = "") -> Workspace:
     if store.fact("workspace_id") is None:
         store.set_fact("workspace_id", secrets.token_hex(8))
         store.set_fact("created_at", now().isoformat())
-    (root / "blobs").mkdir(exist_ok=True)
+    if not settings.blobs:
+        (root / FOLDER).mkdir(exist_ok=True)
     return Workspace(root, settings, store)
 
 

@@ -3,6 +3,7 @@ from .catalog import DETECTORS as DETECTORS
 from .catalog import EMBEDDERS as EMBEDDERS
 from .catalog import METRICS as METRICS
 from .catalog import SEGMENTERS as SEGMENTERS
+from .clip import ImageOrTextEmbedder as ImageOrTextEmbedder
 from .clip import clip_embedder as clip_embedder
 from .colour import BASIC_COLOURS as BASIC_COLOURS
 from .colour import basic_colour as basic_colour
@@ -91,6 +92,9 @@ from .pretrained.open_vocabulary import default_phrases as default_phrases
 from .pretrained.owl import load_owl as load_owl
 from .pretrained.patch_features import patch_features as patch_features
 from .pretrained.placement import Placement as Placement
+from .pretrained.quality_heads import HEAD_NAMES as HEAD_NAMES
+from .pretrained.quality_heads import QUALITY_HEADS as QUALITY_HEADS
+from .pretrained.quality_heads import rate_quality as rate_quality
 from .pretrained.qwen_chat import QwenChat as QwenChat
 from .pretrained.qwen_chat import chat_images as chat_images
 from .pretrained.qwen_chat import is_qwen_vl as is_qwen_vl

@@ -42,6 +42,8 @@ class PictureTool:
     version: Callable[[], str]
     look: Callable[[Pixels], JsonDict]
     """(height, width, 3) in, the value of evidence out."""
+    gpus: float = 0.0
+    """GPUs that each worker on a cluster gets for it."""
 
 
 def find_picture_tool(name: str) -> PictureTool:
@@ -53,7 +55,9 @@ def find_picture_tool(name: str) -> PictureTool:
         names = [*PICTURE_TOOLS, *catalog_names()]
         raise UnknownName(f"There is no tool called '{name}' for one picture.", hint=suggestion(name, names))
     tool, kind, look = listed
-    return PictureTool(name, name, kind, tool.about, lambda: catalog_version(tool), look)
+    return PictureTool(
+        name, name, kind, tool.about, lambda: catalog_version(tool), look, gpus=1.0 if tool.extra == "vision" else 0.0
+    )
 
 
 def _rounded(detections: tuple[Detection, ...], pixels: Pixels) -> JsonDict:

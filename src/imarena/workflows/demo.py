@@ -48,7 +48,8 @@ def demo(
     keys = None if full else DEMO_KEYS
     with init_workspace(root, name="imarena demo") as workspace:
         items = _items(workspace, keys, progress)
-        settings = EditSettings(modes=(Mode.SINGLE, Mode.MULTI_TURN, Mode.COMPLEX), concurrency=2)
+        modes = (Mode.SINGLE, Mode.MULTI_TURN, Mode.COMPLEX)
+        settings = EditSettings(modes=modes, concurrency=2, checks=True)
         edit_items(workspace, items, studio_editors(), settings, progress=progress)
         if ready is not None:
             ready(workspace)
@@ -60,7 +61,7 @@ def demo(
         known = known_truth(workspace, all_boards(Boards(View(workspace))))
         page = write_report(
             workspace,
-            root / "report",
+            root / "report.html",
             title="imarena demo: eight editors with known habits",
             known=known,
             next_steps=next_steps(root),

@@ -61,6 +61,8 @@ def test_a_gallery_takes_from_every_task() -> None:
     assert {one.task for one in chosen} == {"add", "remove"}
     assert chosen == spread_items(items[::-1], 3)
     assert len(spread_items(items, 99)) == 10
+    chain = items[0].model_copy(update={"key": "chain", "turns": items[0].turns * 3})
+    assert any(len(item.turns) == 3 for item in spread_items([*items, chain], 3)), "a chain is always among them"
 
 
 def test_an_overview_counts_failures_beside_what_was_made() -> None:

@@ -104,10 +104,10 @@ def test_a_damaged_picture_is_told_and_not_carried_into_a_backup(workspace: Work
     item = filled(workspace)
     sha256 = item.sources[0].sha256
     data = workspace.load(item.sources[0])
-    workspace.blobs.path(sha256).write_bytes(bytes(len(data)))
+    samples.blob_folder(workspace).path(sha256).write_bytes(bytes(len(data)))
     assert backup(workspace, tmp_path / "safe").missing == (sha256,)
     assert len(list(Blobs(tmp_path / "safe" / "blobs"))) == 1
-    workspace.blobs.path(sha256).write_bytes(data)
+    samples.blob_folder(workspace).path(sha256).write_bytes(data)
     made = backup(workspace, tmp_path / "safe")
     assert made.missing == ()
     Blobs(tmp_path / "safe" / "blobs").path(sha256).write_bytes(bytes(len(data)))
@@ -151,8 +151,8 @@ def _full(_: Blobs, data: bytes) -> str:
 def test_garbage_is_what_nothing_names(workspace: Workspace) -> None:
     item = filled(workspace)
     unused = samples.kept(workspace, 9)
-    (workspace.blobs.root / "tmp").mkdir(exist_ok=True)
-    (workspace.blobs.root / "tmp" / "part").write_bytes(b"half")
+    (samples.blob_folder(workspace).root / "tmp").mkdir(exist_ok=True)
+    (samples.blob_folder(workspace).root / "tmp" / "part").write_bytes(b"half")
     assert collect_garbage(workspace, remove=True).blobs == ()  # too young: a write may be under way
     found = collect_garbage(workspace, remove=True, grace_s=-1)
     assert (found.blobs, found.leftovers) == ((unused.sha256,), 1)
@@ -165,7 +165,7 @@ def test_garbage_that_is_stored_again_meanwhile_stays(workspace: Workspace, monk
     """An import finds the old bytes there and relies on them, after gc chose them and before it removes them."""
     unused = samples.kept(workspace, 9)
     past = time.time() - 10_000
-    os.utime(workspace.blobs.path(unused.sha256), (past, past))
+    os.utime(samples.blob_folder(workspace).path(unused.sha256), (past, past))
     assert collect_garbage(workspace, remove=False).blobs == (unused.sha256,)
     item = Item(dataset="d", key="k", turns=(Turn(instruction="x"),), sources=(unused,))
     listed = Blobs.leftovers

@@ -40,19 +40,19 @@ def test_a_sound_workspace_is_clean(workspace: Workspace) -> None:
 def test_a_missing_blob(workspace: Workspace) -> None:
     _, output = filled(workspace)
     assert output.image
-    workspace.blobs.path(output.image.sha256).unlink()
+    samples.blob_folder(workspace).path(output.image.sha256).unlink()
     assert [(f.kind, f.subject) for f in found(workspace)] == [("missing_blob", output.image.sha256)]
 
 
 def test_a_changed_blob_of_another_size_is_found_quickly(workspace: Workspace) -> None:
     item, _ = filled(workspace)
-    workspace.blobs.path(item.sources[0].sha256).write_bytes(b"short")
+    samples.blob_folder(workspace).path(item.sources[0].sha256).write_bytes(b"short")
     assert [(f.kind, f.subject) for f in found(workspace)] == [("changed_blob", item.sources[0].sha256)]
 
 
 def test_a_changed_blob_of_the_same_size_is_found_by_the_deep_check(workspace: Workspace) -> None:
     item, _ = filled(workspace)
-    path = workspace.blobs.path(item.sources[0].sha256)
+    path = samples.blob_folder(workspace).path(item.sources[0].sha256)
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(bytes(data))
@@ -62,7 +62,7 @@ def test_a_changed_blob_of_the_same_size_is_found_by_the_deep_check(workspace: W
 
 def flip(workspace: Workspace, sha256: str) -> None:
     """Change a blob without changing its size."""
-    path = workspace.blobs.path(sha256)
+    path = samples.blob_folder(workspace).path(sha256)
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(bytes(data))
@@ -100,7 +100,7 @@ def test_a_withdrawn_blob_that_is_still_there(workspace: Workspace) -> None:
     data = workspace.load(item.sources[0])
     withdraw_image(workspace, item.sources[0].sha256, "asked")
     assert found(workspace, deep=True) == []
-    workspace.blobs.path(item.sources[0].sha256).write_bytes(data)
+    samples.blob_folder(workspace).path(item.sources[0].sha256).write_bytes(data)
     assert [(f.kind, f.subject) for f in found(workspace)] == [("withdrawn_blob", item.sources[0].sha256)]
 
 

@@ -1,5 +1,6 @@
 """``kill -9`` in the middle of an edit run: the same command again asks only for what was not stored."""
 
+import json
 import os
 import signal
 import subprocess
@@ -9,7 +10,6 @@ from pathlib import Path
 
 from imarena.core.records import Output, Status
 from imarena.storage import open_workspace
-from imarena.workflows.wiring.runs import exclusive_run
 from tests.command import Imarena
 from tests.fake_pictures_server import TABLES, add_editors, filled, pictures_server
 
@@ -45,11 +45,13 @@ def test_a_killed_edit_run_goes_on_where_it_stopped(imarena: Imarena, tmp_path: 
 
 
 def test_two_runs_at_once_do_not_pay_twice(imarena: Imarena, tmp_path: Path) -> None:
-    root = filled(tmp_path / "w", 2)
-    with pictures_server() as server, open_workspace(root) as workspace:
+    root = filled(tmp_path / "w", 8)
+    with pictures_server("--reply-s", "0.2") as server:
         add_editors(root, server.root, {"openai": TABLES["openai"]})
-        with exclusive_run(workspace, "edit", "openai"):
-            assert "Another `edit` is asking openai" in imarena("-w", root, "edit", "-e", "openai", code=2).err
-            assert server.counts()["made"] == 0
-        imarena("-w", root, "edit", "-e", "openai")
-        assert server.counts()["made"] == 2
+        command = [sys.executable, "-m", "imarena", "-w", str(root), "--json", "edit", "-e", "openai"]
+        both = [subprocess.Popen([*command, "--concurrency", "1"], stdout=subprocess.PIPE) for _ in range(2)]
+        reports = [json.loads(process.communicate(timeout=300)[0])["report"] for process in both]
+        assert [process.returncode for process in both] == [0, 0]
+        assert server.counts()["made"] == 8
+    assert [report["outputs"].get("ok", 0) + report["done_before"] for report in reports] == [8, 8]
+    assert imarena("-w", root, "--json", "verify", "--deep").json["clean"] is True

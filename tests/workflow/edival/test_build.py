@@ -150,6 +150,26 @@ def test_objects_of_one_picture(built: Path) -> None:
     assert "There is no detector" in run("edival", "objects", "pictures/coffee.jpg", "--detector", "nosuch", code=2).err
 
 
+def test_a_dry_run_counts_and_stores_nothing(built: Path) -> None:
+    run = Imarena(built)
+    run("-w", "dry", "init")
+    plan = run("-w", "dry", "--json", "edival", "build", "pictures", "--dry-run").json
+    assert (plan["images"], plan["unreadable"], plan["same"]) == (6, 1, 1)
+    assert (plan["to_decompose"], plan["decomposed_before"], plan["chains_at_most"]) == (4, 0, 4)
+    assert (plan["questions_at_most"], plan["cost_usd"]) == (0, 0.0)
+    assert plan["seconds"] > 0
+    assert "one image measured" in plan["basis"][0]
+    with open_workspace(built / "dry") as workspace:
+        assert not list(workspace.store.records(Item))
+        assert not list(workspace.store.records(Evidence))
+    options = ("--turns", "4", "--seed", "5", "--dry-run")
+    done = run("-w", "a", "--json", "edival", "build", "pictures", *options).json
+    assert (done["to_decompose"], done["decomposed_before"], done["items_before"]) == (0, 4, 2)
+    assert done["seconds"] == 0.0
+    assert "to decompose: 0 (4 decomposed before)" in run("-w", "a", "edival", "build", "pictures", *options).out
+    assert "There is no folder" in run("-w", "a", "edival", "build", "nowhere", "--dry-run", code=2).err
+
+
 # ---------------------------------------------------------------- with a model
 
 
@@ -228,6 +248,19 @@ def test_a_hostile_reply_adds_nothing_but_checked_names(arena: Path) -> None:
     assert "script" not in written
     assert sum(report["refused_words"].values()) > 0
     assert all("refused" in reason for reason in report["refused_words"])
+
+
+def test_a_dry_run_with_a_model_has_a_price_and_asks_nothing(arena: Path, vlm: Server) -> None:
+    before = vlm.counts()
+    options = ("--decomposer", "good", "--writer", "good", "--turns", "3", "--dry-run")
+    plan = Imarena(arena)("-w", "a", "--json", "edival", "build", "pictures", *options).json
+    assert plan["questions_at_most"] == 2 + 3
+    assert plan["cost_usd"] > 0
+    assert plan["seconds"] > 0
+    assert vlm.counts() == before
+    report = Imarena(arena)("-w", "a", "--json", "edival", "build", "pictures", *options[:-1]).json
+    assert vlm.counts()["requests"] - before["requests"] <= plan["questions_at_most"]
+    assert report["cost_usd"] > 0
 
 
 def test_an_unknown_endpoint_is_named(arena: Path) -> None:

@@ -21,9 +21,6 @@ from imarena.workflows.questions.report import JudgeReport
 from imarena.workflows.studies.probe import judge_probes
 from imarena.workflows.studies.probe_run import plan_probe, run_probe
 from imarena.workflows.wiring.judges import EndpointArguments, WiredJudge, wire_judge
-from imarena.workflows.wiring.runs import exclusive_run
-from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
 from tests.small_arena import make_arena
 
 SEMANTIC = {"editing_success": 8, "over_editing": 6, "reasons": "."}
@@ -160,14 +157,3 @@ def test_a_probe_asks_only_what_is_left(workspace: Workspace) -> None:
         assert chat.asked[22:] == ["quality"] * 3
         (line, *_) = judge_probes(workspace, wired.judge).lines
         assert line.figure.value == 0.0
-
-
-def test_two_runs_at_once_do_not_pay_twice(workspace: Workspace, imarena: Imarena) -> None:
-    with workspace, fake_server() as server:
-        point_at(workspace.root, server.url)
-        words = ("-w", "a", "judge", "--judge", "cv-judge", "--endpoint", "fake")
-        with exclusive_run(workspace, "judge", "cv-judge/fake-vlm"):
-            assert "Another `judge` is asking" in imarena(*words, code=2).err
-            assert server.counts()["requests"] == 0
-        imarena(*words)
-        assert server.counts()["requests"] == 1

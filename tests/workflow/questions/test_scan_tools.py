@@ -18,6 +18,7 @@ from imarena.engine.run import BATCH
 from imarena.storage import init_workspace, open_workspace
 from imarena.vision.picture_tools import PICTURE_TOOLS
 from imarena.workflows.exchange.importing import WorkspaceIntake
+from tests import samples
 from tests.command import ROOT, Imarena
 from tests.small_arena import make_arena
 
@@ -44,7 +45,7 @@ def test_answers_are_stored_once_for_each_version(
         assert len(values) == 2
         for sha256, evidence in values.items():
             assert evidence.tool_version == PICTURE_TOOLS["quality"].version()
-            pixels = np.asarray(Image.open(workspace.blobs.path(sha256)).convert("RGB"))
+            pixels = np.asarray(Image.open(samples.blob_folder(workspace).path(sha256)).convert("RGB"))
             assert evidence.value == PICTURE_TOOLS["quality"].look(pixels)
         boxes = list(workspace.store.records(Evidence, kind="boxes", tool="efficientdet"))
         assert len(boxes) == 2

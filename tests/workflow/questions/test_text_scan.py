@@ -68,7 +68,7 @@ def test_a_picture_that_cannot_be_read_has_its_status_and_is_tried_again(imarena
     with open_workspace(root) as workspace:
         (output,) = workspace.store.records(Output, editor="flatterer")
         assert output.image is not None
-        path = workspace.blobs.path(output.image.sha256)
+        path = samples.blob_folder(workspace).path(output.image.sha256)
         data = path.read_bytes()
         path.write_bytes(b"no picture")
     report = imarena("-w", "a", "--json", "scan", code=3).json["report"]

@@ -12,6 +12,7 @@ from imarena.storage import Workspace, init_workspace
 from imarena.workflows.editing.plan import add_studio
 from imarena.workflows.editing.run import EditSettings, edit_items
 from imarena.workflows.reporting.gallery import read_gallery
+from imarena.workflows.reporting.pictures import Thumbnails
 from imarena.workflows.reporting.report import write_report
 
 KEYS = ("world-tie-cg", "world-srie-cg", "edival-03")
@@ -46,7 +47,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 
 
 def test_each_item_says_where_the_judge_errs(arena: Workspace, tmp_path: Path) -> None:
-    section = read_gallery(arena, tmp_path, 12)
+    section = read_gallery(arena, Thumbnails(arena, tmp_path), 12)
     assert section is not None
     shown = {exhibit.title.split(" ")[0]: exhibit for exhibit in section.exhibits}
     right, wrong, chain = (" ".join(shown[key].remarks) for key in KEYS)
@@ -61,24 +62,28 @@ def test_each_item_says_where_the_judge_errs(arena: Workspace, tmp_path: Path) -
     assert [picture.note for picture in shown["world-srie-cg"].pictures][2] == "robot 300, true 1.00"
     turns = {picture.caption for picture in shown["edival-03"].pictures}
     assert {"studio-exact, turn by turn", "studio-exact, all at once"} <= turns
+    captions = [picture.caption for picture in shown["edival-03"].pictures]
+    assert captions[:4] == [
+        "source", "studio-exact, turn 1 of 3", "studio-exact, turn 2 of 3", "studio-exact, turn by turn",
+    ]  # fmt: skip
     assert "the wrong way round" in section.text[1]
 
 
 def test_without_a_known_truth_nothing_is_said_of_it(arena: Workspace, tmp_path: Path) -> None:
-    section = read_gallery(arena, tmp_path, 12, {})
+    section = read_gallery(arena, Thumbnails(arena, tmp_path), 12, {})
     assert section is not None
     assert len(section.text) == 1
     assert not any("true" in picture.note for exhibit in section.exhibits for picture in exhibit.pictures)
     assert not any("err" in remark for exhibit in section.exhibits for remark in exhibit.remarks)
 
 
-def test_plots_are_drawn_for_light_and_for_dark_pages(arena: Workspace, tmp_path: Path) -> None:
+def test_a_chart_takes_the_colours_of_the_page_and_is_a_file_on_white(arena: Workspace, tmp_path: Path) -> None:
     page = write_report(arena, tmp_path / "report", gallery=1).read_text()
-    assert 'srcset="board-1-ratings-dark.png 2x" media="(prefers-color-scheme: dark)"' in page
+    assert "<svg" in page
+    assert 'fill="currentColor"' in page
     assert "Bradley-Terry" in page
     assert "Known truth" in page
     assert "studio-new-image: draws another picture" in page
-    with Image.open(tmp_path / "report" / "board-1-ratings-dark.png") as dark:
-        assert dark.convert("RGBA").getpixel((0, 0)) == (0, 0, 0, 0)  # the page shines through
-    with Image.open(tmp_path / "report" / "board-1-ratings.png") as light:
+    with Image.open(tmp_path / "report" / "plots" / "board-1-ratings.png") as light:
         assert light.convert("RGBA").getpixel((0, 0)) == (255, 255, 255, 255)
+    assert "currentColor" not in (tmp_path / "report" / "plots" / "board-1-ratings.svg").read_text()

@@ -92,6 +92,7 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
     text = report(arena, "chosen", "--judge", "critic", "-e", "good", "-e", "poor", "--by", "task")
     headings = re.findall("^## (.*)$", text, re.MULTILINE)
     assert headings == [
+        "What is significant",
         "What is here",
         "Leaderboard: critic, scores",
         "Leaderboard: critic, scores, by task",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from imarena.clients import Budget
     from imarena.core import Settings
     from imarena.instructions import TextLanguage
-    from imarena.workflows.instructing import BuildReport
+    from imarena.workflows.instructing import BuildPlan, BuildReport
     from imarena.workflows.wiring import JudgeChat
 
 Decomposer = Annotated[
@@ -49,6 +49,9 @@ def command(
     max_cost_usd: Annotated[
         float | None, typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this many US dollars.")
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would be done, with its time and cost, and store nothing.")
+    ] = False,
 ) -> None:
     """Build a benchmark from a folder of images: list their objects and write a chain of edits for each.
 
@@ -57,7 +60,7 @@ def command(
     from imarena.clients import Budget
     from imarena.instructions import ChainSettings
     from imarena.storage import open_workspace
-    from imarena.workflows.instructing import BuildSettings, build_benchmark, wire_decomposer
+    from imarena.workflows.instructing import BuildSettings, build_benchmark, plan_build, wire_decomposer
 
     budget = None if max_cost_usd is None else Budget(max_cost_usd)
     with open_workspace(session(context).workspace) as workspace:
@@ -67,6 +70,10 @@ def command(
             dataset or folder.resolve().name, ChainSettings(turns, seed, _language(texts)), detector,
             licence or None, limit, keep_empty, concurrency,
         )  # fmt: skip
+        if dry_run:
+            plan = plan_build(workspace, folder, settings, wired, door)
+            emit(context, plan.to_json(), lambda console: _show_plan(console, plan))
+            return
         with progress_bars("edival") as tell:
             report = build_benchmark(workspace, folder, settings, wired, door, progress=tell)
     emit(context, report.to_json(), lambda console: _show(console, report))
@@ -86,6 +93,21 @@ def _language(texts: str) -> "TextLanguage":
     if texts == "zh":
         return "zh"
     raise UserError(f"Texts cannot be written in '{texts}'.", hint="Known: en, zh.")
+
+
+def _show_plan(console: Console, plan: "BuildPlan") -> None:
+    left_out = (
+        f", {plan.unreadable:,} unreadable, {plan.same:,} with the same bytes" if plan.unreadable + plan.same else ""
+    )
+    console.print(f"{plan.dataset}: {counted(plan.images, 'image')}{left_out}", markup=False)
+    console.print(f"  to decompose: {plan.to_decompose:,} ({plan.decomposed_before:,} decomposed before)")
+    console.print(f"  chains to write: {plan.chains_at_most:,} at most ({plan.items_before:,} items are there)")
+    console.print(f"  questions to models: {plan.questions_at_most:,} at most")
+    seconds = "unknown" if plan.seconds is None else f"about {plan.seconds:,.0f} s"
+    cost = "unknown" if plan.cost_usd is None else f"{plan.cost_usd:.4f} USD at most"
+    console.print(f"  time: {seconds}; cost: {cost}")
+    for line in plan.basis:
+        console.print(f"  {line}", markup=False)
 
 
 def _show(console: Console, report: "BuildReport") -> None:

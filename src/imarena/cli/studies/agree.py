@@ -1,19 +1,14 @@
 """``imarena agree``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from imarena.cli.console import Exit, emit, fail, print_tables, session, warn
 from imarena.cli.options import refuse_with_table
 from imarena.core import ROUNDS, SEED, UserError
-from imarena.reports import columns, figure_columns, interval
-from imarena.reports.tables import Cell, Column, Table, write_csv
-
-if TYPE_CHECKING:
-    from imarena.agreement import Agreement, GroupAgreement, RaterAgreement
-    from imarena.stats import Figure
+from imarena.reports.tables import write_csv
 
 
 def command(
@@ -53,7 +48,7 @@ def command(
     ] = False,
 ) -> None:
     """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
-    from imarena.workflows.studies import agree_on_each, ratings_in_folder, ratings_of_file
+    from imarena.workflows.studies import agree_on_each, agreement_tables, ratings_in_folder, ratings_of_file
 
     if from_file is not None:
         refuse_with_table({"--what": what != "all"})
@@ -72,7 +67,7 @@ def command(
         rounds=rounds, seed=seed, leave_one_out=leave_one_out, recipe=how, pairs=rater_pairs,
     )  # fmt: skip
     documents = [agreement.to_json() for agreement in agreements]
-    tables = [table for agreement in agreements for table in _tables(agreement)]
+    tables = [table for agreement in agreements for table in agreement_tables(agreement)]
     document = documents[0] | ({"votes": documents[1]} if documents[1:] else {})
     if csv is not None:
         write_csv(tables[0], csv)
@@ -91,20 +86,6 @@ def is_partial(document: dict[str, Any]) -> bool:
     return any(notice["code"] == BAD_VALUES for notice in document.get("notices", ()))
 
 
-def _tables(agreement: "Agreement") -> list[Table]:
-    """The tables of one agreement: figures, and what else was asked for."""
-    names = tuple(agreement.settings["by"])
-    groups = agreement.groups
-    tables = [_figures(agreement, names)]
-    if any(alpha.low is not None for group in groups for alpha in group.alpha.values() if alpha.value is not None):
-        tables.append(_intervals(agreement, names))
-    if any(group.leave_one_out is not None for group in groups):
-        tables.append(_folds(agreement, names))
-    if any(group.rater_pairs for group in groups):
-        tables.append(_pairs(agreement, names))
-    return [*tables, _raters(agreement, names)]
-
-
 def find_recipe(name: str) -> Any:
     """A recipe for averages, by name."""
     from imarena.stats import RECIPES
@@ -112,116 +93,3 @@ def find_recipe(name: str) -> Any:
     if name not in RECIPES:
         raise UserError(f"Unknown average '{name}'.", hint=f"Known: {', '.join(RECIPES)}.")
     return name
-
-
-LEVELS = ("nominal", "ordinal", "interval", "ratio")
-RATERS_SHOWN = 40
-
-
-def _names(line: "GroupAgreement | RaterAgreement", by: tuple[str, ...]) -> tuple[Cell, ...]:
-    """The criterion and the group of a line."""
-    return (line.criterion or "", *(line.group.get(name, "") for name in by))
-
-
-def _ends(alpha: "Figure") -> Cell:
-    """The interval of an alpha, where there is one."""
-    return interval(alpha.low, alpha.high) if alpha.value is not None else None
-
-
-def _figures(agreement: "Agreement", by: tuple[str, ...]) -> Table:
-    levels = levels_of(agreement)
-    level = levels[0] if len(levels) == 1 else "ordinal"
-    rows: list[tuple[Cell, ...]] = []
-    for group in agreement.groups:
-        figures = (*(group.alpha[name].value for name in levels), _ends(group.alpha[level]))
-        shares = (group.fleiss_kappa.value, group.pairwise_agreement.value, group.percent_agreement.value)
-        counts = (group.n_units, group.n_raters, group.n_missing)
-        rows.append((*_names(group, by), *figures, *shares, *counts, _note(group, levels)))
-    head = columns(
-        "criterion", *by, *figure_columns(levels), Column(f"95% ({level})", ".3f"),
-        *figure_columns(("kappa", "equal pairs", "all equal")), "units", "raters", "missing", Column("note", wrap=True),
-    )  # fmt: skip
-    title = (
-        "Agreement of votes on pairs: Krippendorff's alpha, Fleiss' kappa, share of equal votes, share of pairs on "
-        "which all are equal"
-        if agreement.settings["scale"] == "pair"
-        else "Agreement among raters: Krippendorff's alpha on four levels, Fleiss' kappa, share of equal pairs, share "
-        "of units on which all are equal"
-    )
-    rule = agreement.settings["overall"]
-    title += f"; overall: the {rule.replace('-', ' ')} of each rater's marks" if rule else ""
-    return Table(head, tuple(rows), title)
-
-
-def levels_of(agreement: "Agreement") -> tuple[str, ...]:
-    """The levels of measurement that apply: votes on pairs and labels are nominal."""
-    return ("nominal",) if agreement.settings["scale"] in ("pair", "label") else LEVELS
-
-
-def _note(group: "GroupAgreement", levels: tuple[str, ...]) -> str:
-    """Why figures are absent; levels that do not apply are not shown."""
-    shown = {f"alpha.{level}" for level in levels} | {"fleiss_kappa", "pairwise_agreement", "percent_agreement"}
-    return "; ".join(dict.fromkeys(reason for name, reason in group.reasons.items() if name in shown))
-
-
-def _intervals(agreement: "Agreement", by: tuple[str, ...]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for group in agreement.groups:
-        alphas = [group.alpha[level] for level in LEVELS]
-        why = dict.fromkeys(
-            alpha.interval_reason for alpha in alphas if alpha.value is not None and alpha.interval_reason
-        )
-        rows.append((*_names(group, by), *map(_ends, alphas), "; ".join(why)))
-    head = columns("criterion", *by, *(Column(level, ".3f", absent="–") for level in LEVELS), Column("note", wrap=True))
-    settings = agreement.settings
-    title = f"95% intervals of alpha ({settings['interval']}, {settings['rounds']:,} rounds, seed {settings['seed']})"
-    return Table(head, tuple(rows), title)
-
-
-def _folds(agreement: "Agreement", by: tuple[str, ...]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for group in agreement.groups:
-        if group.leave_one_out:
-            folds = group.leave_one_out.folds
-            rho = (folds.spearman.value, folds.spearman_spread)
-            rows.append((*_names(group, by), *rho, folds.kendall_accuracy.value, folds.kendall_accuracy_spread))
-    for line in agreement.averages if by else ():
-        names = (line.criterion or "", *("average" for _ in by))
-        rows.append((*names, line.spearman.value, "", line.kendall_accuracy.value, ""))
-    title = f"Each rater against the mean of the others (average: {agreement.settings['average']})"
-    shown = figure_columns(("Spearman", "spread", "Kendall accuracy", "spread"))
-    return Table(columns("criterion", *by, *shown), tuple(rows), title)
-
-
-def _pairs(agreement: "Agreement", by: tuple[str, ...]) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            *_names(group, by), group.raters[pair.left], group.raters[pair.right], pair.n, pair.agreement.value,
-            pair.kappa.value, pair.linear.value, pair.quadratic.value,
-        )
-        for group in agreement.groups
-        for pair in group.rater_pairs
-    ]  # fmt: skip
-    shown = figure_columns(("agreement", "Cohen kappa", "linear", "quadratic"))
-    return Table(columns("criterion", *by, "rater", "rater", "units", *shown), tuple(rows), "Every two raters")
-
-
-def _raters(agreement: "Agreement", by: tuple[str, ...]) -> Table:
-    """How each rater stands to the others; those with a flag first."""
-    lines = sorted(agreement.raters, key=lambda line: not line.report.flags)
-    rows: list[tuple[Cell, ...]] = []
-    for line in lines[:RATERS_SHOWN]:
-        report = line.report
-        flags = ", ".join(flag.replace("_", " ") for flag in report.flags)
-        figures = (report.with_others.value, report.mean_shift, report.most_common_share)
-        rows.append((*_names(line, by), line.rater, report.n, report.n_shared, *figures, flags))
-    head = columns(
-        "criterion", *by, "rater", "ratings", "shared units", Column("with others", ".3f", "–"),
-        Column("mean shift", "+.3f", "–"), Column("most common value", ".0%", "–"), "flags",
-    )  # fmt: skip
-    more = len(lines) - RATERS_SHOWN
-    compared = [line.report.with_others for line in lines]
-    measures = dict.fromkeys(figure.method for figure in compared if figure.value is not None)
-    notes = [f"with others: {'; '.join(measures)}"] if measures else []
-    notes += [f"... and {more:,} more (--json lists them all)"] if more > 0 else []
-    return Table(head, tuple(rows), "Raters", tuple(notes))

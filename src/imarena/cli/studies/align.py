@@ -9,7 +9,6 @@ import typer
 from imarena.cli.console import Exit, emit, print_tables, session, stderr, warn
 from imarena.cli.options import refuse_with_table
 from imarena.cli.studies.agree import find_recipe, is_partial
-from imarena.cli.studies.align_tables import score_tables, verdict_tables
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.reports.tables import Table, write_csv
 
@@ -158,6 +157,8 @@ def _workspace(
     from imarena.workflows.studies import (
         align_columns,
         read_aligned_columns,
+        score_tables,
+        verdict_tables,
         worst_disagreements,
         write_disagreements,
     )
@@ -183,7 +184,7 @@ def _files(
 ) -> tuple[dict[str, Any], list[Table]]:
     """Two tables: scores with ratings, or a judge's battles with people's."""
     from imarena.agreement import VerdictAlignment
-    from imarena.workflows.studies import align_files
+    from imarena.workflows.studies import align_files, score_tables, verdict_tables
 
     alignment = align_files(from_file, against, options, only=only, missing=missing)
     if isinstance(alignment, VerdictAlignment):

@@ -1,6 +1,5 @@
 """``imarena health``."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,12 +13,10 @@ from imarena.cli.questions import judging_options as asking
 from imarena.cli.questions.scan import show_findings
 from imarena.core import UserError
 from imarena.core.notices import sentences
-from imarena.reports import columns, interval
-from imarena.reports.tables import Cell, Column, Number, Table
+from imarena.reports.tables import Table
 
 if TYPE_CHECKING:
-    from imarena.judges import Estimate, HealthFigure, JudgeHealth
-    from imarena.stats import Figure
+    from imarena.judges import Estimate, JudgeHealth
     from imarena.workflows.questions import Findings, JudgeReport
 
 
@@ -107,10 +104,9 @@ def command(
         emit(context, document, show)
 
 
-MEANS = "Mean of each dimension"
-
-
 def _show(console: Console, health: "JudgeHealth") -> None:
+    from imarena.workflows.studies import health_tables
+
     console.print(f"\n[bold]{escape(health.judge)}[/]")
     if any(status != "ok" for status in health.statuses):
         statuses = ", ".join(f"{number:,} {status}" for status, number in health.statuses.items())
@@ -118,93 +114,18 @@ def _show(console: Console, health: "JudgeHealth") -> None:
     if len(health.versions) > 1:
         *earlier, newest = health.versions
         console.print(f" version {escape(newest)}; earlier: {escape(', '.join(earlier))} (--judge NAME@VERSION)")
-    print_tables(console, _tables(health))
+    print_tables(console, health_tables(health))
     for text in sentences(health.notices):
         console.print(f"  [yellow]{escape(text)}[/]")
 
 
-def _tables(health: "JudgeHealth") -> list[Table]:
-    """The figures of one judge; only tables with rows."""
-    from imarena.workflows.studies import RAISED, TURNED
-
-    apart = (MEANS, RAISED, TURNED)
-    tables = [
-        _figures([line for line in health.lines if line.question not in apart]),
-        _means([line for line in health.lines if line.question == MEANS]),
-        *(
-            _probe(question, [line for line in health.lines if line.question == question])
-            for question in (RAISED, TURNED)
-        ),
-    ]
-    return [table for table in tables if table.rows]
-
-
 def _latex_tables(health: "JudgeHealth") -> list[Table]:
     """The same with the judge in each title, and below the last what is not available."""
+    from imarena.workflows.studies import health_tables
+
     tables = [
         replace(table, title=": ".join(part for part in (health.judge, table.title) if part))
-        for table in _tables(health)
+        for table in health_tables(health)
     ]
     notes = tuple(sentences(health.notices, "report"))
     return [*tables[:-1], replace(tables[-1], notes=notes)] if tables else []
-
-
-def _figures(lines: "Sequence[HealthFigure]") -> Table:
-    """One row per figure; a question stands once."""
-    rows: list[tuple[Cell, ...]] = []
-    last = ""
-    for line in lines:
-        figure = line.figure
-        what = " ".join(part for part in (figure.name.replace("_", " "), line.group) if part)
-        asked, last = "" if line.question == last else line.question, line.question
-        rows.append((asked, what, _value(figure), _ends(figure), figure.n))
-    head = columns(
-        Column("question", wrap=True), "figure", Column("value", wrap=True), "95 % interval", Column("n", ",")
-    )
-    return Table(head, tuple(rows))
-
-
-def _value(figure: "Figure") -> Cell:
-    return figure.reason if figure.value is None else _number(figure.value)
-
-
-def _ends(figure: "Figure") -> Cell:
-    return interval(figure.low, figure.high, _spec(max(abs(figure.low or 0), abs(figure.high or 0))))
-
-
-def _probe(question: str, lines: "Sequence[HealthFigure]") -> Table:
-    """Kinds of text down; the share that fell for it and the mean shift across."""
-    groups: dict[str, list[Figure]] = {}
-    for line in lines:
-        group = "all, less the control" if line.figure.name == "beyond_control" else line.group
-        groups.setdefault(group, []).append(line.figure)
-    rows: list[tuple[Cell, ...]] = []
-    for group, figures in groups.items():
-        shift = figures[-1]
-        fell: tuple[Cell, ...] = (None, None, None)
-        if len(figures) > 1:
-            fell = (_value(figures[0]), _ends(figures[0]), figures[0].n)
-        rows.append((group, *fell, _value(shift), _ends(shift), shift.n))
-    count = Column("n", ",")
-    head = columns("text", "fell for it", "95 % interval", count, "mean shift", "95 % interval", Column("units", ","))
-    return Table(head, tuple(rows), question)
-
-
-def _means(lines: "Sequence[HealthFigure]") -> Table:
-    """Editors down, dimensions across."""
-    names = list(dict.fromkeys(line.figure.name for line in lines))
-    means = {(line.group, line.figure.name): line.figure.value for line in lines}
-    rows = tuple(
-        (editor, *(_number(means.get((editor, name))) for name in names))
-        for editor in dict.fromkeys(line.group for line in lines)
-    )
-    return Table(columns(MEANS, *(name.replace("_", " ") for name in names)), rows)
-
-
-def _number(value: float | None) -> Number | None:
-    return None if value is None else Number(0.0 if abs(value) < 1e-9 else value, _spec(abs(value)))
-
-
-def _spec(size: float) -> str:
-    """Three digits, and all digits of a large number."""
-    return ".0f" if size >= 100 else ".3g"

@@ -13,13 +13,16 @@ def command(
     directory: Annotated[Path | None, typer.Argument(help="The folder; the workspace option by default.")] = None,
     name: Annotated[str, typer.Option(help="What the arena is called.")] = "",
     database: Annotated[str, typer.Option(help="A PostgreSQL address; empty: SQLite in the folder.")] = "",
+    blobs: Annotated[
+        str, typer.Option(help="Where images are stored: s3://bucket/prefix or a shared folder; empty: blobs/.")
+    ] = "",
 ) -> None:
     """Make a workspace: imarena.toml, arena.db and blobs/. An existing one is left as it is."""
     from imarena.storage import init_workspace, is_workspace
 
     root = directory or session(context).workspace
     existed = is_workspace(root)
-    with init_workspace(root, name=name, url=database) as workspace:
+    with init_workspace(root, name=name, url=database, blobs=blobs) as workspace:
         document = {
             "workspace": str(workspace.root.resolve()),
             "database": workspace.database,

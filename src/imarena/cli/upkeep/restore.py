@@ -13,13 +13,19 @@ def command(
     context: typer.Context,
     source: Annotated[Path, typer.Argument(help="A backup folder (its newest snapshot) or one snapshot in it.")],
     database: Annotated[str, typer.Option(help="Restore into this PostgreSQL database.")] = "",
+    blobs: Annotated[
+        str | None,
+        typer.Option(
+            help="Store images there: s3://bucket/prefix or a folder; default: where the backup's settings say."
+        ),
+    ] = None,
 ) -> None:
     """Make a workspace (the --workspace folder) from a backup."""
     from imarena.storage import restore
 
     root = session(context).workspace
     with progress_bars("restore") as tell:
-        done = restore(source, root, url=database, progress=tell)
+        done = restore(source, root, url=database, blobs=blobs, progress=tell)
     document = {"snapshot": str(done.path), "workspace": str(root), "blobs": done.blobs, "missing": done.missing}
     emit(
         context,

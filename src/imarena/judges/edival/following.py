@@ -8,9 +8,16 @@ from imarena.images import BOXES
 from imarena.judges.edival import rules
 from imarena.judges.edival.ledger import EncodedImage, Ledger, MeasuredBy
 from imarena.judges.edival.rules import Decision, FoundBoxes
-from imarena.judges.edival.same_look import SAME_LOOK, SAME_LOOK_VERSION, find_same_look
+from imarena.judges.edival.same_look import (
+    LIKE,
+    PERHAPS_LIKE,
+    SAME_LOOK,
+    SAME_LOOK_VERSION,
+    common_share,
+    find_same_look,
+)
 from imarena.judges.edival.settings import EdiValSettings
-from imarena.judges.edival.tools import ShareBox, Toolbox, YesNoQuestion
+from imarena.judges.edival.tools import FLOOR, ShareBox, Toolbox, YesNoQuestion
 from imarena.vision import TextLine
 
 ANSWER = "yes_no"
@@ -37,8 +44,13 @@ class FollowedEdit:
     replace_rules: dict[str, bool | None] = field(default_factory=dict)
 
 
-def find_boxes(kit: Kit, image: EncodedImage, phrase: str, edit_type: EditType | None) -> FoundBoxes:
-    """The boxes of a phrase that count for an edit of this type, as shares; None where it cannot be looked for."""
+def find_boxes(
+    kit: Kit, image: EncodedImage, phrase: str, edit_type: EditType | None, above: float | None = None
+) -> FoundBoxes:
+    """The boxes of a phrase that count for an edit of this type, as shares; None where it cannot be looked for.
+
+    `above`: another threshold than that of the type.
+    """
     finder, settings = kit.tools.finder, kit.settings
     params = finder.params(phrase)
     if params is None:
@@ -56,6 +68,7 @@ def find_boxes(kit: Kit, image: EncodedImage, phrase: str, edit_type: EditType |
     stored = kit.ledger.measure(by, image, params, lambda: {"shares": search()})
     found = [Detection((box[0], box[1], box[2], box[3]), label, score) for box, label, score in stored["shares"]]
     threshold = settings.threshold if settings.threshold is not None else finder.thresholds.for_type(edit_type)
+    threshold = threshold if above is None else min(above, threshold)
     kept = rules.filter_boxes(finder.chosen(found, phrase), threshold, settings.largest_side)
     return tuple(sorted(kept, key=lambda one: -one.score))
 
@@ -86,7 +99,33 @@ def locate_object(
     return (then, _alike(kit, plan, name, after)) if then else (None, now or None)
 
 
-def _alike(kit: Kit, plan: ObjectPlan, name: str, image: EncodedImage) -> tuple[Detection, ...]:
+def count_objects(
+    kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage
+) -> tuple[FoundBoxes, int]:
+    """The boxes of the object of a turn after the edit, and how many more there may be.
+
+    A detector that misses much is helped: copies are found by their look too. Boxes under the threshold and places that
+    may look the same are no objects, and no proof that there are none.
+    """
+    name = turn.object or ""
+    then, now = locate_object(kit, plan, turn, name, before, after)
+    if kit.tools.finder.missed_source_fails or then is None or now is None:
+        return now, 0
+    counted = _apart(now, _alike(kit, plan, name, after))
+    weak = _apart((), find_boxes(kit, after, name, turn.type, FLOOR) or ())
+    weak = _apart(weak, _alike(kit, plan, name, after, PERHAPS_LIKE))
+    return counted, len(_apart(counted, weak)) - len(counted)
+
+
+def _apart(kept: tuple[Detection, ...], more: tuple[Detection, ...]) -> tuple[Detection, ...]:
+    """Boxes, and those of `more` that are somewhere else."""
+    for one in more:
+        if all(common_share(one.box, other.box) < 0.5 for other in kept):
+            kept = (*kept, one)
+    return kept
+
+
+def _alike(kit: Kit, plan: ObjectPlan, name: str, image: EncodedImage, least: float = LIKE) -> tuple[Detection, ...]:
     """Where the object that the plan has in the base image is in another one, by its look."""
     found: list[Detection] = []
     by = MeasuredBy(SAME_LOOK, SAME_LOOK_VERSION, BOXES)
@@ -100,7 +139,11 @@ def _alike(kit: Kit, plan: ObjectPlan, name: str, image: EncodedImage) -> tuple[
             }
 
         stored = kit.ledger.measure(by, image, params, search, kit.base)
-        found += [Detection((at[0], at[1], at[2], at[3]), label, like) for at, label, like in stored["shares"]]
+        found += [
+            Detection((at[0], at[1], at[2], at[3]), label, like)
+            for at, label, like in stored["shares"]
+            if like >= least
+        ]
     return tuple(found)
 
 
@@ -130,11 +173,12 @@ async def _decide(kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedI
             find_boxes(kit, before, new, turn.type), find_boxes(kit, after, new, turn.type),
             position=turn.position if turn.reference else None, reference=reference, tolerances=tolerances,
         )  # fmt: skip
+    if turn.type == "count_change":
+        counted, perhaps = count_objects(kit, plan, turn, before, after)
+        return rules.count_change(counted, turn.count or 0, perhaps)
     then, now = locate_object(kit, plan, turn, turn.object or "", before, after)
     if turn.type == "subject_remove":
         return rules.subject_remove(then, now)
-    if turn.type == "count_change":
-        return rules.count_change(now, turn.count or 0)
     _, reference = locate_object(kit, plan, turn, turn.reference or "", before, after)
     return rules.position_change(then, now, reference, turn.position or "left", tolerances)
 

@@ -24,16 +24,18 @@ from imarena.judges.edival.tools import (
     VLM,
     Answerer,
     OcrReader,
+    QualityMeter,
     TextReader,
     Toolbox,
+    also_names,
     find_comparer,
     find_finder,
     find_meter,
     settle_names,
 )
-from imarena.judges.edival.vlm_answers import QuestionFailed, VlmAnswers
+from imarena.judges.edival.vlm_answers import QuestionFailed, VlmAnswers, vlm_meter
 from imarena.judges.options import read_judge_options
-from imarena.vision import luminance_quantiles
+from imarena.vision import HEAD_NAMES, luminance_quantiles
 
 QUALITY = "quality_score"
 LUMINANCE = "luminance"
@@ -122,7 +124,7 @@ class EdiValJudge:
                 why = why or missing
                 score = None if why or success is None else float(np.sqrt(float(success) * (found.score or 0.0)))
         if dimension == "quality":
-            scores |= _quality(kit, images[0], output)
+            scores |= await _quality(kit, images[0], output)
             score = scores["quality"]
         if score is None:
             return Verdict(Status.REFUSED, error=why, evidence=kit.ledger.fresh, reasons=reasons)
@@ -182,24 +184,34 @@ def _follow_scores(planned: PlannedEdit, edits: list[FollowedEdit]) -> _Followed
     return _Followed(score, success, scores, {"edits": listed}, why)
 
 
-def _quality(kit: Kit, base: EncodedImage, output: EncodedImage) -> dict[str, float]:
-    """The quality of the output and of the base, and their luminance."""
-    meter = kit.tools.meter
-    by = MeasuredBy(meter.name, meter.version, QUALITY)
+async def _quality(kit: Kit, base: EncodedImage, output: EncodedImage) -> dict[str, float]:
+    """The quality of the output and of the base by every measure, and their luminance."""
     light = MeasuredBy("luminance", "1", LUMINANCE)
     scores: dict[str, float] = {}
     for prefix, image in (("", output), ("base_", base)):
 
-        def graded(of: EncodedImage = image) -> JsonDict:
-            return {"value": round(meter.measure(of.pixels), 5)}
-
         def lit(of: EncodedImage = image) -> JsonDict:
             return _luminance(of.pixels)
 
-        scores[f"{prefix}quality"] = kit.ledger.measure(by, image, {}, graded)["value"]
+        scores[f"{prefix}quality"] = await _grade(kit, kit.tools.meter, image)
+        for meter in kit.tools.also:
+            scores[f"{prefix}{quality_name(meter.name)}"] = await _grade(kit, meter, image)
         bright = kit.ledger.measure(light, image, {}, lit)
         scores |= {f"{prefix}{name}": number for name, number in bright.items()}
     return scores
+
+
+def quality_name(meter: str) -> str:
+    """What the score of a measure beside the main one is called: `vlm_quality`, `plausibility`, `aesthetics`."""
+    return meter if meter in HEAD_NAMES else f"{meter}_quality"
+
+
+async def _grade(kit: Kit, meter: QualityMeter, image: EncodedImage) -> float:
+    evidence, there = kit.ledger.find(MeasuredBy(meter.name, meter.version, QUALITY), image, {})
+    if not there:
+        evidence = kit.ledger.note(evidence, {"value": round(await meter.grade(image.pixels), 5)})
+    value: Any = evidence.value
+    return float(value["value"])
 
 
 def _luminance(pixels: Pixels) -> JsonDict:
@@ -217,13 +229,21 @@ def make_toolbox(settings: EdiValSettings, chat: Chat | None) -> Toolbox:
     asks = None if chat is None else VlmAnswers(chat, settings.model)
     answers: Answerer
     reader: TextReader
-    if VLM in (settings.answers, settings.reader) and asks is None:
+    if VLM in (settings.answers, settings.reader, settings.quality, *also_names(settings)) and asks is None:
         raise UserError("The tool 'vlm' asks a model.", hint="Add --endpoint NAME of imarena.toml, or --base-url URL.")
     answers = asks if settings.answers == VLM and asks is not None else ColourAnswers()
     reader = asks if settings.reader == VLM and asks is not None else OcrReader()
     return Toolbox(
-        find_finder(settings.detector), answers, reader, find_comparer(settings.features), find_meter(settings.quality)
-    )
+        find_finder(settings.detector), answers, reader, find_comparer(settings.features),
+        _meter(settings.quality, settings, chat),
+        tuple(_meter(name, settings, chat) for name in also_names(settings)),
+    )  # fmt: skip
+
+
+def _meter(name: str, settings: EdiValSettings, chat: Chat | None) -> QualityMeter:
+    if name == VLM and chat is not None:
+        return vlm_meter(chat, settings.model)
+    return find_meter(name)
 
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> EdiValJudge:

@@ -174,10 +174,15 @@ def _centre(one: Detection) -> tuple[float, float]:
     return (one.box[0] + one.box[2]) / 2, (one.box[1] + one.box[3]) / 2
 
 
-def count_change(after: FoundBoxes, count: int) -> Decision:
-    """Algorithm 7: as many boxes as objects were asked for."""
+def count_change(after: FoundBoxes, count: int, perhaps: int = 0) -> Decision:
+    """Algorithm 7: as many boxes as objects were asked for.
+
+    `perhaps`: how many more there may be that the detector is not sure of; too few is undecided where they would do.
+    """
     if after is None:
         return Decision(None, "object_unknown_to_detector")
+    if len(after) < count <= len(after) + perhaps:
+        return Decision(None, "count_not_sure")
     return Decision(len(after) == count, "count_right" if len(after) == count else "count_wrong")
 
 

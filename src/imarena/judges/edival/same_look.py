@@ -11,16 +11,23 @@ from numpy.typing import NDArray
 from imarena.judges.edival.ledger import Pixels
 from imarena.judges.edival.tools import ShareBox
 
-SAME_LOOK, SAME_LOOK_VERSION = "same-look", "1"
-LIKE = 0.6
+SAME_LOOK, SAME_LOOK_VERSION = "same-look", "2"
+LIKE = 0.7
 """Correlation from which two places look the same; chosen on the half `choose` of benchmarks/edival_edits.yaml."""
+PERHAPS_LIKE = 0.6
+"""Correlation from which two places may look the same."""
+_MIDDLE = 0.65
+"""Axes of the ellipse that is compared, as shares of a box: more of it shows what is behind the object."""
 _SIDE = 288
 _SCALES = (0.7, 0.8, 0.9, 1.0, 1.12, 1.25)
 _MOST = 12
 
 
 def find_same_look(base: Pixels, box: ShareBox, image: Pixels) -> list[tuple[ShareBox, float]]:
-    """Where the object of `box` (shares) in the base image is in another image: boxes and correlations, best first."""
+    """Where the object of `box` (shares) in the base image is in another image: boxes and correlations, best first.
+
+    Also the places that only may look the same (`PERHAPS_LIKE`).
+    """
     small, now = _shrunk(base), _shrunk(image)
     height, width = small.shape[:2]
     left, top = int(box[0] * width), int(box[1] * height)
@@ -47,16 +54,17 @@ def _shrunk(pixels: Pixels) -> Pixels:
 
 
 def _ellipse(size: tuple[int, int]) -> NDArray[np.float32]:
-    """The corners of a box show what is behind the object: they do not count."""
+    """The edges of a box show what is behind the object: they do not count."""
     mask = np.zeros((size[1], size[0], 3), np.float32)
-    cv2.ellipse(mask, (size[0] // 2, size[1] // 2), (size[0] // 2, size[1] // 2), 0, 0, 360, (1.0, 1.0, 1.0), -1)
+    axes = max(2, int(_MIDDLE * size[0] / 2)), max(2, int(_MIDDLE * size[1] / 2))
+    cv2.ellipse(mask, (size[0] // 2, size[1] // 2), axes, 0, 0, 360, (1.0, 1.0, 1.0), -1)
     return mask
 
 
 def _peaks(match: NDArray[np.float32], size: tuple[int, int], image: Pixels) -> list[tuple[ShareBox, float]]:
     height, width = image.shape[:2]
     top_of = match == cv2.dilate(match, np.ones((2 * (size[1] // 3) + 1, 2 * (size[0] // 3) + 1), np.uint8))
-    rows, columns = np.nonzero(top_of & (match >= LIKE))
+    rows, columns = np.nonzero(top_of & (match >= PERHAPS_LIKE))
     return [
         ((x / width, y / height, (x + size[0]) / width, (y + size[1]) / height), round(min(1.0, float(match[y, x])), 4))
         for y, x in zip(rows.tolist(), columns.tolist(), strict=True)
@@ -67,12 +75,12 @@ def _apart(found: list[tuple[ShareBox, float]]) -> list[tuple[ShareBox, float]]:
     """Of places that overlap, the best."""
     kept: list[tuple[ShareBox, float]] = []
     for box, like in found:
-        if all(_common(box, other) < 0.3 for other, _ in kept):
+        if all(common_share(box, other) < 0.3 for other, _ in kept):
             kept.append((box, like))
     return kept
 
 
-def _common(box: ShareBox, other: ShareBox) -> float:
+def common_share(box: ShareBox, other: ShareBox) -> float:
     """The common area as a share of the smaller box."""
     across, down = min(box[2], other[2]) - max(box[0], other[0]), min(box[3], other[3]) - max(box[1], other[1])
     areas = [(one[2] - one[0]) * (one[3] - one[1]) for one in (box, other)]

@@ -26,7 +26,10 @@ class EdiValSettings(Noun):
     features: str = AUTO
     """Compares image parts: `dinov3`, `dino`, `clip`, `siglip`, or `st-lpips` (offline)."""
     quality: str = AUTO
-    """Visual quality: `hpsv3`, or `brisque` (offline)."""
+    """Visual quality: `hpsv3`, `vlm` (a model asked for 0 to 100, appendix N), or `brisque` (offline)."""
+    also_quality: str = AUTO
+    """Measures of quality beside that one, by name, with commas: `vlm`, `plausibility`, `aesthetics`, `hpsv3`,
+    `brisque`, or `none`. `auto`: the heads where they are installed, and `vlm` where an endpoint is named."""
     threshold: float | None = Field(default=None, ge=0, lt=1)
     """One threshold for all edit types; None: those of the detector (0.30 to remove, 0.40 for positions, else 0.35)."""
     largest_side: float | None = Field(default=0.98, gt=0, le=1)

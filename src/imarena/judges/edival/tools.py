@@ -1,7 +1,8 @@
 """The tools of EdiVal's scores by role and by name: what each can tell, and what it cannot."""
 
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, Protocol
@@ -11,20 +12,23 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core import Detection, EditType, UnknownName, sha256_hex, suggestion
+from imarena.core import Detection, EditType, UnknownName, UserError, sha256_hex, suggestion
 from imarena.core.records import JsonDict
 from imarena.judges.edival.ledger import Pixels
 from imarena.judges.edival.settings import AUTO, EdiValSettings
 from imarena.vision import (
     DETECTORS,
     EMBEDDERS,
+    HEAD_NAMES,
     METRICS,
+    QUALITY_HEADS,
     TextLine,
     default_phrases,
     find_objects,
     find_picture_tool,
     installed_folder,
     kinds_in_phrase,
+    rate_quality,
     read_lines,
     shift_tolerant_lpips,
 )
@@ -129,12 +133,17 @@ class PartComparer(EdiValTool, Protocol):
 
 @dataclass(frozen=True)
 class QualityMeter:
-    """One number for the quality of an image."""
+    """One number for the quality of an image; higher is better."""
 
     name: str
     version: str
-    measure: Callable[[Pixels], float]
+    measure: Callable[[Pixels], float | Awaitable[float]]
     scale: tuple[float, float] | None = None
+
+    async def grade(self, pixels: Pixels) -> float:
+        """(height, width, 3) in."""
+        value = self.measure(pixels)
+        return await value if inspect.isawaitable(value) else value
 
 
 @dataclass(frozen=True)
@@ -146,6 +155,8 @@ class Toolbox:
     reader: TextReader
     comparer: PartComparer
     meter: QualityMeter
+    also: tuple[QualityMeter, ...] = ()
+    """Measures of quality beside `meter`."""
 
     @property
     def names(self) -> JsonDict:
@@ -154,6 +165,7 @@ class Toolbox:
             "detector": self.finder, "answers": self.answerer, "reader": self.reader, "features": self.comparer,
             "quality": self.meter,
         }  # fmt: skip
+        tools |= {f"quality: {meter.name}": meter for meter in self.also}
         return {role: f"{tool.name}@{tool.version}" for role, tool in tools.items()}
 
 
@@ -269,6 +281,16 @@ def _metric(name: str) -> Callable[[Pixels], float]:
     return lambda pixels: float(METRICS.get(name)(pixels))
 
 
+def _head(name: str) -> Callable[[Pixels], float]:
+    def measure(pixels: Pixels) -> float:
+        numbers = rate_quality(pixels)
+        if name not in numbers:
+            raise UserError(f"The weights '{QUALITY_HEADS}' have no head '{name}'.")
+        return numbers[name]
+
+    return measure
+
+
 # ---------------------------------------------------------------- by name
 
 _PAPER: Mapping[str, tuple[str, str]] = {
@@ -283,6 +305,8 @@ _OFFLINE = {
 PHRASE_DETECTORS = ("grounding-dino", "owlv2", "owl-vit")
 FEATURES = ("dinov3", "dino", "clip", "siglip", "colour-layout")
 VLM = "vlm"
+QUALITIES = ("brisque", "hpsv3", VLM, *HEAD_NAMES)
+_NONE = "none"
 
 
 def tool_name(role: str, asked: str, *, chat: bool) -> str:
@@ -292,8 +316,11 @@ def tool_name(role: str, asked: str, *, chat: bool) -> str:
     if role in ("answers", "reader"):
         return VLM if chat else _OFFLINE[role]
     name, weights = _PAPER[role]
-    installed = importlib.util.find_spec("torch") is not None and installed_folder(weights) is not None
-    return name if installed else _OFFLINE[role]
+    return name if _is_installed(weights) else _OFFLINE[role]
+
+
+def _is_installed(weights: str) -> bool:
+    return importlib.util.find_spec("torch") is not None and installed_folder(weights) is not None
 
 
 def find_finder(name: str) -> ObjectFinder:
@@ -325,7 +352,9 @@ def find_meter(name: str) -> QualityMeter:
         return QualityMeter(name, "1", _brisque, (0.0, 10.0))
     if name == "hpsv3":
         return QualityMeter(name, find_picture_tool(name).version(), _metric(name))
-    raise _unknown("quality", name, ["brisque", "hpsv3"])
+    if name in HEAD_NAMES:
+        return QualityMeter(name, rate_quality.version, _head(name))
+    raise _unknown("quality", name, QUALITIES)
 
 
 def _unknown(role: str, name: str, known: Sequence[str]) -> UnknownName:
@@ -335,4 +364,24 @@ def _unknown(role: str, name: str, known: Sequence[str]) -> UnknownName:
 def settle_names(settings: EdiValSettings, *, chat: bool) -> EdiValSettings:
     """The settings with every `auto` replaced by the tool that it stands for here."""
     roles = ("detector", "answers", "reader", "features", "quality")
-    return settings.model_copy(update={role: tool_name(role, getattr(settings, role), chat=chat) for role in roles})
+    names = {role: tool_name(role, getattr(settings, role), chat=chat) for role in roles}
+    names["also_quality"] = ",".join(_also(settings.also_quality, names["quality"], chat=chat)) or _NONE
+    return settings.model_copy(update=names)
+
+
+def _also(asked: str, quality: str, *, chat: bool) -> list[str]:
+    """The measures beside the main one, by name."""
+    if asked != AUTO:
+        names = [name.strip() for name in asked.split(",") if name.strip() not in ("", _NONE)]
+    else:
+        names = list(HEAD_NAMES) if _is_installed(QUALITY_HEADS) else []
+        names += [VLM] if chat else []
+    for name in names:
+        if name not in QUALITIES:
+            raise _unknown("also_quality", name, [*QUALITIES, _NONE])
+    return [name for name in dict.fromkeys(names) if name != quality]
+
+
+def also_names(settings: EdiValSettings) -> list[str]:
+    """The measures of quality beside the main one, of settings without `auto`."""
+    return [name for name in settings.also_quality.split(",") if name not in ("", _NONE, AUTO)]

@@ -8,10 +8,10 @@ from io import BytesIO
 
 from PIL import Image
 
-from imarena.core import Chat, ChatPrompt
+from imarena.core import Chat, ChatPrompt, sha256_hex
 from imarena.core.records import Status, Usage
 from imarena.judges.edival.ledger import Pixels
-from imarena.judges.edival.tools import VLM, ShareBox, YesNoQuestion
+from imarena.judges.edival.tools import VLM, QualityMeter, ShareBox, YesNoQuestion
 from imarena.vision import TextLine
 
 SYSTEM = "You look at images and answer short questions about them. You say only what can be seen."
@@ -19,6 +19,13 @@ READ = (
     'Which text can be read in this image? Answer with JSON: {"text": "..."}. Copy it letter by letter, and leave it '
     "empty where there is none."
 )
+QUALITY_QUESTION = (
+    "How well made is this image? Consider whether it is pleasant to look at, whether it looks natural, and whether "
+    "its parts fit together. Answer with one number from 0 to 100 and nothing else: 0 is neither pleasant nor natural, "
+    "50 is neutral, 100 is pleasant and natural."
+)
+"""The zero-shot question of appendix N, in our wording."""
+_NUMBER = re.compile(r"(?<![\d.-])\d+(?:\.\d+)?")
 _YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 
@@ -62,6 +69,19 @@ class VlmAnswers:
         except (ValueError, KeyError, TypeError):
             text = reply
         return (TextLine(text.strip(), 1.0, box or (0.0, 0.0, 1.0, 1.0)),) if text.strip() else ()
+
+
+def vlm_meter(chat: Chat, model: str) -> QualityMeter:
+    """A model asked for the quality of an image, 0 to 100 (appendix N). The version names model and question."""
+
+    async def measure(pixels: Pixels) -> float:
+        reply = await _ask(chat, (png(pixels, None), QUALITY_QUESTION))
+        numbers = [float(found) for found in _NUMBER.findall(reply.replace("/100", ""))]
+        if len(numbers) != 1 or numbers[0] > 100:
+            raise QuestionFailed(Status.UNPARSABLE, f"The reply is no number from 0 to 100: {reply[:80]!r}.", Usage())
+        return numbers[0]
+
+    return QualityMeter(VLM, f"{model}+{sha256_hex(QUALITY_QUESTION.encode())[:8]}", measure, (0.0, 100.0))
 
 
 async def _ask(chat: Chat, parts: Sequence[str | bytes]) -> str:

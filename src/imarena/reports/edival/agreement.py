@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from imarena.reports.tables import Column, Table
 from imarena.stats import cohen_kappa, pearson
 
 
@@ -57,3 +58,28 @@ def rater_ceiling(marks: Mapping[str, Sequence[bool]]) -> tuple[float | None, in
         pairs += len(given) * (len(given) - 1) // 2
         same += yes * (yes - 1) // 2 + no * (no - 1) // 2
     return (same / pairs if pairs else None), pairs
+
+
+def people_table(lines: Sequence[BinaryAgreement], ceiling: tuple[float | None, int]) -> Table:
+    """Figure 4 and table 13: agreement with people by type, with that among raters."""
+    rows = [
+        (line.type, line.judge, line.n, _percent(line.accuracy), line.plcc, line.kappa, line.f1, line.threshold)
+        for line in lines
+    ]
+    share, pairs = ceiling
+    if pairs:
+        rows.append(("overall", "raters among themselves", pairs, _percent(share), None, None, None, None))
+    columns = (
+        Column("type"), Column("judge"), Column("n", ","), Column("accuracy", ".1f"),
+        Column("PLCC", ".4f", "undefined"),
+        Column("kappa", ".4f", "undefined"), Column("F1", ".4f", "undefined"), Column("threshold", ".4g"),
+    )  # fmt: skip
+    notes = (
+        "A judge with a threshold gives scores; its threshold is the one with the highest accuracy on these very "
+        "edits, by type.",
+    )
+    return Table(columns, tuple(rows), "Agreement with people", notes if any(line.threshold for line in lines) else ())
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share

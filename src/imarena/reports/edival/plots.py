@@ -1,11 +1,11 @@
-"""Plots of EdiVal's figures: the Pareto fronts of each pair of axes and turn."""
+"""Plots of EdiVal's figures: the Pareto fronts of each pair of axes and turn, and trends over turns."""
 
 from pathlib import Path
 from typing import Any
 
 from imarena.core import UserError
-from imarena.reports.edival.figures import TurnFigures, all_figures, pareto_front
-from imarena.reports.edival.scored import ScoredSet
+from imarena.reports.edival.figures import COMPLEX, TurnFigures, all_figures, pareto_front
+from imarena.reports.edival.scored import ScoredSet, known_mean
 
 _AXES = {"IF": "image_success", "CC": "consistency", "VQ": "quality"}
 
@@ -50,3 +50,57 @@ def front_chart(figures: list[TurnFigures], first: str, second: str) -> Any:
     names = alt.Chart(alt.InlineData(values=rows)).mark_text(align="left", dx=7).encode(across, up, text="editor:N")
     line = alt.Chart(alt.InlineData(values=[row for row in rows if row["front"]])).mark_line(strokeDash=[4, 3])
     return (line.encode(across, up) + dots + names).properties(width=420, height=320)
+
+
+def save_trends(scored: ScoredSet, mode: str, folder: Path) -> list[Path]:
+    """Luminance drift (figure 26), the last instruction by turn or C (figures 5 and 25), and who passes (figure 1)."""
+    figures = all_figures(scored, mode)
+    label = "C" if mode == COMPLEX else "turn"
+    charts = {
+        f"luminance-{mode}": line_chart(luminance_points(scored, mode), label, "99.9 % luminance quantile"),
+        f"last-instruction-{mode}": line_chart(
+            [(one.editor, one.turn + 1, 100 * one.task_success) for one in figures if one.task_success is not None],
+            label,
+            "success on the last instruction, percent",
+        ),
+        f"passing-{mode}": line_chart(
+            [(one.editor, one.turn + 1, 100 * one.passes) for one in figures if one.passes is not None],
+            label,
+            "images with CC of 90 and VQ of 6, percent",
+        ),
+    }
+    saved = []
+    for name, chart in charts.items():
+        if chart is not None:
+            path = folder / f"{name.replace('_', '-')}.png"
+            chart.save(str(path), scale_factor=2)
+            saved.append(path)
+    return saved
+
+
+def luminance_points(scored: ScoredSet, mode: str) -> list[tuple[str, int, float]]:
+    """(editor, turn, mean of the 99.9 % quantile); turn 0 is the base image of the editor's own first outputs."""
+    points: list[tuple[str, int, float]] = []
+    for editor in scored.editors(mode):
+        for turn in scored.turns:
+            found = scored.of(editor, mode, turn)
+            if not any(point[0] == editor for point in points):
+                base = known_mean([output.quality.get("base_luminance_p999") for output in found])
+                points += [] if base is None else [(editor, 0, base)]
+            value = known_mean([output.quality.get("luminance_p999") for output in found])
+            points += [] if value is None else [(editor, turn + 1, value)]
+    return points
+
+
+def line_chart(points: list[tuple[str, int, float]], across: str, up: str) -> Any:
+    """A line for each editor; None where there is nothing to draw."""
+    import altair
+
+    alt: Any = altair
+    if not points:
+        return None
+    rows = [{"editor": editor, "x": x, "y": y} for editor, x, y in points]
+    axis = alt.X("x:O", title=across, axis=alt.Axis(labelAngle=0))
+    chart = alt.Chart(alt.InlineData(values=rows)).mark_line(point=True)
+    chart = chart.encode(axis, alt.Y("y:Q", title=up, scale=alt.Scale(zero=False)), color="editor:N")
+    return chart.properties(width=420, height=300)

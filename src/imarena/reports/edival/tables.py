@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from imarena.reports.edival.agreement import BinaryAgreement
 from imarena.reports.edival.figures import (
     COMPLEX,
     MULTI,
@@ -99,12 +98,13 @@ def score_table(scored: ScoredSet, mode: str, rule: OverallRule = "per-turn") ->
     order = sorted(by_turn, key=lambda editor: -key(editor))
     ranks = {editor: at + 1 for at, editor in enumerate(order)}
     pooled = rule == "paper-o4"
-    extra = (Column("O (O.4)", ".2f"), Column("rank")) if pooled else (Column("rank"),)
+    extra = (Column("s per image", ".2f", drop=2), *((Column("O (O.4)", ".2f"),) if pooled else ()), Column("rank"))
     rows = []
     for row in sorted(table.rows, key=lambda row: ranks[str(row[0])]):
         more: tuple[Cell, ...] = (_percent(pooled_overall(scored, str(row[0]), mode)),) if pooled else ()
-        rows.append((*row, *more, ranks[str(row[0])]))
-    return Table((*table.columns, *extra), tuple(rows), table.title, table.notes)
+        took = [o.latency_s for o in scored.outputs if (o.editor, o.mode) == (row[0], mode)]
+        rows.append((*row, known_mean(took), *more, ranks[str(row[0])]))
+    return Table((*table.columns, *extra), tuple(rows), table.title, table.notes).filled
 
 
 def quality_table(scored: ScoredSet, mode: str) -> Table:
@@ -137,6 +137,32 @@ def quality_table(scored: ScoredSet, mode: str) -> Table:
         base_vq = [figures[first][turn].base_quality if turn in figures[first] else None for turn in turns]
         rows.append(("base images", *base_vq, *(None for _ in turns), *bases))
     return Table(tuple(columns), tuple(rows), f"Visual quality and luminance ({MODE_TITLES[mode]})").filled
+
+
+def other_quality_table(scored: ScoredSet, mode: str) -> Table:
+    """Measures of quality beside the main one: a model asked zero-shot (appendix N), plausibility, aesthetics."""
+    known = {name for output in scored.outputs for name in output.quality}
+    names = sorted(
+        name for name in known if name in ("plausibility", "aesthetics") or name.endswith("_quality")
+        if not name.startswith("base_")
+    )  # fmt: skip
+    turns = scored.turns
+    columns = [Column("editor")]
+    columns += [Column(f"{name.replace('_', ' ')} {_label(mode, turn)}", ".3f") for name in names for turn in turns]
+    rows: list[tuple[Cell, ...]] = []
+    for editor in scored.editors(mode) if names else ():
+        found = {turn: scored.of(editor, mode, turn) for turn in turns}
+        cells = (known_mean([o.quality.get(name) for o in found[turn]]) for name in names for turn in turns)
+        rows.append((editor, *cells))
+    bases = [
+        known_mean([o.quality.get(f"base_{name}") for o in scored.outputs if (o.mode, o.turn) == (mode, turn)])
+        for name in names
+        for turn in turns
+    ]
+    return Table(
+        tuple(columns), (*rows, ("base images", *bases)) if rows else (),
+        f"Other measures of quality ({MODE_TITLES[mode]})",
+    ).filled  # fmt: skip
 
 
 def success_table(scored: ScoredSet, mode: str) -> Table:
@@ -174,15 +200,29 @@ def consistency_table(scored: ScoredSet, mode: str, shape: str = "") -> Table:
     columns = [Column("editor")]
     columns += [Column(f"{title} {_label(mode, turn)}", ".2f") for title in names.values() for turn in turns]
     rows = []
+    ranks = _consistency_ranks(scored, mode, wanted)
     for editor in scored.editors(mode):
         cells: list[Cell] = []
         for name in names:
             for turn in turns:
                 found = [o for o in scored.of(editor, mode, turn) if wanted in (None, o.square)]
                 cells.append(_percent(known_mean([o.consistency.get(name) for o in found])))
-        rows.append((editor, *cells))
+        rows.append((editor, *cells, ranks.get(editor)))
     of = {"": "", "square": ", square images", "padded": ", images that are not square"}[shape]
+    columns.append(Column("CC rank"))
     return Table(tuple(columns), tuple(rows), f"Consistency ({MODE_TITLES[mode]}{of}), percent").filled
+
+
+def _consistency_ranks(scored: ScoredSet, mode: str, square: bool | None) -> dict[str, int]:
+    """Tables 10 and 11: places by CC at the last turn."""
+    last = max(scored.turns, default=0)
+    means = {
+        editor: known_mean([o.consistency.get("consistency") for o in found])
+        for editor in scored.editors(mode)
+        if (found := [o for o in scored.of(editor, mode, last) if square in (None, o.square)])
+    }
+    order = sorted((editor for editor in means if means[editor] is not None), key=lambda one: -(means[one] or 0.0))
+    return {editor: place for place, editor in enumerate(order, 1)}
 
 
 def modes_table(scored: ScoredSet) -> Table:
@@ -318,27 +358,6 @@ def settings_table(sets: Sequence[ScoredSet], mode: str) -> Table:
     return Table(tuple(columns), tuple(rows), f"Figures by set of tools ({MODE_TITLES[mode]}), percent").filled
 
 
-def people_table(lines: Sequence[BinaryAgreement], ceiling: tuple[float | None, int]) -> Table:
-    """Figure 4 and table 13: agreement with people by type, with that among raters."""
-    rows = [
-        (line.type, line.judge, line.n, _percent(line.accuracy), line.plcc, line.kappa, line.f1, line.threshold)
-        for line in lines
-    ]
-    share, pairs = ceiling
-    if pairs:
-        rows.append(("overall", "raters among themselves", pairs, _percent(share), None, None, None, None))
-    columns = (
-        Column("type"), Column("judge"), Column("n", ","), Column("accuracy", ".1f"),
-        Column("PLCC", ".4f", "undefined"),
-        Column("kappa", ".4f", "undefined"), Column("F1", ".4f", "undefined"), Column("threshold", ".4g"),
-    )  # fmt: skip
-    notes = (
-        "A judge with a threshold gives scores; its threshold is the one with the highest accuracy on these very "
-        "edits, by type.",
-    )
-    return Table(columns, tuple(rows), "Agreement with people", notes if any(line.threshold for line in lines) else ())
-
-
 def tool_table(scored: ScoredSet) -> Table:
     """The tools that made every figure."""
     rows = tuple((role, *_parts(tool)) for role, tool in scored.tools.items())
@@ -360,7 +379,8 @@ def report_tables(scored: ScoredSet, rule: OverallRule = "per-turn") -> list[Tab
             score_table(scored, mode, rule), success_table(scored, mode), type_table(scored, mode, FIRST_TYPES),
             type_table(scored, mode, OTHER_TYPES), consistency_table(scored, mode),
             *(consistency_table(scored, mode, shape) for shape in ("square", "padded") if _both_shapes(scored)),
-            quality_table(scored, mode), passing_table(scored, mode), pareto_table(scored, mode),
+            quality_table(scored, mode), other_quality_table(scored, mode), passing_table(scored, mode),
+            pareto_table(scored, mode),
             replace_table(scored, mode), count_table(scored, mode),
         ]  # fmt: skip
     if scored.editors(MULTI) and scored.editors(COMPLEX):

@@ -3,7 +3,6 @@
 It never takes the place of votes not yet read.
 """
 
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -114,13 +113,13 @@ def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, suffix:
 
 def _placed(workspace: Workspace, image: ImageRef, folder: Path) -> str:
     """The picture's file in `folder`, as the sheet names it; its hash where there are no pixels here."""
-    held, name = workspace.blobs.path(image.sha256), f"{image.sha256}{SUFFIXES.get(image.media_type, '.bin')}"
+    name = f"{image.sha256}{SUFFIXES.get(image.media_type, '.bin')}"
     path = folder / name
     if not path.exists():
-        if not held.exists():
+        if workspace.blobs.size(image.sha256) is None:
             return image.sha256
         folder.mkdir(exist_ok=True)
         part = folder / f".{name}.part"
-        shutil.copyfile(held, part)
+        part.write_bytes(workspace.load(image))
         part.replace(path)
     return f"{folder.name}/{name}"

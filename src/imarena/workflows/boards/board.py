@@ -82,6 +82,8 @@ class Boards:
         every = self._read_battles(query, chosen)
         battles, notices = self._select_dimension(every, query, chosen)
         kept = self._filter(battles, query.filters, query.editors)
+        if query.pairs is not None:
+            kept = kept.where(self._on_pairs(kept, query.pairs))
         return GatheredBattles(kept, chosen, notices, tuple(every.dimension.used()))
 
     def _read_battles(self, query: BoardQuery, chosen: ChosenSource) -> BattleColumns:
@@ -146,6 +148,14 @@ class Boards:
         of, names = self.view.entries.editor.of, self.view.entries.editor.names
         chosen = np.isin(of, [names.index(name) for name in editors])
         return battles.where(chosen[battles.left] & chosen[battles.right])
+
+    def _on_pairs(self, battles: BattleColumns, pairs: Collection[tuple[str, str]]) -> NDArray[np.bool_]:
+        """(n,) battles on one of these pairs of outputs, whichever side each is on."""
+        places, number = self.view.entries.index_of, len(self.view.entries.output_id)
+        known = [(places[one], places[other]) for one, other in pairs if one in places and other in places]
+        codes = [min(pair) * number + max(pair) for pair in known]
+        left, right = battles.left.astype(np.int64), battles.right.astype(np.int64)
+        return np.isin(np.minimum(left, right) * number + np.maximum(left, right), codes)
 
     def outputs_with(self, filters: Mapping[str, str]) -> NDArray[np.bool_]:
         """(k,) outputs whose item (or whose mode) has these values."""

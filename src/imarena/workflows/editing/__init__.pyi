@@ -1,3 +1,5 @@
+from .ablation import STAGE_NAMES as STAGE_NAMES
+from .ablation import ablate_agent as ablate_agent
 from .agent_run import AgentRun as AgentRun
 from .agent_run import choose_agent as choose_agent
 from .agent_run import run_agent as run_agent

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from imarena.core import Cause, CauseTally, Editor, ExecutorKind, Settings, UserError
+from imarena.core import Cause, CauseTally, Editor, ExecutorKind, Settings, UserError, content_id
 from imarena.core.records import ImageRef, Item, JsonDict, Mode, Output, Status
 from imarena.editors import failure_advice
 from imarena.storage import Workspace, is_workspace, open_workspace
@@ -32,6 +32,16 @@ class EditWork:
     history: tuple[Output, ...] = ()
     """The outputs of all earlier turns, for an in-context editor."""
 
+    @property
+    def slot(self) -> "Slot":
+        """What it makes an output for."""
+        return self.item.item_id, self.turn, self.editor.name, self.mode.value, self.sample
+
+
+def edit_key(work: EditWork) -> str:
+    """The identity of an edit, for processes that share the work."""
+    return content_id("work", "edit", *work.slot)
+
 
 @dataclass
 class EditTally:
@@ -40,6 +50,7 @@ class EditTally:
     outputs: Counter[str] = field(default_factory=Counter)
     done_before: int = 0
     cut_off: int = 0
+    failed_elsewhere: int = 0
     stopped: str = ""
     cost_usd: float = 0.0
     by_editor: dict[str, Counter[str]] = field(default_factory=dict)
@@ -56,6 +67,8 @@ class EditReport:
     done_before: int
     cut_off: int
     """Later turns that were not tried, because the turn before has no picture."""
+    failed_elsewhere: int
+    """Edits that another process tried meanwhile, without a picture."""
     stopped: str
     cost_usd: float
     by_editor: dict[str, Counter[str]]
@@ -70,7 +83,8 @@ class EditReport:
     @property
     def missing(self) -> int:
         """Outputs that were asked for in this run and are not there."""
-        return sum(number for status, number in self.outputs.items() if status != "ok")
+        failed = sum(number for status, number in self.outputs.items() if status != "ok")
+        return failed + self.failed_elsewhere
 
     def to_json(self) -> dict[str, object]:
         """For ``--json``."""
@@ -123,10 +137,10 @@ Slot = tuple[str, int, str | None, str, int]
 class StoredOutputs:
     """What is stored already, by slot."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, **where: Any) -> None:
         self.ok: dict[Slot, Output] = {}
         self.attempts: Counter[Slot] = Counter()
-        for output in workspace.store.records(Output):
+        for output in workspace.store.records(Output, **where):
             slot = (output.item_id, output.turn, output.editor, output.mode.value, output.sample)
             self.attempts[slot] += 1
             if output.status is Status.OK:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
 from imarena.clients import CostLimitReached
@@ -21,12 +21,13 @@ from imarena.workflows.editing.plan import (
     EditTally,
     EditWork,
     StoredOutputs,
+    edit_key,
     missing_edits,
     named_in_folder,
 )
-from imarena.workflows.questions import Questions, Terms, ask, computes
+from imarena.workflows.questions import Questions, SharedWork, Terms, ask, computes
 from imarena.workflows.views import instruction_of, request_of
-from imarena.workflows.wiring import OngoingRun, exclusive_run, record_run
+from imarena.workflows.wiring import OngoingRun, record_run
 
 __all__ = ["EditReport", "EditSettings", "EditWork", "edit_items"]
 
@@ -40,10 +41,7 @@ def edit_items(
     progress: Progress | None = None,
 ) -> EditReport:
     """Make every output that is missing. A failure is stored with its status and tried again by the next run."""
-    with ExitStack() as held:
-        for name in sorted({editor.name for editor in editors}):
-            held.enter_context(exclusive_run(workspace, "edit", name))
-        return asyncio.run(_edit_all(workspace, items, editors, settings or EditSettings(), progress))
+    return asyncio.run(_edit_all(workspace, items, editors, settings or EditSettings(), progress))
 
 
 async def _edit_all(
@@ -123,15 +121,30 @@ class _Run:
         asking = AskEditor(self.editors)
         questions = Questions(
             work, self._order, WorkerTask(asking, asking.failed), self._unshown, self._count, self._store,
-            keep=self._keep, stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
+            keep=self._keep, shared=SharedWork(self.workspace.claims(), edit_key, self._asked_since, self._leave),
+            stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
         )  # fmt: skip
         terms = Terms(
-            self.settings.executor, self.settings.concurrency, computes(*self.editors), progress=progress
+            self.settings.executor, self.settings.concurrency, computes(*self.editors),
+            gpus=max((editor.traits.gpus for editor in self.editors), default=0.0), progress=progress
         )  # fmt: skip
         try:
             return (await ask(questions, terms)).stopped
         finally:
             self.tally.cost_usd += sum(journal.paid_usd for journal in self.journals.values())
+
+    def _asked_since(self, work: Sequence[EditWork]) -> set[str]:
+        """What another process asked an editor for since this was planned."""
+        known = StoredOutputs(self.workspace, item_id=sorted({each.item.item_id for each in work}))
+        return {edit_key(each) for each in work if known.attempts[each.slot] > each.attempt}
+
+    def _leave(self, work: EditWork) -> None:
+        """Count an edit that another process made or tried meanwhile."""
+        known = StoredOutputs(self.workspace, item_id=work.item.item_id)
+        if work.slot in known.ok:
+            self.tally.done_before += 1
+        else:
+            self.tally.failed_elsewhere += 1
 
     def _check_limit(self) -> None:
         """Raise where one more edit, as expensive as the most expensive one so far, could exceed the cost limit."""

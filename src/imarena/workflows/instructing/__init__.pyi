@@ -1,3 +1,5 @@
+from .build_plan import BuildPlan as BuildPlan
+from .build_plan import plan_build as plan_build
 from .building import BuildReport as BuildReport
 from .building import BuildSettings as BuildSettings
 from .building import build_benchmark as build_benchmark

@@ -103,7 +103,7 @@ def build_benchmark(
     progress: Progress | None = None,
 ) -> BuildReport:
     """Decompose the images of a folder, write a chain for each, add the items. A second build adds what is missing."""
-    files = _image_files(folder)[: settings.limit]
+    files = image_files(folder)[: settings.limit]
     tools = {
         "objects": f"{wired.decomposer.name} {wired.decomposer.version}",
         "detector": settings.detector,
@@ -141,7 +141,8 @@ def build_benchmark(
     )  # fmt: skip
 
 
-def _image_files(folder: Path) -> list[Path]:
+def image_files(folder: Path) -> list[Path]:
+    """The images below a folder, by name."""
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}.", hint="Give the path of a folder of images.")
     found = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix.lower() in _suffixes())

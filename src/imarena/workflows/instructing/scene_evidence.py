@@ -3,18 +3,18 @@
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from imarena.clients import CostLimitReached
-from imarena.core import ImarenaError, Progress, error_message
+from imarena.core import ImarenaError, Progress, content_id, error_message
 from imarena.core.records import Evidence, JsonDict, Status, Usage
 from imarena.engine import WorkerTask
 from imarena.instructions import Decomposer, Decomposition, DroppedObject, contents_from_json
 from imarena.storage import Workspace
 from imarena.workflows.instructing.decomposers import WiredDecomposer
-from imarena.workflows.questions import Questions, Terms, ask
+from imarena.workflows.questions import Questions, SharedWork, Terms, ask
 
 KIND = "edival.scene"
 
@@ -49,13 +49,19 @@ def decompose_images(
 ) -> SceneTally:
     """Decompose every image that has no answer of this decomposer yet. What comes is stored at once."""
     name, version = wired.decomposer.name, wired.decomposer.version
-    tally, attempts = SceneTally(), Counter[str]()
+    tally = SceneTally()
     wanted = set(images)
-    for evidence in workspace.store.records(Evidence, kind=KIND, tool=name):
-        if evidence.tool_version == version and evidence.image_sha256 in wanted:
-            attempts[evidence.image_sha256] += 1
-            if evidence.status is Status.OK:
-                tally.scenes[evidence.image_sha256] = _read(evidence)
+
+    def stored(**where: Any) -> Counter[str]:
+        attempts = Counter[str]()
+        for evidence in workspace.store.records(Evidence, kind=KIND, tool=name, **where):
+            if evidence.tool_version == version and evidence.image_sha256 in wanted:
+                attempts[evidence.image_sha256] += 1
+                if evidence.status is Status.OK:
+                    tally.scenes[evidence.image_sha256] = _read(evidence)
+        return attempts
+
+    attempts = stored()
     tally.done_before = len(tally.scenes)
     work = [sha256 for sha256 in dict.fromkeys(images) if sha256 not in tally.scenes]
 
@@ -73,8 +79,16 @@ def decompose_images(
         status = Status.INVALID_IMAGE if isinstance(error, ImarenaError) else Status.API_ERROR
         return Decomposition("failed", status, f"{type(error).__name__}: {error_message(error)}")
 
+    def key(sha256: str) -> str:
+        return content_id("work", KIND, name, version, sha256)
+
+    def asked_since(hashes: Sequence[str]) -> set[str]:
+        now = stored(image_sha256=list(hashes))
+        return {key(sha256) for sha256 in hashes if now[sha256] > attempts[sha256]}
+
+    shared = SharedWork(workspace.claims(), key, asked_since)
     task = WorkerTask(_Decompose(wired.decomposer), _failed_work)
-    questions = Questions(work, workspace.blobs.get, task, failed, settle, write, stage="images")
+    questions = Questions(work, workspace.blobs.get, task, failed, settle, write, shared=shared, stage="images")
     door = wired.door
     if door is None:
         # The networks compute outside of Python's lock, and each process of its own would load all of them.

@@ -34,6 +34,7 @@ from .loop import Questions as Questions
 from .loop import Terms as Terms
 from .loop import ask as ask
 from .measured_edit import measure_edit as measure_edit
+from .past_attempts import PastAttempts as PastAttempts
 from .past_attempts import past_attempts as past_attempts
 from .picture_scan import scan_pictures as scan_pictures
 from .reparsing import reparse_replies as reparse_replies
@@ -48,6 +49,7 @@ from .sampling import sampled_pairs as sampled_pairs
 from .seen_picture import SeenPicture as SeenPicture
 from .seen_picture import draw_boxes as draw_boxes
 from .seen_picture import see as see
+from .shared_work import SharedWork as SharedWork
 from .single_edit import EditScore as EditScore
 from .single_edit import score_edit as score_edit
 from .single_edit import score_outputs as score_outputs

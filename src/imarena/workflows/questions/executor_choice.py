@@ -34,7 +34,7 @@ def judge_terms(settings: Settings, wired: WiredJudge, *, executor: str = "", co
     """How a judge is asked: by what the command says, and by what the judge needs."""
     judge, door = wired.judge, wired.door
     if door is None:
-        return Terms(executor_for(settings, executor, None), concurrency, computes(judge))
+        return Terms(executor_for(settings, executor, None), concurrency, computes(judge), gpus=judge.traits.gpus)
     kind = executor_for(settings, executor, judge.name)
     return Terms(kind, concurrency or wired.concurrency, computes(judge), door.opened)
 

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from imarena.core import Exhibit, UserError, Verdict
+from imarena.core import Exhibit, Judge, UserError, Verdict
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
 from imarena.judges import Estimate, Size, estimate_sizes, picture_tokens, question_size
 from imarena.storage import Workspace
@@ -19,8 +20,9 @@ from imarena.workflows.questions.expected_objects import (
     work_of,
 )
 from imarena.workflows.questions.loop import Terms
-from imarena.workflows.questions.past_attempts import past_attempts
+from imarena.workflows.questions.past_attempts import PastAttempts, past_attempts
 from imarena.workflows.questions.report import JudgeReport, JudgeTally, Watch
+from imarena.workflows.questions.shared_work import SharedWork
 from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
 from imarena.workflows.wiring import WiredJudge
 
@@ -56,12 +58,7 @@ def plan_objects(
     subjects = questions(workspace, datasets=datasets, tasks=tasks)
     if not subjects:
         raise UserError("There are no items to list things for.", hint="Import some: imarena import --list.")
-    wanted = identity_of(wired.judge)
-    past = past_attempts(
-        (listed.subject, listed.attempt, listed.status is Status.OK)
-        for listed in stored_object_lists(workspace, tool=wired.judge.name)
-        if listed.identity == wanted
-    )
+    past = _stored(workspace, wired.judge)
     asks = [
         ObjectsQuestion(question, past.attempts.get(key, 0))
         for key, question in subjects.items()
@@ -75,6 +72,16 @@ def plan_objects(
     return ObjectsJob(
         wired, asks, took, before, judge_terms(workspace.settings, wired, executor="threads", concurrency=concurrency)
     )  # fmt: skip
+
+
+def _stored(workspace: Workspace, lister: Judge, **where: Any) -> PastAttempts:
+    """What this lister was asked before."""
+    wanted = identity_of(lister)
+    return past_attempts(
+        (listed.subject, listed.attempt, listed.status is Status.OK)
+        for listed in stored_object_lists(workspace, tool=lister.name, **where)
+        if listed.identity == wanted
+    )
 
 
 def _size(wired: WiredJudge, question: ObjectListSubject) -> Size:
@@ -100,9 +107,24 @@ def _past(workspace: Workspace, wired: WiredJudge, subjects: dict[str, ObjectLis
 def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None = None) -> JudgeReport:
     """Ask everything that is missing. Stops cleanly at Ctrl-C or the cost limit; what came by then is stored."""
     lister = job.wired.judge
+
+    def key(ask: ObjectsQuestion) -> str:
+        return work_of(lister, ask.question.subject)
+
+    def stored(asks: Sequence[ObjectsQuestion]) -> PastAttempts:
+        return _stored(workspace, lister, image_sha256=[ask.question.subject for ask in asks])
+
+    def asked_since(asks: Sequence[ObjectsQuestion]) -> set[str]:
+        asked = stored(asks).since({ask.question.subject: ask.attempt for ask in asks})
+        return {work_of(lister, subject) for subject in asked}
+
+    def finish(asks: Sequence[ObjectsQuestion], _: str) -> int:
+        return len({ask.question.subject for ask in asks} - stored(asks).done)
+
     run = JudgeRun(
         "objects", {"judge": lister.name, "params": lister.params}, lister, job.asks,
         lambda ask: JudgeQuestion(_exhibit(ask.question, workspace.load)), partial(_records, job.wired), lists=True,
+        shared=SharedWork(workspace.claims(), key, asked_since), finish=finish,
     )  # fmt: skip
     return ask_judge(workspace, run, JudgeTally(lister.name, job.done_before), job.terms, watch)
 

@@ -1,6 +1,6 @@
 """judge and battle: show outputs to judges; resume does only what is missing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,10 +11,11 @@ from imarena.storage import Workspace
 from imarena.workflows.questions.case_context import add_context, planned_edit
 from imarena.workflows.questions.cases import Case
 from imarena.workflows.questions.executor_choice import computes
-from imarena.workflows.questions.judging_plan import CaseWork, plan_cases
+from imarena.workflows.questions.judging_plan import CaseWork, asked_since, plan_cases
 from imarena.workflows.questions.judging_records import NotCompared, check_comparison, copies_of, records_of
 from imarena.workflows.questions.loop import Terms
 from imarena.workflows.questions.report import JudgeReport, JudgeTally, Watch
+from imarena.workflows.questions.shared_work import SharedWork
 from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
 from imarena.workflows.views import exhibit_of
 
@@ -66,6 +67,12 @@ def judge_cases(
             tally.planned = tally.judgments.total()  # the rest is not missing: it cannot be had in this way
             raise
 
+    def finish(works: Sequence[CaseWork], run_id: str) -> int:
+        cases = [case for work in works for case in (work.case, *work.twins)]
+        left = plan_cases(workspace, judge, cases, before)
+        workspace.store.add(copies_of(workspace, left.copies, run_id))
+        return len(left.work)
+
     run = JudgeRun(
         chosen.command, settings, judge, planned.work, show,
         partial(records_of, judge, dimension=chosen.dimension, orders=chosen.orders),
@@ -74,6 +81,8 @@ def judge_cases(
         copies=lambda run_id: copies_of(workspace, planned.copies, run_id),
         group=lambda work: work.case.item.item_id,
         to_write=planned.to_write,
+        shared=SharedWork(workspace.claims(), lambda work: work.work_id, partial(asked_since, workspace)),
+        finish=finish,
     )  # fmt: skip
-    terms = chosen.terms or Terms(computes=computes(judge))
+    terms = chosen.terms or Terms(computes=computes(judge), gpus=judge.traits.gpus)
     return ask_judge(workspace, run, tally, replace(terms, progress=progress), chosen.watch)

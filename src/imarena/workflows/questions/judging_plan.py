@@ -1,7 +1,7 @@
 """What a judge still has to be asked: the identity of a question, what was answered before, what cannot be shown."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from imarena.core import Exhibit, Judge, PartlyAsked, UserError, content_id, first_line
@@ -103,6 +103,13 @@ def plan_cases(
             fresh[identity] = CaseWork(case, identity, known.attempts.get(identity, 0))
     work = with_earlier_answers(workspace, judge, list(fresh.values()))
     return PlannedWork(work, copies, done_before, unfit)
+
+
+def asked_since(workspace: Workspace, work: Sequence[CaseWork]) -> set[str]:
+    """The work of these that was asked since it was planned, by another process, whatever came of it."""
+    attempts = {case_work.work_id: case_work.attempt for case_work in work}
+    stored = stored_answers(workspace, work_id=list(attempts)) if attempts else ()
+    return {answer.key[0] for answer in stored if answer.attempt >= attempts[answer.key[0]]}
 
 
 def with_earlier_answers(workspace: Workspace, judge: Judge, work: list[CaseWork]) -> list[CaseWork]:

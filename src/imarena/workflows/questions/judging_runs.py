@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from imarena.clients import Budget, check_reachable
@@ -22,7 +22,7 @@ from imarena.workflows.questions.judging_plan import plan_cases
 from imarena.workflows.questions.loop import Terms
 from imarena.workflows.questions.report import AdaptiveRound, JudgeReport, Watch, joined_report
 from imarena.workflows.questions.sampling import Sampler, battles_by_pair, cases_of, next_round, sampled_pairs
-from imarena.workflows.wiring import EndpointArguments, WiredJudge, check_judge_shape, exclusive_run, wire_judge
+from imarena.workflows.wiring import EndpointArguments, WiredJudge, check_judge_shape, wire_judge
 
 
 @dataclass(frozen=True)
@@ -183,14 +183,6 @@ def ask_jobs(workspace: Workspace, jobs: Sequence[JudgingJob], *, watch: Watch |
     for job in jobs:
         if job.wired.endpoint is not None and not job.wired.runs_here and job.estimate.new:
             check_reachable(job.wired.endpoint)
-    with ExitStack() as held:
-        for job in jobs:
-            if job.wired.endpoint is not None:
-                held.enter_context(exclusive_run(workspace, job.asking.command, job.wired.judge.name))
-        return _ask_in_turn(workspace, jobs, watch)
-
-
-def _ask_in_turn(workspace: Workspace, jobs: Sequence[JudgingJob], watch: Watch | None) -> list[JudgeReport]:
     reports: list[JudgeReport] = []
     for job in jobs:
         stopped = next((report.stopped for report in reports if report.stopped), "")

@@ -1,6 +1,7 @@
 """The loop: show each question, have it answered somewhere, count the answer, store it; stop at Ctrl-C or a cost limit.
 
-Resuming is the callers': they plan only what has no ok answer in the store.
+Resuming is the callers': they plan only what has no ok answer in the store. What another process on the same database
+is asking meanwhile is left to it, and taken over where it ends without an answer (``shared_work.py``).
 """
 
 import asyncio
@@ -9,8 +10,9 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from imarena.core import ExecutorKind, ImarenaError, Progress
+from imarena.core import DatabaseFailed, ExecutorKind, ImarenaError, Progress
 from imarena.engine import FLUSH_S, RunPlan, RunTally, WorkerDied, WorkerTask, open_executor, run_plan
+from imarena.workflows.questions.shared_work import ClaimedWork, SharedWork
 
 W = TypeVar("W")
 Q = TypeVar("Q")
@@ -36,6 +38,8 @@ class Questions(Generic[W, Q, A]):
     """Stores the large parts of an answer before it is counted, in a thread of this process."""
     group: Callable[[W], str] | None = None
     """Questions about the same pictures: where answers are computed, one worker gets them all, as far as possible."""
+    shared: SharedWork[W] | None = None
+    """How the work is told apart from that of other processes on the same database, which may ask the same."""
     stage: str = "questions"
     flush_s: float = FLUSH_S
 
@@ -51,6 +55,8 @@ class Terms:
     """Is an answer all computing?"""
     opening: Callable[[], AbstractAsyncContextManager[object]] | None = None
     """What has to be open meanwhile, such as an endpoint's client. With it questions are asked from this process."""
+    gpus: float = 0.0
+    """GPUs for each worker, where the executor is a cluster that has some."""
     progress: Progress | None = None
 
 
@@ -64,12 +70,23 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
             await stack.enter_async_context(terms.opening())
         kind: ExecutorKind = "threads" if terms.opening is not None else terms.executor
         executor = await stack.enter_async_context(
-            open_executor(kind, questions.task, count, computes=terms.computes, at_once=terms.concurrency)
+            open_executor(
+                kind, questions.task, count, computes=terms.computes, at_once=terms.concurrency, gpus=terms.gpus
+            )
         )
 
+        claimed: ClaimedWork[W] | None = None
+        if questions.shared is not None:
+            claims = stack.enter_context(questions.shared.claims)
+            claimed = ClaimedWork(questions.shared, claims, questions.work, executor.slots)
+
         async def do(slot: int, work: W) -> tuple[W, A]:
+            if claimed is not None:
+                await claimed.hold(work)
             try:
                 question = await asyncio.to_thread(questions.show, work)
+            except DatabaseFailed:  # no fact about this question
+                raise
             except ImarenaError as error:  # a picture was withdrawn, or its file is gone: `verify` tells which
                 return settled(work, questions.unshown(work, error))
             try:
@@ -86,8 +103,13 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
         def failed(work: W, error: Exception) -> tuple[W, A]:
             return settled(work, questions.unshown(work, error))
 
+        def write(batch: list[tuple[W, A]]) -> None:
+            questions.write(batch)
+            if claimed is not None:
+                claimed.written([work for work, _ in batch])
+
         plan = RunPlan(
-            questions.work, do, failed, questions.write, total=count, stage=questions.stage,
+            questions.work, do, failed, write, total=count, stage=questions.stage,
             concurrency=executor.slots, group=questions.group if terms.computes else None, flush_s=questions.flush_s,
         )  # fmt: skip
         return await run_plan(plan, progress=terms.progress)

@@ -1,6 +1,6 @@
 """What was asked before: only an ok answer counts as one, failures are asked again."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 
@@ -10,6 +10,10 @@ class PastAttempts:
 
     done: set[str] = field(default_factory=set)
     attempts: dict[str, int] = field(default_factory=dict)
+
+    def since(self, planned: Mapping[str, int]) -> set[str]:
+        """Questions that were asked after they were planned as these attempts, by another process."""
+        return {question for question, attempt in planned.items() if self.attempts.get(question, 0) > attempt}
 
 
 def past_attempts(stored: Iterable[tuple[str, int, bool]]) -> PastAttempts:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from imarena.core import ImarenaError, Progress, UserError
+from imarena.core import ImarenaError, Progress, UserError, content_id
 from imarena.core.records import Evidence, Item, JsonDict, Output, Status
 from imarena.engine import WorkerDied, WorkerTask
 from imarena.storage import Workspace, withdrawn_images
@@ -16,6 +16,7 @@ from imarena.vision import PictureTool, find_picture_tool
 from imarena.workflows.questions.executor_choice import executor_for
 from imarena.workflows.questions.loop import Questions, Terms, ask
 from imarena.workflows.questions.past_attempts import PastAttempts
+from imarena.workflows.questions.shared_work import SharedWork
 from imarena.workflows.wiring import record_run
 
 
@@ -67,7 +68,7 @@ def scan_pictures(
     `finish` runs over the stored answers then, and returns how many pictures it flagged.
     """
     tool = find_picture_tool(tool_name)
-    terms = Terms(executor_for(workspace.settings, executor, None), computes=True, progress=progress)
+    terms = Terms(executor_for(workspace.settings, executor, None), computes=True, gpus=tool.gpus, progress=progress)
     past = _earlier(workspace, tool)
     wanted = pictures_to_scan(workspace)
     if not wanted:
@@ -78,7 +79,11 @@ def scan_pictures(
     with record_run(workspace, "scan", noting) as ongoing:
         ongoing.plan(report.planned)
         try:
-            tally = asyncio.run(ask(_questions(workspace, tool, work, past, report), terms))
+            elsewhere: list[str] = []
+            tally = asyncio.run(ask(_questions(workspace, tool, work, past, report, elsewhere), terms))
+            if elsewhere:
+                answered = len(_earlier(workspace, tool).done & set(elsewhere))
+                report = replace(report, planned=report.planned - answered, done_before=report.done_before + answered)
             flagged = finish(workspace) if finish is not None else 0
             report = replace(report, stopped=tally.stopped, seconds=tally.seconds, flagged=flagged)
         finally:
@@ -89,10 +94,10 @@ def scan_pictures(
     return report
 
 
-def _earlier(workspace: Workspace, tool: PictureTool) -> PastAttempts:
+def _earlier(workspace: Workspace, tool: PictureTool, **where: Any) -> PastAttempts:
     """Pictures that this version of the tool has answered, and the number of the next attempt at each."""
     past, version = PastAttempts(), f'"tool_version":"{tool.version()}"'
-    for row in workspace.store.rows(Evidence, kind=tool.kind, tool=tool.tool):
+    for row in workspace.store.rows(Evidence, kind=tool.kind, tool=tool.tool, **where):
         if version not in row["body"]:
             continue
         past.attempts[row["image_sha256"]] = past.attempts.get(row["image_sha256"], 0) + 1
@@ -135,7 +140,12 @@ def _unanswered(_: object, error: Exception) -> PictureAnswer:
 
 
 def _questions(
-    workspace: Workspace, tool: PictureTool, work: Sequence[str], past: PastAttempts, report: ScanReport
+    workspace: Workspace,
+    tool: PictureTool,
+    work: Sequence[str],
+    past: PastAttempts,
+    report: ScanReport,
+    elsewhere: list[str],
 ) -> Questions[str, bytes, PictureAnswer]:
     version = tool.version()
 
@@ -155,7 +165,14 @@ def _questions(
     def write(batch: list[tuple[str, PictureAnswer]]) -> None:
         workspace.store.add([evidence(sha256, answer) for sha256, answer in batch])
 
+    def key(sha256: str) -> str:
+        return content_id("work", "scan", tool.tool, version, sha256)
+
+    def asked_since(hashes: Sequence[str]) -> set[str]:
+        planned = {sha256: past.attempts.get(sha256, 0) for sha256 in hashes}
+        return {key(sha256) for sha256 in _earlier(workspace, tool, image_sha256=list(hashes)).since(planned)}
+
     return Questions(
         work, workspace.blobs.get, WorkerTask(LookAtPicture(tool.name), _unanswered), _unanswered, settle, write,
-        stage="pictures read",
+        shared=SharedWork(workspace.claims(), key, asked_since, elsewhere.append), stage="pictures read",
     )  # fmt: skip

@@ -109,6 +109,11 @@ class JudgeTally:
         self.input_tokens += verdict.usage.input_tokens or 0
         self.output_tokens += verdict.usage.output_tokens or 0
 
+    def leave(self, number: int) -> None:
+        """Count questions that another process asked meanwhile: they are done, and not by this run."""
+        self.planned -= number
+        self.done_before += number
+
     def report(self, *, stopped: str = "", seconds: float = 0.0) -> JudgeReport:
         """What the run has done by now."""
         return JudgeReport(**vars(self), stopped=stopped, seconds=seconds)

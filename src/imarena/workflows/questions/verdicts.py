@@ -14,6 +14,7 @@ from imarena.judges import checked_verdict
 from imarena.storage import Workspace
 from imarena.workflows.questions.loop import Questions, Terms, ask
 from imarena.workflows.questions.report import JudgeReport, JudgeTally, Watch
+from imarena.workflows.questions.shared_work import SharedWork
 from imarena.workflows.wiring import record_run
 
 W = TypeVar("W")
@@ -88,6 +89,10 @@ class JudgeRun(Generic[W]):
     """Records that the run will write; None: one for each question."""
     lists: bool = False
     """The judge is asked for lists, not for verdicts."""
+    shared: SharedWork[W] | None = None
+    """How the work is told apart from that of other processes on the same database."""
+    finish: Callable[[Sequence[W], str], int] = lambda _, __: 0
+    """Gets what other processes asked meanwhile, and the run's id; returns how many of those have no answer."""
 
 
 def ask_judge(
@@ -111,13 +116,23 @@ def ask_judge(
         def write(batch: list[tuple[W, Verdict]]) -> None:
             workspace.store.add(run.records(batch, ongoing.run_id))
 
+        elsewhere: list[W] = []
+
+        def leave(work: W) -> None:
+            elsewhere.append(work)
+            tally.leave(1)
+
+        shared = replace(run.shared, elsewhere=leave) if run.shared is not None else None
         task = WorkerTask(AskJudge(run.judge, run.lists), failed_verdict)
         stage = f"judgments by {run.judge.name}"
         try:
-            asked = asyncio.run(
-                ask(Questions(run.work, run.show, task, failed_verdict, settle, write, None, run.group, stage), terms)
+            questions = Questions(
+                run.work, run.show, task, failed_verdict, settle, write, None, run.group, shared, stage
             )
+            asked = asyncio.run(ask(questions, terms))
             stopped, seconds = asked.stopped, asked.seconds
+            if elsewhere:
+                tally.leave(-run.finish(elsewhere, ongoing.run_id))
         finally:
             report = tally.report(stopped=stopped, seconds=seconds)
             ongoing.counts = dict(report.stored + Counter({Status.OK.value: len(copies)}))

@@ -25,12 +25,15 @@ from imarena.reports import (
     rater_ceiling,
     report_tables,
     save_fronts,
+    save_trends,
     settings_table,
     swap_table,
     tool_swap,
 )
 from imarena.reports.tables import Table, to_csv
 from imarena.storage import Workspace
+from imarena.workflows.reporting.edival_sets import tool_sets
+from imarena.workflows.reporting.edival_style import style_tables
 from imarena.workflows.views import ChosenJudge, View, chosen_judges, first_scores, live_judgments, read_ratings
 
 FOLLOWING = "instruction_following"
@@ -75,13 +78,16 @@ def edival_report(
     `baselines`: other judges whose yes-or-no verdicts or scores are compared with people too.
     """
     view = View(workspace)
-    chosen = [judge for judge in chosen_judges(view, list(judges or ["edival"])) if judge.judge.startswith("edival")]
-    if not chosen:
-        raise UserError("There are no EdiVal scores.", hint="Run `imarena edival score` first.")
+    styles = style_tables(view)
+    chosen = _chosen_sets(view, judges, styled=bool(styles))
     sets = [read_scored(view, judge) for judge in chosen]
-    if not sets[0].outputs:
+    if not (sets and sets[0].outputs):
+        if styles:
+            return EdiValReport(
+                ScoredSet(()), tuple(styles), {"judges": [], "overall": rule, "complete_cases": complete}
+            )
         raise UserError("There are no EdiVal scores.", hint="Run `imarena edival score` first.")
-    agreed = _agreement(view, sets[0], chosen[0].name, baselines)
+    agreed = _agreement(view, sets, baselines)
     if complete:
         sets = [complete_cases(scored) for scored in sets]
     tables = report_tables(sets[0], rule)
@@ -89,13 +95,23 @@ def edival_report(
         if len(sets) > 1 and sets[0].editors(mode):
             tables += [settings_table(sets, mode)]
             tables += [swap_table([swap for other in sets[1:] for swap in tool_swap(sets[0], other, mode)])]
-    tables += agreed
+    tables += [*agreed, *styles]
     settings = {"judges": [scored.name for scored in sets], "overall": rule, "complete_cases": complete}
     return EdiValReport(sets[0], tuple(tables), settings)
 
 
+def _chosen_sets(view: View, judges: Sequence[str] | None, *, styled: bool) -> list[ChosenJudge]:
+    """The sets of tools to report on, the main one first: those asked for, else all that EdiVal's judges used."""
+    if judges:
+        return [judge for judge in chosen_judges(view, list(judges)) if judge.judge.startswith("edival")]
+    names = [name for name in view.forms.judges if name.partition("/")[0] == "edival"]
+    if not names and not styled:
+        raise UserError("There are no EdiVal scores.", hint="Run `imarena edival score` first.")
+    return [one.judge for name in names for one in tool_sets(view, name)]
+
+
 def write_edival_report(report: EdiValReport, folder: Path) -> list[Path]:
-    """Each table as a CSV file, and the Pareto fronts as plots. Gives the files written."""
+    """Each table as a CSV file; Pareto fronts and trends as plots. Gives the files written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -109,6 +125,7 @@ def write_edival_report(report: EdiValReport, folder: Path) -> list[Path]:
     for mode in ("multi_turn", "complex", "single"):
         if report.scored.editors(mode):
             written += save_fronts(report.scored, mode, folder)
+            written += save_trends(report.scored, mode, folder)
     return written
 
 
@@ -188,8 +205,8 @@ def _scored(output: Output, item: Item, bodies: dict[str, dict[str, dict[str, An
 # ---------------------------------------------------------------- people
 
 
-def _agreement(view: View, scored: ScoredSet, name: str, baselines: Sequence[str]) -> list[Table]:
-    """The table of agreement with people; none where nobody rated whether edits were carried out."""
+def _agreement(view: View, sets: Sequence[ScoredSet], baselines: Sequence[str]) -> list[Table]:
+    """Agreement with people of each set of tools and each baseline; none where nobody rated the edits."""
     ratings = read_ratings(view)
     rows = ratings.of(FOLLOWING)
     if not rows.size:
@@ -200,21 +217,27 @@ def _agreement(view: View, scored: ScoredSet, name: str, baselines: Sequence[str
     for row in rows.tolist():
         marks.setdefault(view.entries.id_of(int(ratings.output[row])), []).append(bool(ratings.value[row] > middle))
     people = {output: yes for output, given in marks.items() if (yes := _majority(given)) is not None}
-    keys = {(o.item, o.editor, o.mode, o.turn): o for o in scored.outputs}
-    said: dict[str, tuple[str, bool]] = {}
-    types: dict[str, str] = {}
-    for output in view.workspace.store.records(Output, status=Status.OK.value):
-        found = keys.get((output.item_id, output.editor or "", output.mode.value, output.turn))
-        if found is not None and output.output_id in people and found.edits and output.sample == 0:
-            types[output.output_id] = found.edits[-1].type
-            if found.marginal is not None:
-                said[output.output_id] = (types[output.output_id], found.marginal)
+    said = [_marginals(view, scored, set(marks)) for scored in sets]
+    types = {output: kind for given in said for output, (kind, _) in given.items()}
     lines: list[BinaryAgreement] = []
     for kind in (*sorted(set(types.values())), "overall"):
-        mine = [one for one, (of, _) in said.items() if kind in (of, "overall")]
-        lines.append(binary_agreement(name, kind, [said[one][1] for one in mine], [people[one] for one in mine]))
+        for scored, given in zip(sets, said, strict=True):
+            decided = {one: yes for one, (of, yes) in given.items() if kind in (of, "overall") and yes is not None}
+            mine = {one: yes for one, yes in decided.items() if one in people}
+            lines.append(binary_agreement(scored.name, kind, list(mine.values()), [people[one] for one in mine]))
         lines += _baseline_lines(view, kind, types, people, baselines)
     return [people_table(lines, rater_ceiling({one: given for one, given in marks.items() if one in types}))]
+
+
+def _marginals(view: View, scored: ScoredSet, rated: set[str]) -> dict[str, tuple[str, bool | None]]:
+    """The outputs that people rated: the type of the last edit, and whether these tools say that it was carried out."""
+    keys = {(o.item, o.editor, o.mode, o.turn): o for o in scored.outputs}
+    given: dict[str, tuple[str, bool | None]] = {}
+    for output in view.workspace.store.records(Output, status=Status.OK.value):
+        found = keys.get((output.item_id, output.editor or "", output.mode.value, output.turn))
+        if found is not None and output.output_id in rated and found.edits and output.sample == 0:
+            given[output.output_id] = (found.edits[-1].type, found.marginal)
+    return given
 
 
 def _majority(given: Sequence[bool]) -> bool | None:
@@ -232,15 +255,16 @@ def _baseline_lines(
         scores = {view.entries.id_of(int(at)): float(s) for at, s in zip(columns.left, columns.score, strict=True)}
         parts: dict[str, list[str]] = {}
         for one, value in scores.items():
-            if one in types and np.isfinite(value) and kind in (types[one], "overall"):
+            if one in types and one in people and np.isfinite(value) and kind in (types[one], "overall"):
                 parts.setdefault(types[one], []).append(one)
         says: list[bool] = []
         truth: list[bool] = []
         at: float | None = None
+        answers = {scores[one] for ids in parts.values() for one in ids} <= {0.0, 1.0}
         for ids in parts.values():  # a threshold for each type, as the paper tunes CLIP_dir
-            at = best_threshold([scores[one] for one in ids], [people[one] for one in ids])
+            at = 0.5 if answers else best_threshold([scores[one] for one in ids], [people[one] for one in ids])
             says += [scores[one] >= at for one in ids]
             truth += [people[one] for one in ids]
         line = binary_agreement(judge.name, kind, says, truth, at)
-        lines.append(line if kind != "overall" else replace(line, threshold=None))
+        lines.append(replace(line, threshold=None) if kind == "overall" or answers else line)
     return lines

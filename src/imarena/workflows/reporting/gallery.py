@@ -1,26 +1,20 @@
-"""Reads what the report's gallery shows, and makes its thumbnails."""
+"""Reads what the report's gallery shows."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
-from functools import partial
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
-from imarena.core import ImarenaError
 from imarena.core.records import ImageRef, Item, Output
-from imarena.images import preview
 from imarena.reports import ScoringJudge, Section, gallery_section, last_outputs, spread_items
 from imarena.storage import Workspace
 from imarena.workflows.reporting.known_truth import true_qualities
 from imarena.workflows.views import WHOLE, View
 
-THUMBNAIL_PX = 320
-
 
 def read_gallery(
     workspace: Workspace,
-    folder: Path,
+    picture: Callable[[ImageRef], str],
     count: int,
     truth: Mapping[str, float] | None = None,
     judge: str | None = None,
@@ -29,7 +23,7 @@ def read_gallery(
     """Some items, chosen by a fixed draw over the tasks. `truth` is the known quality (0..1) of outputs by id.
 
     Without it, that of items of the bundled benchmark is worked out. `judge` and `editors`: only the scores of this
-    one, and only the outputs of these.
+    one, and only the outputs of these. `picture` gives the address of a small version of an image.
     """
     outputs: dict[str, list[Output]] = defaultdict(list)
     for output in workspace.store.records(Output, **({"editor": list(editors)} if editors else {})):
@@ -40,7 +34,6 @@ def read_gallery(
         return None
     made = (output for item in chosen for output in last_outputs(item, outputs[item.item_id]))
     known = truth if truth is not None else true_qualities(workspace, chosen, made)
-    picture = partial(_thumbnail, workspace, folder / "images")
     return gallery_section(chosen, len(items), outputs, _scores(workspace, judge), known, picture)
 
 
@@ -55,14 +48,3 @@ def _scores(workspace: Workspace, judge: str | None) -> dict[str, dict[ScoringJu
         for output, score in zip(judgments.left[rows].tolist(), judgments.raw_score[rows].tolist(), strict=True):
             scores[view.entries.id_of(output)][ScoringJudge(name, form.higher_is_better)] = score
     return scores
-
-
-def _thumbnail(workspace: Workspace, folder: Path, image: ImageRef) -> str:
-    file = folder / f"{image.sha256[:20]}.jpg"
-    if not file.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            file.write_bytes(preview(workspace.load(image), THUMBNAIL_PX).data)
-        except ImarenaError:
-            return ""  # withdrawn or missing: `verify` tells
-    return f"{folder.name}/{file.name}"

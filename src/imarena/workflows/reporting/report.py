@@ -1,4 +1,4 @@
-"""report: a workspace as a folder that opens in a browser."""
+"""report: a workspace as one HTML file, or as a folder with Markdown, LaTeX, CSV and plots beside the page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import TypeVar
 
 from imarena.core import Progress, UserError, counted
+from imarena.core.records import Ranking
 from imarena.reports import (
     Page,
     Section,
     board_conclusion,
     board_section,
     groups_section,
-    issues_section,
     overview_section,
     report_lead,
-    write_html,
-    write_markdown,
+    significance_section,
+    write_folder,
+    write_html_file,
 )
 from imarena.storage import Workspace
 from imarena.workflows.boards import (
@@ -30,17 +31,28 @@ from imarena.workflows.boards import (
     with_samples,
 )
 from imarena.workflows.questions import findings_table, read_findings
+from imarena.workflows.reporting.changes import changes_section
 from imarena.workflows.reporting.chosen_counts import chosen_status
+from imarena.workflows.reporting.examples import example_sections
+from imarena.workflows.reporting.failures.sections import failure_sections
 from imarena.workflows.reporting.gallery import read_gallery
 from imarena.workflows.reporting.known_truth import KnownTruth, known_truth
+from imarena.workflows.reporting.methods import methods_section
+from imarena.workflows.reporting.papers.catalogue import paper_sections
+from imarena.workflows.reporting.papers.data import PaperData
+from imarena.workflows.reporting.pictures import Thumbnails
+from imarena.workflows.reporting.study_sections import agreement_sections, alignment_sections, health_section
 from imarena.workflows.reporting.unusual_images import count_unusual_images
-from imarena.workflows.serving import KINDS, every_issue
 from imarena.workflows.upkeep import workspace_status
 from imarena.workflows.views import View
 
 T = TypeVar("T")
 GALLERY_ITEMS = 12
 TEXTS_LISTED = 50
+GROUPED_BY = ("family", "task", "topic", "track")
+"""What the first board is also split by, where items have several values."""
+MOST_GROUPS = 40
+"""A column with more values is no grouping."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +65,17 @@ class ReportQuery:
     """Only these editors; empty: all."""
     by: str | None = None
     """Each board also per value of this column."""
+    against: str = ""
+    """Another workspace, or a day (YYYY-MM-DD): what changed since; empty: no comparison."""
 
     def chosen(self, by_editor: Mapping[str, T]) -> dict[str, T]:
         """The entries of the chosen editors."""
         return {name: value for name, value in by_editor.items() if not self.editors or name in self.editors}
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The chosen judge; empty: all."""
+        return () if self.judge is None else (self.judge,)
 
 
 WHOLE_REPORT = ReportQuery()
@@ -64,7 +83,7 @@ WHOLE_REPORT = ReportQuery()
 
 def write_report(
     workspace: Workspace,
-    folder: Path,
+    target: Path,
     *,
     title: str = "",
     next_steps: Sequence[str] = (),
@@ -75,75 +94,139 @@ def write_report(
 ) -> Path:
     """Write the report; returns the page. `gallery`: how many items the gallery shows.
 
-    `known` is the truth about the bundled items; without it, it is worked out where studio editors made the outputs.
+    A `target` that ends in .html is one file with everything inside; any other is a folder that also gets Markdown,
+    LaTeX, CSV, PNG and SVG. `known` is the truth about the bundled items; without it, it is worked out where studio
+    editors made the outputs.
     """
     tell = progress or (lambda *_: None)
+    alone = target.suffix.lower() in (".html", ".htm")
     view = View(workspace)
     if query.judge is not None:
         query = replace(query, judge=judge_called(view, query.judge))
-    stands = chosen_status(view, workspace_status(workspace), query.judge, query.editors)
+    status = chosen_status(view, workspace_status(workspace), query.judge, query.editors)
     boards = Boards(view)
-    ranked = list(_ranked(boards, query))
-    made = [board for board, _ in ranked]
-    store_boards(workspace, [board.ranking for board, groups in ranked for board in (board, *groups)])
-    tell("report", 1, 4)
-    sections: list[Section | None] = [
-        overview_section(
-            stands.outputs, stands.judgments, stands.coverage, stands.attempts, count_unusual_images(workspace)
-        ),
-        *_board_sections(ranked, folder, query),
-    ]
-    tell("report", 2, 4)
+    made = list(_every_board(boards, query))
+    first, reason = _first_board(boards, query)
+    tell("report", 1, 5)
+    main = first if first is None else next((board for board in made if _same(board, first)), first)
+    if main is not None and not main.title:
+        main = replace(main, title=describe_source(main.chosen))
+    shown = [*([main] if main is not None else []), *(board for board in made if board is not main)]
+    groups = {board.title: list(_groups(boards, board, main, query)) for board in shown}
+    store_boards(workspace, [board.ranking for board in shown])
+    store_boards(workspace, [one.ranking for by_column in groups.values() for _, some in by_column for one in some])
+    tell("report", 2, 5)
+    pictures = Thumbnails(workspace, None if alone else target)
     known = known or known_truth(workspace, made, query.editors)
-    issues = every_issue(view)
-    sections += [
-        known.section if known else None,
-        issues_section(KINDS, query.chosen(issues.by_editor), issues.rated),
-        _texts_section(workspace),
-        read_gallery(workspace, folder, gallery, known.qualities if known else None, query.judge, query.editors),
+    sections: list[Section | None] = [
+        None if main is None else significance_section(main.ranking),
+        _changes(boards, first, query),
+        overview_section(
+            status.outputs, status.judgments, status.coverage, status.attempts, count_unusual_images(workspace)
+        ),
     ]
+    for number, board in enumerate(shown):
+        sections.append(board_section(board.title, with_samples(board), number))
+        sections += [groups_section(board.title, by, _rankings(some)) for by, some in groups[board.title]]
+    tell("report", 3, 5)
+    sections.append(known.section if known else None)
+    sections += failure_sections(view, query.editors, pictures)
+    sections.append(_texts_section(workspace))
+    if not query.editors:
+        sections += example_sections(view, main, shown, query.judges, pictures)
+        sections += [*agreement_sections(workspace), *alignment_sections(workspace, query.judges)]
+        sections.append(health_section(workspace, query.judges))
+        sections += paper_sections(
+            PaperData(view, boards, main, pictures, query.judges, dict(groups[main.title] if main else ()))
+        )
+    sections.append(
+        read_gallery(workspace, pictures, gallery, known.qualities if known else None, query.judge, query.editors)
+    )
+    if not query.editors:
+        sections.append(methods_section(view, status, shown, ()))
+    tell("report", 4, 5)
     page = Page(
-        title or stands.name,
-        _conclusion(boards, query),
+        title or status.name,
+        _conclusion(first, reason, query),
         tuple(section for section in sections if section is not None),
         tuple(next_steps),
-        facts=report_lead(stands.outputs, stands.judgments, stands.totals),
+        facts=report_lead(status.outputs, status.judgments, status.totals) + _left_out(pictures),
     )
-    tell("report", 3, 4)
-    write_markdown(page, folder)
-    path = write_html(page, folder)
-    tell("report", 4, 4)
+    path = write_html_file(page, target) if alone else write_folder(page, target)
+    tell("report", 5, 5)
     return path
 
 
-def _ranked(boards: Boards, query: ReportQuery) -> Iterator[tuple[Board, list[Board]]]:
-    """Every board that the data allow, and its groups where these were asked for."""
+def _changes(boards: Boards, first: Board | None, query: ReportQuery) -> Section | None:
+    if not query.against:
+        return None
+    if first is None:
+        raise UserError(
+            "There is no board to compare.", hint="Run `imarena judge`, `imarena battle` or a campaign first."
+        )
+    asked = BoardQuery(judge=query.judge, editors=query.editors, notes=False)
+    return changes_section(boards, first, asked, query.against)
+
+
+def _left_out(pictures: Thumbnails) -> str:
+    if not pictures.left_out:
+        return ""
+    return f" {counted(pictures.left_out, 'picture')} left out to keep the file small: a report in a folder has them."
+
+
+def _every_board(boards: Boards, query: ReportQuery) -> Iterator[Board]:
+    """Every board that the data allow."""
     chosen = BoardQuery(judge=query.judge, editors=query.editors, samples="auto")
     for title, one in board_queries(boards, chosen):
         try:
-            made = replace(boards.board(one), title=title)
+            yield replace(boards.board(one), title=title)
         except UserError:  # fewer than two models, or nothing decided: there is no such board
             continue
-        yield made, [] if query.by is None else boards.boards(replace(one, by=query.by))
 
 
-def _board_sections(ranked: Sequence[tuple[Board, list[Board]]], folder: Path, query: ReportQuery) -> Iterator[Section]:
-    for index, (board, groups) in enumerate(ranked):
-        yield board_section(board.title, with_samples(board), folder, index)
-        if query.by is not None:
-            yield groups_section(board.title, query.by, [group.ranking for group in groups])
-
-
-def _conclusion(boards: Boards, query: ReportQuery) -> str:
-    """What the board that `imarena rank` shows says, in one sentence."""
+def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]:
+    """The board that `imarena rank` shows; None with the reason where there is none."""
     try:
-        made = boards.board(BoardQuery(judge=query.judge, editors=query.editors, notes=False))
+        return boards.board(BoardQuery(judge=query.judge, editors=query.editors, samples="auto")), ""
     except UserError as error:
-        return f"There is no leaderboard yet. {error}"
-    source = describe_source(made.chosen)
+        return None, str(error)
+
+
+def _same(board: Board, other: Board) -> bool:
+    """Do two boards have the same standings by the verdicts of the same source?"""
+    return board.chosen.judges == other.chosen.judges and board.ranking.models == other.ranking.models
+
+
+def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery) -> Iterator[tuple[str, list[Board]]]:
+    """A board split by columns of the items: each by the one asked for, else the first board by all that fit."""
+    asked = BoardQuery(judge=query.judge, editors=query.editors)
+    if board is main:
+        for by in (query.by,) if query.by is not None else _columns(boards.view):
+            yield by, boards.boards(replace(asked, by=by))
+    elif query.by is not None:
+        for title, one in board_queries(boards, asked):
+            if title == board.title:
+                yield query.by, boards.boards(replace(one, by=query.by))
+
+
+def _columns(view: View) -> Iterator[str]:
+    for name in GROUPED_BY:
+        if 1 < len(view.entries.labels[name].used()) <= MOST_GROUPS:
+            yield name
+
+
+def _rankings(boards: Sequence[Board]) -> list[Ranking]:
+    return [board.ranking for board in boards]
+
+
+def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:
+    """The result of the board that `imarena rank` shows, in one sentence."""
+    if first is None:
+        return f"There is no leaderboard yet. {reason}"
+    source = describe_source(first.chosen)
     if query.editors:
         source += f", among the editors chosen for this report ({', '.join(query.editors)})"
-    return board_conclusion(made.ranking, "editor", source)
+    return board_conclusion(first.ranking, "editor", source)
 
 
 def _texts_section(workspace: Workspace) -> Section | None:

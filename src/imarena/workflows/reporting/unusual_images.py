@@ -46,8 +46,7 @@ def _is_animated(workspace: Workspace, sha256: str, media_type: str) -> bool:
         return False
     try:
         if media_type == PNG:
-            with workspace.blobs.path(sha256).open("rb") as file:
-                return inspect(file.read(HEAD_BYTES)).animated
+            return inspect(workspace.blobs.head(sha256, HEAD_BYTES)).animated
         return inspect(workspace.blobs.get(sha256)).animated
     except (ImarenaError, OSError):  # missing or damaged: `verify` lists it
         return False

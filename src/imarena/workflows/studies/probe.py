@@ -6,6 +6,7 @@ Answers are kept as evidence, never as judgments: a picture with a text drawn on
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from imarena.core import Judge, Verdict, content_id
 from imarena.core.notices import Notice
@@ -74,9 +75,9 @@ def probe_evidence(
     )  # fmt: skip
 
 
-def read_probes(workspace: Workspace, judge: str | None = None) -> Iterator[ProbeAnswer]:
+def read_probes(workspace: Workspace, judge: str | None = None, **where: Any) -> Iterator[ProbeAnswer]:
     """Stored answers, oldest first."""
-    where = {"tool": judge} if judge is not None else {}
+    where |= {"tool": judge} if judge is not None else {}
     for evidence in workspace.store.records(Evidence, kind=KIND, **where):
         params = evidence.params
         value = evidence.value if isinstance(evidence.value, dict) else {}

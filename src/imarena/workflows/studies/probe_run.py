@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, islice
+from typing import Any
 
 from imarena.clients import Budget
 from imarena.core import Exhibit, Judge, UnknownName, UserError, Verdict, content_id, sha256_hex
@@ -20,7 +20,9 @@ from imarena.workflows.questions import (
     JudgeReport,
     JudgeRun,
     JudgeTally,
+    PastAttempts,
     PlannedWork,
+    SharedWork,
     ShowableOutputs,
     Terms,
     Watch,
@@ -41,7 +43,7 @@ from imarena.workflows.questions import (
 from imarena.workflows.studies.judge_check import only_compares
 from imarena.workflows.studies.probe import PLAIN, ProbeAnswer, probe_evidence, probe_form, read_probes
 from imarena.workflows.views import View, exhibit_of
-from imarena.workflows.wiring import EndpointArguments, WiredJudge, check_judge_shape, exclusive_run, wire_judge
+from imarena.workflows.wiring import EndpointArguments, WiredJudge, check_judge_shape, wire_judge
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def plan_probe(
     if not chosen:
         why = next(iter(unfit), "a battle needs two outputs of one item" if battles else "there are no outputs")
         raise UserError(f"There is nothing to draw texts on: {why}.", hint="Run `imarena edit`, or import outputs.")
-    past = past_attempts((p.work, p.attempt, p.status is Status.OK) for p in read_probes(workspace, judge.name))
+    past = _stored(workspace, judge)
     stored = known_answers(workspace, judge)
     asks, known, before = [], [], 0
     for ask in (question for case in chosen for question in _questions(judge, case, board, battles=battles)):
@@ -187,6 +189,12 @@ def _questions(judge: Judge, case: Case, board: ShowableOutputs, *, battles: boo
 # ---------------------------------------------------------------- asking
 
 
+def _stored(workspace: Workspace, judge: Judge, **where: Any) -> PastAttempts:
+    """What this judge was asked in probes before."""
+    probes = read_probes(workspace, judge.name, **where)
+    return past_attempts((probe.work, probe.attempt, probe.status is Status.OK) for probe in probes)
+
+
 def run_probes(workspace: Workspace, jobs: Sequence[ProbeJob], *, watch: Watch | None = None) -> list[JudgeReport]:
     """Run the jobs one after the other, until one of them is stopped."""
     reports: list[JudgeReport] = []
@@ -207,14 +215,24 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: Watch | None = None
         draw = partial(_drawn, text=ask.text.text if ask.text else "", side=ask.side, order=case.order)
         return JudgeQuestion(exhibit, ask.held.texts if ask.held else None, draw)
 
+    def stored(asks: Sequence[ProbeQuestion]) -> PastAttempts:
+        images = {image for ask in asks if (image := _hash(ask.case.left.image))}
+        return _stored(workspace, judge, image_sha256=sorted(images))
+
+    def asked_since(asks: Sequence[ProbeQuestion]) -> set[str]:
+        asked = stored(asks).since({ask.work: ask.attempt for ask in asks})
+        return {ask.put.work_id for ask in asks if ask.work in asked}
+
+    def finish(asks: Sequence[ProbeQuestion], _: str) -> int:
+        return len({ask.work for ask in asks} - stored(asks).done)
+
     run = JudgeRun(
         "probe", {"judge": judge.name, "params": judge.params}, judge, job.asks, show, partial(_records, judge),
         group=lambda ask: ask.unit,
+        shared=SharedWork(workspace.claims(), lambda ask: ask.put.work_id, asked_since), finish=finish,
     )  # fmt: skip
-    paid = exclusive_run(workspace, "probe", judge.name) if job.wired.endpoint is not None else nullcontext()
-    with paid:
-        _copy_known(workspace, job)
-        return ask_judge(workspace, run, JudgeTally(judge.name, job.done_before), job.terms, watch)
+    _copy_known(workspace, job)
+    return ask_judge(workspace, run, JudgeTally(judge.name, job.done_before), job.terms, watch)
 
 
 def _copy_known(workspace: Workspace, job: ProbeJob) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from imarena.agreement import Agreement, RatingColumns, filter_ratings, last_answers, measure_agreement, pair_ratings
 from imarena.core import UserError
-from imarena.storage import is_workspace, open_workspace
+from imarena.storage import Workspace, is_workspace, open_workspace
 from imarena.workflows.studies.agreement_files import bad_value_notices
 from imarena.workflows.studies.columns import ratings_from_store
 from imarena.workflows.studies.pair_columns import votes_from_store
@@ -20,9 +20,14 @@ def ratings_in_folder(root: Path, what: str, by: Sequence[str] = ()) -> list[Rat
     if not is_workspace(root):
         raise UserError("Name a ratings table.", hint="imarena agree --from ratings.csv, or --workspace DIR")
     with open_workspace(root) as workspace:
-        tables = [] if what == "votes" else [ratings_from_store(workspace, by)]
-        tables += [] if what == "ratings" else [last_answers(pair_ratings(votes_from_store(workspace, by)))]
+        tables = ratings_in_workspace(workspace, what, by)
     return [columns for columns in tables if len(columns)] or tables[:1]
+
+
+def ratings_in_workspace(workspace: Workspace, what: str = "all", by: Sequence[str] = ()) -> list[RatingColumns]:
+    """Ratings, then votes on pairs, each perhaps empty. `what`: ratings, votes or all."""
+    tables = [] if what == "votes" else [ratings_from_store(workspace, by)]
+    return tables + ([] if what == "ratings" else [last_answers(pair_ratings(votes_from_store(workspace, by)))])
 
 
 def agree_on_each(

@@ -1,3 +1,5 @@
+from .cluster_check import ClusterReport as ClusterReport
+from .cluster_check import check_cluster as check_cluster
 from .doctor import Check as Check
 from .doctor import examine as examine
 from .status import WorkspaceStatus as WorkspaceStatus

@@ -17,6 +17,7 @@ _EXTRAS = {
     "web": ("fastapi", "the web application"),
     "vision": ("torch", "local models"),
     "ray": ("ray", "many machines"),
+    "s3": ("boto3", "images in S3-compatible storage"),
     "hub": ("huggingface_hub", "data sets and weights from a hub"),
 }
 _MIN_FREE_BYTES = 1_000_000_000
@@ -30,6 +31,11 @@ class Check:
     state: str
     """good, bad, or absent (optional and not there)."""
     detail: str
+
+
+def installed_extras() -> list[str]:
+    """The extras that this machine has."""
+    return [extra for extra, (module, _) in _EXTRAS.items() if find_spec(module) is not None]
 
 
 def examine(root: Path) -> list[Check]:

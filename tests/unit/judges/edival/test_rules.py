@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imarena.core import Detection, PositionName
+from imarena.core import Detection, EditType, PositionName
 from imarena.judges.edival import rules
 from imarena.judges.edival.rules import Decision, FoundBoxes, Tolerances
 from imarena.judges.edival.tools import Thresholds
@@ -35,9 +35,11 @@ def test_the_thresholds_are_the_papers() -> None:
     assert {thresholds.for_type(kind) for kind in ("subject_add", "count_change", "color_alter")} == {0.35}
 
 
-@pytest.mark.parametrize(("score", "stays"), [(0.3499, False), (0.35, False), (0.3501, True)])
-def test_a_box_has_to_be_above_the_threshold(score: float, stays: bool) -> None:
-    assert bool(rules.filter_boxes([at(0.5, 0.5, score=score)], 0.35, 0.98)) is stays
+@pytest.mark.parametrize("kind", ["subject_remove", "position_change", "subject_add", "count_change"])
+@pytest.mark.parametrize(("above", "stays"), [(-0.0001, False), (0.0, False), (0.0001, True)])
+def test_a_box_has_to_be_above_the_threshold_of_its_type(kind: EditType, above: float, stays: bool) -> None:
+    threshold = Thresholds().for_type(kind)
+    assert bool(rules.filter_boxes([at(0.5, 0.5, score=threshold + above)], threshold, 0.98)) is stays
 
 
 @pytest.mark.parametrize(
@@ -47,6 +49,8 @@ def test_a_box_has_to_be_above_the_threshold(score: float, stays: bool) -> None:
         ((0.0, 0.0, 0.99, 0.5), True),
         ((0.0, 0.0, 0.5, 0.99), True),
         ((0.0, 0.0, 0.98, 0.98), True),
+        ((0.0, 0.0, 0.9801, 0.98), True),
+        ((0.0, 0.0, 0.98, 0.9801), True),
         ((0.0, 0.0, 1.0, 0.9801), False),
     ],
 )
@@ -202,6 +206,18 @@ def test_count(count: int, passed: bool) -> None:
     assert rules.count_change(UNKNOWN, count).passed is None
 
 
+@pytest.mark.parametrize(
+    ("count", "perhaps", "passed"),
+    [(2, 0, True), (2, 5, True), (3, 0, False), (3, 1, None), (4, 1, False), (4, 2, None), (1, 3, False)],
+)
+def test_too_few_is_undecided_where_weak_boxes_would_make_up_for_it(
+    count: int, perhaps: int, passed: bool | None
+) -> None:
+    decision = rules.count_change((*LEFT, *RIGHT), count, perhaps)
+    assert decision.passed is passed
+    assert (decision.reason == "count_not_sure") is (passed is None)
+
+
 # ---------------------------------------------------------------- 8, 9, 11, and 10
 
 
@@ -242,6 +258,7 @@ def test_text_that_was_not_read_is_undecided() -> None:
         ((0.0, 0.0, 0.01, 0.01), (0.0, 0.0, 0.05, 0.05)),
         ((0.99, 0.99, 1.0, 1.0), (0.95, 0.95, 1.0, 1.0)),
         ((0.1, 0.1, 0.15, 0.15), (0.1, 0.1, 0.15, 0.15)),
+        ((0.1, 0.1, 0.1499, 0.1501), (0.09995, 0.1, 0.14995, 0.1501)),
     ],
 )
 def test_small_crops_are_enlarged(

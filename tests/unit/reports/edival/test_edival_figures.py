@@ -1,6 +1,7 @@
 """EdiVal's figures: known answers for success, consistency, overall, fronts, tool swaps and agreement with people."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,9 @@ from imarena.reports.edival.figures import (
     tool_swap,
     type_rates,
 )
+from imarena.reports.edival.plots import luminance_points
 from imarena.reports.edival.scored import ScoredEdit, ScoredOutput, ScoredSet, complete_cases
+from imarena.reports.edival.style import StyleAnswer, style_table
 
 
 def output(
@@ -153,5 +156,53 @@ def test_every_table_that_has_data_is_made() -> None:
     assert any("Multi-turn against complex" in title for title in titles)
     first = tables.report_tables(both, "paper-o4")[0]
     assert [column.title for column in first.columns][-2:] == ["O (O.4)", "rank"]
+    slow = ScoredSet(tuple(replace(one, latency_s=2.0 + one.turn) for one in chain("1", [True, True, True])))
+    (table,) = [one for one in tables.report_tables(slow) if one.title.startswith("EdiVal scores")]
+    assert dict(zip([column.title for column in table.columns], table.rows[0], strict=True))["s per image"] == 3.0
     row = dict(zip([column.title for column in first.columns], first.rows[0], strict=True))
     assert (row["IF T1"], row["IF T3"], row["n T1"]) == (75.0, 25.0, 4)
+
+
+def test_consistency_has_its_own_ranks() -> None:
+    scored = ScoredSet((*chain("1", [True, True], editor="a", cc=0.5), *chain("1", [True, True], editor="b", cc=0.9)))
+    table = tables.consistency_table(scored, MULTI)
+    assert {row[0]: row[-1] for row in table.rows} == {"a": 2, "b": 1}
+
+
+def test_luminance_starts_at_the_base_image() -> None:
+    outputs = [
+        replace(one, quality={"luminance_p999": 100.0 + 10 * one.turn, "base_luminance_p999": 90.0})
+        for one in chain("1", [True, True, True])
+    ]
+    assert luminance_points(ScoredSet(tuple(outputs)), MULTI) == [
+        ("a", 0, 90.0), ("a", 1, 100.0), ("a", 2, 110.0), ("a", 3, 120.0),
+    ]  # fmt: skip
+    assert luminance_points(SCORED, MULTI) == [], "nothing was measured"
+
+
+def test_the_style_table_counts_what_has_no_answer() -> None:
+    answers = [
+        StyleAnswer("style-check/m", "a", "multi_turn", "square", True, people=True),
+        StyleAnswer("style-check/m", "a", "multi_turn", "square", False, people=True),
+        StyleAnswer("style-check/m", "a", "multi_turn", "square", None, "The instruction names no style."),
+        StyleAnswer("style-check/m", "a", "complex", "padded", False),
+    ]
+    table = style_table(answers)
+    rows = [dict(zip([column.title for column in table.columns], row, strict=True)) for row in table.rows]
+    assert [(row["mode"], row["source"], row["answers"], row["yes"]) for row in rows] == [
+        ("complex", "padded", 1, 0.0), ("multi_turn", "square", 2, 50.0),
+    ]  # fmt: skip
+    assert (rows[1]["rated"], rows[1]["people: yes"], rows[1]["agreement"], rows[1]["no answer"]) == (2, 100.0, 50.0, 1)
+
+
+def test_other_measures_of_quality_have_a_table_only_where_they_are() -> None:
+    assert tables.other_quality_table(SCORED, MULTI).rows == ()
+    outputs = tuple(
+        replace(one, quality={**one.quality, "vlm_quality": 60.0, "base_vlm_quality": 70.0, "aesthetics": 0.5})
+        for one in SCORED.outputs
+    )
+    table = tables.other_quality_table(ScoredSet(outputs), MULTI)
+    titles = [column.title for column in table.columns]
+    assert titles[:4] == ["editor", "aesthetics T1", "aesthetics T2", "aesthetics T3"]
+    assert dict(zip(titles, table.rows[0], strict=True))["vlm quality T3"] == 60.0
+    assert dict(zip(titles, table.rows[-1], strict=True))["vlm quality T1"] == 70.0

@@ -1,19 +1,16 @@
-"""The tables of `imarena align`."""
+"""The tables of `imarena align`, which the report shows too."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from imarena.agreement import Alignment, AverageAlignment, GroupAlignment, VerdictAlignment, VerdictGroup
 from imarena.reports import columns, figure_columns, interval, p_value_cell
 from imarena.reports.tables import Cell, Column, Table
-
-if TYPE_CHECKING:
-    from imarena.agreement import Alignment, AverageAlignment, GroupAlignment, VerdictAlignment, VerdictGroup
 
 OUTCOMES = ("left", "right", "tie", "both_bad", "equal", "missing")
 """What people and judges can say. `equal` is a judge's tie of unstated kind, `missing` a battle without a verdict."""
 
 
-def score_tables(alignment: "Alignment") -> list[Table]:
+def score_tables(alignment: Alignment) -> list[Table]:
     """Scores against ratings: correlations, then what else was asked for."""
     names = tuple(alignment.settings["by"])
     tables = [_correlations(alignment, names)]
@@ -34,7 +31,7 @@ def score_tables(alignment: "Alignment") -> list[Table]:
     return [*tables, *_comparisons(rows, "spearman")]
 
 
-def verdict_tables(alignment: "VerdictAlignment", by: tuple[str, ...]) -> list[Table]:
+def verdict_tables(alignment: VerdictAlignment, by: tuple[str, ...]) -> list[Table]:
     """Verdicts against votes: accuracies, F1 by outcome, and who said what."""
     missing = f"battles without a verdict: {alignment.settings['missing']}"
     tables = [_accuracies(f"Verdicts against people's votes: accuracy ({missing})", alignment.groups, by)]
@@ -55,7 +52,7 @@ def verdict_tables(alignment: "VerdictAlignment", by: tuple[str, ...]) -> list[T
     ]
 
 
-def _correlations(alignment: "Alignment", names: tuple[str, ...]) -> Table:
+def _correlations(alignment: Alignment, names: tuple[str, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for group in alignment.groups:
         ends = [group.interval.get(name) for name in ("spearman", "pearson")]
@@ -77,7 +74,7 @@ def _correlations(alignment: "Alignment", names: tuple[str, ...]) -> Table:
     return Table(head_columns, tuple(rows), f"Against people (averages: {alignment.settings['average']}{overall})")
 
 
-def _figures(line: "GroupAlignment | AverageAlignment") -> tuple[Cell, ...]:
+def _figures(line: GroupAlignment | AverageAlignment) -> tuple[Cell, ...]:
     return line.spearman, line.pearson, line.kendall, line.kendall_accuracy, line.bias
 
 
@@ -90,7 +87,7 @@ def _comparisons(rows: Sequence[tuple[Cell, ...]], figure: str) -> list[Table]:
     return [Table(head_columns, tuple(rows), "Every two judges on what both answered")] if rows else []
 
 
-def _folds(alignment: "Alignment", names: tuple[str, ...]) -> Table:
+def _folds(alignment: Alignment, names: tuple[str, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for group in alignment.groups:
         if group.leave_one_out:
@@ -104,7 +101,7 @@ def _folds(alignment: "Alignment", names: tuple[str, ...]) -> Table:
     return Table(columns("judge", "criterion", *names, *shown), tuple(rows), title)
 
 
-def _pairs(alignment: "Alignment") -> Table:
+def _pairs(alignment: Alignment) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             line.judge, line.criterion or "", ", ".join(line.group.values()), line.pair_accuracy.value,
@@ -120,7 +117,7 @@ def _pairs(alignment: "Alignment") -> Table:
     return Table(head, tuple(rows), "Pairs of models on the same unit: accuracy")
 
 
-def _gaps(alignment: "Alignment") -> Table:
+def _gaps(alignment: Alignment) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for line in alignment.pairs:
         head = (line.judge, line.criterion or "", ", ".join(line.group.values()))
@@ -133,7 +130,7 @@ def _gaps(alignment: "Alignment") -> Table:
     return Table(head_columns, tuple(rows), "Pairs that people decide: agreement by score gap")
 
 
-def _accuracies(title: str, groups: Sequence["VerdictGroup"], by: tuple[str, ...]) -> Table:
+def _accuracies(title: str, groups: Sequence[VerdictGroup], by: tuple[str, ...]) -> Table:
     kinds = tuple(kind for kind in OUTCOMES if any(kind in group.figures.f1 for group in groups))
     rows: list[tuple[Cell, ...]] = []
     for group in groups:
@@ -154,7 +151,7 @@ def _accuracies(title: str, groups: Sequence["VerdictGroup"], by: tuple[str, ...
     return Table(head, tuple(rows), title)
 
 
-def _verdict_note(group: "VerdictGroup") -> str:
+def _verdict_note(group: VerdictGroup) -> str:
     """Why figures are absent, and why votes have no verdict."""
     parts = [group.reason] if group.reason else []
     if group.tie_calibrated_accuracy is None:
@@ -164,7 +161,7 @@ def _verdict_note(group: "VerdictGroup") -> str:
     return "; ".join(parts)
 
 
-def _confusion(group: "VerdictGroup") -> Table:
+def _confusion(group: VerdictGroup) -> Table:
     """People's outcomes down, the judge's across; a pair of outcomes that never occurs is 0."""
     confusion = group.figures.confusion
     verdicts = [kind for kind in OUTCOMES if any(kind in row for row in confusion.values())]

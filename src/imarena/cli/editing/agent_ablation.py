@@ -1,0 +1,57 @@
+"""``imarena agent-ablation``."""
+
+from typing import Annotated, Any
+
+import typer
+
+from imarena.cli.console import emit, print_tables, session
+from imarena.cli.options import parse_pairs
+from imarena.cli.progress import progress_bars
+from imarena.core.notices import sentences
+from imarena.reports import columns, interval
+from imarena.reports.tables import Column, Table
+
+
+def command(
+    context: typer.Context,
+    editor: Annotated[str, typer.Argument(help="The editor that the agent wraps.")],
+    judge: Annotated[str, typer.Option("--judge", "-j", help="The judge that compares the outputs.")] = "builtin",
+    driver: Annotated[str, typer.Option("--driver", help="The judge inside the agent's loop.")] = "builtin",
+    items: Annotated[list[str] | None, typer.Option("--items", "-i", help="Only this item; repeatable.")] = None,
+    tasks: Annotated[list[str] | None, typer.Option("--tasks", help="Only items of this task; repeatable.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Maximum number of items.")] = None,
+    studio: Annotated[bool, typer.Option("--studio", help="Add the bundled benchmark first.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the edits.")] = 42,
+    option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the agent.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the cost of edits and battles.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
+) -> None:
+    """What each stage of CV-Agent adds: the editor alone, with understanding, with planning, and in a closed loop.
+
+    Edits the items with all four settings, compares the outputs and ranks the settings. The report has the table.
+    """
+    from imarena.storage import open_workspace
+    from imarena.workflows.editing import EditSettings, ablate_agent, add_studio, choose_items, items_in_modes
+    from imarena.workflows.wiring import parse_option_values
+
+    with open_workspace(session(context).workspace) as workspace, progress_bars("agent-ablation") as tell:
+        if studio:
+            add_studio(workspace, tuple(items or ()) or None)
+        settings = EditSettings(seed=seed)
+        chosen, _ = items_in_modes(choose_items(workspace, tasks=tasks, keys=items), settings.modes, limit)
+        options: dict[str, Any] = dict(parse_option_values(parse_pairs(option)))
+        found = ablate_agent(
+            workspace, editor, chosen, driver=driver, judge=judge, options=options, settings=settings,
+            accept_cost=yes, progress=tell,
+        )  # fmt: skip
+    rows = tuple(
+        (stage.setting, stage.editor, stage.outputs, stage.rating, interval(stage.low, stage.high))
+        for stage in found.stages
+    )
+    head = columns(
+        "configuration", "editor", Column("outputs", ","), Column("rating", ".0f"), Column("95 % interval", ".0f", "–")
+    )
+    notes = tuple(sentences(found.ranking.notices))
+    table = Table(head, rows, f"Stages of the agent around {editor}, ranked by {judge}", notes)
+    document = {"stages": [stage.to_json() for stage in found.stages], "notices": list(notes)}
+    emit(context, document, lambda console: print_tables(console, [table], latex=latex))

@@ -1,0 +1,127 @@
+"""CLIP_dir (Gal et al. 2022): does an edit move the image's CLIP features the way in which the words move?
+
+cos(image after - image before, text after - text before). The texts come from the plan of an object-centric item.
+EdiVal-Agent compares its rules with this score under the best threshold of each edit type (section 2.5).
+"""
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from pydantic import JsonValue
+
+from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, ObjectTurn, PlannedEdit, UserError, Verdict
+from imarena.core.records import JsonDict, Mode, Noun, Status
+from imarena.images import decode
+from imarena.judges.options import read_judge_options
+from imarena.vision import ImageOrTextEmbedder, clip_embedder, model_folder, model_label, weights_sha256
+
+KIND = "clip-dir"
+_LEAST = 1e-6
+
+
+class ClipDirectionSettings(Noun):
+    """`model`: a folder, a name of `imarena weights list` or a hub id. `device`: `auto` is CUDA if there is one."""
+
+    model: str = "clip-vit-large-patch14"
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class ClipDirectionJudge:
+    """A pointwise judge of items with a plan."""
+
+    settings: ClipDirectionSettings
+    folder: Path
+    version: str = "1"
+    prompt_id: str = ""
+    prompt_version: str = ""
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        return f"{KIND}/{model_label(self.folder)}"
+
+    @property
+    def traits(self) -> JudgeTraits:
+        """It needs the plan, and the image before the edit."""
+        return JudgeTraits(dimension="instruction_following", needs_source=True, needs_plan=True)
+
+    @property
+    def params(self) -> JsonDict:
+        """The weights by hash, not by path."""
+        return {"weights_sha256": weights_sha256(self.folder)}
+
+    async def judge(self, exhibit: Exhibit) -> Verdict:
+        """The cosine, -1 to 1. Where an edit changes nothing, or its words do not, there is no direction: `refused`."""
+        if exhibit.right is not None:
+            raise UserError(f"{KIND} scores one output and got two.", hint="Compare its scores instead.")
+        if exhibit.planned is None:
+            return Verdict(Status.REFUSED, error="The item has no plan of objects and turns.")
+        return await asyncio.to_thread(self._score, exhibit.planned, exhibit.left)
+
+    def _score(self, planned: PlannedEdit, output: bytes) -> Verdict:
+        complex_mode = planned.mode is Mode.COMPLEX
+        turns = planned.plan.turns[: planned.turn + 1] if complex_mode else planned.plan.turns[planned.turn :][:1]
+        before, after = edit_captions(turns)
+        source = planned.chain[-1] if planned.mode is Mode.MULTI_TURN else planned.chain[0]
+        try:
+            images = decode(source), decode(output)
+        except InvalidImage as error:
+            return Verdict(Status.INVALID_IMAGE, error=str(error))
+        with self._lock:
+            moved = self._embed(images[1]) - self._embed(images[0])
+            wanted = self._embed(after) - self._embed(before)
+        lengths = float(np.linalg.norm(moved)), float(np.linalg.norm(wanted))
+        if min(lengths) < _LEAST:
+            what = "The features of the image" if lengths[0] < _LEAST else "The features of the words"
+            return Verdict(Status.REFUSED, error=f"{what} are the same before and after the edit: no direction.")
+        cosine = float(moved @ wanted) / (lengths[0] * lengths[1])
+        captions: JsonDict = {"before": before, "after": after}
+        return Verdict(Status.OK, score=cosine, reasons=captions, model=model_label(self.folder))
+
+    @cached_property
+    def _embed(self) -> ImageOrTextEmbedder:
+        return clip_embedder(self.folder, self.settings.device, f"The judge '{KIND}'")
+
+
+def edit_captions(turns: Sequence[ObjectTurn]) -> tuple[str, str]:
+    """What the words of edits are about, before and after them."""
+    pairs = [_captions(turn) for turn in turns]
+    return tuple(", ".join(dict.fromkeys(texts)) for texts in zip(*pairs, strict=True))  # type: ignore[return-value]
+
+
+def _captions(turn: ObjectTurn) -> tuple[str, str]:
+    thing, new, scene = turn.object or "scene", turn.new_object or "", "a photo"
+    if turn.type == "subject_add":
+        where = f" {_side(turn)} the {turn.reference}" if turn.reference and turn.position else ""
+        return scene, f"{scene} with a {new}{where}"
+    if turn.type == "subject_remove":
+        return f"{scene} with a {thing}", scene
+    if turn.type == "subject_replace":
+        return f"{scene} of a {thing}", f"{scene} of a {new}"
+    if turn.type == "position_change":
+        return f"{scene} of a {thing} and a {turn.reference}", f"{scene} of a {thing} {_side(turn)} a {turn.reference}"
+    changes = {
+        "color_alter": f"{scene} of a {turn.color} {thing}",
+        "material_alter": f"{scene} of a {thing} made of {turn.material}",
+        "text_change": f"{scene} of a {thing} with the text '{turn.text}'",
+        "count_change": f"{scene} of {turn.count} times a {thing}",
+        "background_change": f"{scene} of a {thing} in front of {turn.background}",
+    }
+    return f"{scene} of a {thing}", changes[turn.type]
+
+
+def _side(turn: ObjectTurn) -> str:
+    position = turn.position or "left"
+    return f"to the {position} of" if position in ("left", "right") else position
+
+
+def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ClipDirectionJudge:  # noqa: ARG001
+    """The judge from a table of options."""
+    settings = read_judge_options(ClipDirectionSettings, options, KIND)
+    return ClipDirectionJudge(settings, model_folder(settings.model, f"The judge '{KIND}'"))

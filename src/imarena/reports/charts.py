@@ -1,0 +1,58 @@
+"""Charts of a page: one SVG that takes its colours of text and lines from the page, and files beside a folder."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+BLUE, ORANGE = "#3b78c4", "#d97a1f"
+"""Legible on white paper and on a dark page."""
+_LINE = {"domainColor": "currentColor", "tickColor": "currentColor", "gridColor": "currentColor", "gridOpacity": 0.15}
+_WORDS = {"labelColor": "currentColor", "titleColor": "currentColor", "labelFontSize": 12, "titleFontSize": 12}
+_PAGE: dict[str, Any] = {
+    "background": "transparent",
+    "font": "Arial, Liberation Sans, Helvetica, sans-serif",
+    "title": {"color": "currentColor", "subtitleColor": "currentColor", "anchor": "start", "fontSize": 13},
+    "axis": {**_WORDS, **_LINE, "domainOpacity": 0.4, "tickOpacity": 0.4},
+    "legend": _WORDS,
+    "header": _WORDS,
+    "text": {"color": "currentColor"},
+    "view": {"stroke": None},
+}
+_FILE: dict[str, Any] = {
+    "background": "white",
+    "axis": {"labelFontSize": 12, "titleFontSize": 12},
+    "legend": {"labelFontSize": 12, "titleFontSize": 12},
+}
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A Vega-Lite chart with its name (of files) and its caption."""
+
+    name: str
+    caption: str
+    spec: dict[str, Any] = field(repr=False)
+
+    @cached_property
+    def svg(self) -> str:
+        """For a page: words and lines take the colour of the text around them."""
+        import vl_convert
+
+        return str(vl_convert.vegalite_to_svg({**self.spec, "config": _PAGE}))
+
+    def save(self, folder: Path) -> str:
+        """Write it as PNG and SVG on white; gives the name of the PNG file."""
+        import vl_convert
+
+        spec = {**self.spec, "config": _FILE}
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{self.name}.svg").write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+        (folder / f"{self.name}.png").write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+        return f"{self.name}.png"
+
+
+def chart_of(name: str, caption: str, drawn: Any) -> Chart:
+    """The chart that Altair drew."""
+    spec: dict[str, Any] = drawn.to_dict()
+    return Chart(name, caption, {key: value for key, value in spec.items() if key != "config"})

@@ -1,0 +1,175 @@
+"""Claims: which process is at which piece of work, so that two on one database never pay for the same twice.
+
+A claim is one row, taken by conditional insert and renewed while its process lives. It ends when it is released, when
+nobody renewed it for `LIFE_S`, or when its process is known to be dead: on the same machine each process holds a lock
+on a file of its own, which whatever ends the process gives back. Times are the database's: machines' clocks differ.
+"""
+
+import contextlib
+import logging
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import IO, Any, Self
+
+from sqlalchemy import Connection, Engine
+
+from imarena.core import DatabaseFailed
+from imarena.storage.database import reading, writing
+
+LIFE_S = 60.0
+"""How long a claim lasts that nobody renews: the time after which a dead machine's work is taken over."""
+PAGE = 500
+_NOW = {
+    "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
+    "postgresql": "CAST(extract(epoch FROM clock_timestamp()) AS double precision)",
+}
+_LOG = logging.getLogger(__name__)
+
+
+class Claims:
+    """The claims of one run. Use it as a context: leaving it releases them all."""
+
+    def __init__(self, engine: Engine, locks: Path, life_s: float = LIFE_S) -> None:
+        self.owner = f"{socket.gethostname()}:{secrets.token_hex(8)}"
+        self._engine = engine
+        self._locks = locks
+        self._life_s = life_s
+        self._now = _NOW[engine.dialect.name]
+        self._mark = "?" if engine.dialect.name == "sqlite" else "%s"
+        self._renewed = time.monotonic()
+        self._ended = threading.Event()
+        self._file: IO[str] | None = None
+        self._renewing = threading.Thread(target=self._keep_renewing, name="claims", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._file = _locked_file(self._lock_of(self.owner))
+        self._renewing.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._renewing.join()
+        with contextlib.suppress(DatabaseFailed):  # they end by themselves
+            self._drop_owner(self.owner)
+        if self._file is not None:
+            self._lock_of(self.owner).unlink(missing_ok=True)
+            self._file.close()
+
+    @property
+    def lapsed(self) -> bool:
+        """May another process have taken these claims over, because they could not be renewed?"""
+        return time.monotonic() - self._renewed > self._life_s * 0.8
+
+    def take(self, work: Collection[str]) -> dict[str, str]:
+        """Claim work, all that is free of it; returns what others hold, with the owner."""
+        asked = time.monotonic()
+        wanted = sorted(work)  # one order for all: two that wait for each other's rows would wait for ever
+        if self.lapsed:
+            self.renew()
+        with writing(self._engine) as connection:
+            taken = {identity for start in range(0, len(wanted), PAGE)
+                     for identity in self._insert(connection, wanted[start : start + PAGE])}  # fmt: skip
+        others = [identity for identity in wanted if identity not in taken]
+        held = self._owners(others) if others else {}
+        dead = {owner for owner in set(held.values()) if self._is_dead(owner)}
+        for owner in dead:
+            _LOG.warning("taking over the work of a process that ended")
+            self._drop_owner(owner)
+        free = [identity for identity in others if held.get(identity) is None or held[identity] in dead]
+        if free and time.monotonic() - asked < self._life_s:  # ended meanwhile
+            again = self.take(free)
+            return {identity: owner for identity, owner in held.items() if owner not in dead} | again
+        return {identity: held.get(identity, "") for identity in others}
+
+    def renew(self) -> None:
+        """Make the claims last longer, from now on."""
+        asked = time.monotonic()
+        with writing(self._engine) as connection:
+            connection.exec_driver_sql(
+                f"UPDATE claims SET expires = {self._now} + {self._mark} WHERE owner = {self._mark}",  # noqa: S608
+                (self._life_s, self.owner),
+            )
+        self._renewed = asked
+
+    def release(self, work: Sequence[str]) -> None:
+        """Give claims back."""
+        with writing(self._engine) as connection:
+            for start in range(0, len(work), PAGE):
+                page = sorted(work[start : start + PAGE])
+                marks = ", ".join([self._mark] * len(page))
+                statement = f"DELETE FROM claims WHERE work_id IN ({marks}) AND owner = {self._mark}"  # noqa: S608
+                connection.exec_driver_sql(statement, (*page, self.owner))
+
+    def _insert(self, connection: Connection, page: Sequence[str]) -> list[str]:
+        row = f"({self._mark}, {self._mark}, {self._now} + {self._mark})"
+        statement = (
+            f"INSERT INTO claims (work_id, owner, expires) VALUES {', '.join([row] * len(page))} "  # noqa: S608
+            "ON CONFLICT (work_id) DO UPDATE SET owner = excluded.owner, expires = excluded.expires "
+            f"WHERE claims.expires < {self._now} OR claims.owner = excluded.owner RETURNING work_id"
+        )
+        values = tuple(value for identity in page for value in (identity, self.owner, self._life_s))
+        return [row[0] for row in connection.exec_driver_sql(statement, values)]
+
+    def _owners(self, work: Sequence[str]) -> dict[str, str]:
+        owners: dict[str, str] = {}
+        with reading(self._engine) as connection:
+            for start in range(0, len(work), PAGE):
+                page = tuple(work[start : start + PAGE])
+                marks = ", ".join([self._mark] * len(page))
+                rows: Any = connection.exec_driver_sql(
+                    f"SELECT work_id, owner FROM claims WHERE work_id IN ({marks})", page  # noqa: S608
+                )  # fmt: skip
+                owners.update((identity, owner) for identity, owner in rows)
+        return owners
+
+    def _drop_owner(self, owner: str) -> None:
+        with writing(self._engine) as connection:
+            connection.exec_driver_sql(f"DELETE FROM claims WHERE owner = {self._mark}", (owner,))  # noqa: S608
+
+    def _lock_of(self, owner: str) -> Path:
+        return self._locks / f"claims-{owner.rpartition(':')[2]}.lock"
+
+    def _is_dead(self, owner: str) -> bool:
+        """Is it known that this process ended? Only one of this machine is known of."""
+        path = self._lock_of(owner)
+        if owner.rpartition(":")[0] != socket.gethostname() or not path.exists():
+            return False
+        file = _locked_file(path)
+        if file is None:
+            return False
+        path.unlink(missing_ok=True)
+        file.close()
+        return True
+
+    def _keep_renewing(self) -> None:
+        while not self._ended.wait(self._life_s / 4):
+            try:
+                self.renew()
+            except DatabaseFailed as error:
+                _LOG.warning("claims could not be renewed: %s", error)
+
+
+def drop_expired(engine: Engine) -> None:
+    """Delete the claims of processes that ended without releasing them."""
+    with writing(engine) as connection:
+        connection.exec_driver_sql(f"DELETE FROM claims WHERE expires < {_NOW[engine.dialect.name]}")  # noqa: S608
+
+
+def _locked_file(path: Path) -> IO[str] | None:
+    """The file, opened and locked by this process; None where another holds the lock or there are no such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    path.parent.mkdir(exist_ok=True)
+    file = path.open("a")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file

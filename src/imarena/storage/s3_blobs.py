@@ -1,0 +1,226 @@
+"""Pictures in S3-compatible storage: ``s3://bucket/prefix``, an object each, under its SHA-256.
+
+An object is there whole or not at all, and the server compares its SHA-256 before it answers. Credentials, region and
+(where the settings name none) the endpoint come from the environment or files that boto3 reads.
+
+`gc` and a writer that stores an old object again exclude each other by a mark: `gc` sets it, looks at the object's age,
+deletes, and takes the mark away; the writer makes the object young, waits while there is a mark, and looks whether the
+object is still there.
+"""
+
+import base64
+import binascii
+import re
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from imarena.core import InvalidImage, MissingExtra, StorageFailed, StoreError, UserError, first_line, sha256_hex
+
+YOUNG_S = 1800.0
+"""An object younger than this is left as it is when it is stored again: `gc` leaves it alone for an hour."""
+AT_ONCE = 16
+MARK_WAIT_S = 60.0
+_HASH = re.compile(r"[0-9a-f]{64}")
+_MISSING = ("404", "NoSuchKey", "NotFound")
+
+
+class S3Blobs:
+    """A bucket, or the part of it below a prefix. One instance is shared by all threads of a process."""
+
+    def __init__(self, url: str, endpoint: str = "") -> None:
+        bucket, _, prefix = url.removeprefix("s3://").partition("/")
+        if not bucket:
+            raise UserError(f'`blobs = "{url}"` names no bucket.', hint="It should look like s3://bucket/prefix.")
+        self.place = url
+        self._bucket = bucket
+        self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+        self.client = _client(endpoint)
+
+    def put(self, data: bytes) -> str:
+        """Store bytes and return their hash. The same bytes are stored once."""
+        sha256 = sha256_hex(data)
+        if self._head(self._barred(sha256)) is not None:
+            raise InvalidImage("the image was withdrawn from this workspace")
+        if not self._renew(sha256, len(data)):
+            self._write(self._key(sha256), data, sha256)
+        return sha256
+
+    def get(self, sha256: str) -> bytes:
+        """The bytes of a blob; raises `StoreError` where it is missing."""
+        return self._read(sha256)
+
+    def head(self, sha256: str, count: int) -> bytes:
+        """The first bytes of a blob."""
+        return self._read(sha256, Range=f"bytes=0-{count - 1}")
+
+    def size(self, sha256: str) -> int | None:
+        """Size as it is stored, or None where it is missing."""
+        found = self._head(self._key(sha256))
+        return None if found is None else int(found["ContentLength"])
+
+    def sizes(self, hashes: Sequence[str]) -> list[int | None]:
+        """The sizes of many, some requests at a time."""
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            return list(pool.map(self.size, hashes))
+
+    def digest(self, sha256: str) -> str:
+        """The hash of what is really there."""
+        return sha256_hex(self.get(sha256))
+
+    def remove_older(self, sha256: str, moment: float) -> int | None:
+        """Delete a blob that nobody stored since `moment`; its size, or None where it stays."""
+        if not self._mark(sha256):
+            return None  # another gc is at it
+        try:
+            found = self._head(self._key(sha256))
+            if found is None or found["LastModified"].timestamp() > moment:
+                return None
+            self._delete(self._key(sha256))
+            return int(found["ContentLength"])
+        finally:
+            self._delete(self._marked(sha256))
+
+    def bar(self, sha256: str) -> None:
+        """Delete the bytes, all versions that the bucket keeps, and never take them again."""
+        self._write(self._barred(sha256), b"", sha256_hex(b""))
+        key = self._key(sha256)
+        self._delete(key)
+        with self._explained():
+            listed = self.client.list_object_versions(Bucket=self._bucket, Prefix=key)
+            for version in (*listed.get("Versions", ()), *listed.get("DeleteMarkers", ())):
+                if version["VersionId"] != "null":
+                    self.client.delete_object(Bucket=self._bucket, Key=key, VersionId=version["VersionId"])
+
+    def __iter__(self) -> Iterator[str]:
+        """The hashes of all blobs."""
+        return (sha256 for sha256, _, _ in self._listed())
+
+    def older(self, moment: float) -> Iterator[tuple[str, int]]:
+        """Hash and size of what nobody stored since `moment`."""
+        return ((sha256, size) for sha256, size, changed in self._listed() if changed <= moment)
+
+    def leftovers(self) -> list[Path]:
+        """None: an object is there whole or not at all."""
+        return []
+
+    # ------------------------------------------------------------------ requests
+
+    def _key(self, sha256: str) -> str:
+        return f"{self._prefix}{sha256[:2]}/{sha256[2:4]}/{sha256}"
+
+    def _barred(self, sha256: str) -> str:
+        return f"{self._prefix}withdrawn/{sha256}"
+
+    def _marked(self, sha256: str) -> str:
+        return f"{self._prefix}removing/{sha256}"
+
+    def _renew(self, sha256: str, size: int) -> bool:
+        """Is the blob there? Then it is made young, so that nothing takes it for an old leftover from now on."""
+        key = self._key(sha256)
+        found = self._head(key)
+        if found is None or found["ContentLength"] != size:
+            return False
+        if (datetime.now(UTC) - found["LastModified"]).total_seconds() < YOUNG_S:
+            return True
+        source = {"Bucket": self._bucket, "Key": key}
+        try:
+            with self._explained():
+                self.client.copy_object(Bucket=self._bucket, Key=key, CopySource=source, MetadataDirective="REPLACE")
+        except _Missing:
+            return False
+        waited = time.monotonic() + MARK_WAIT_S
+        while self._head(self._marked(sha256)) is not None and time.monotonic() < waited:
+            time.sleep(0.2)
+        return self._head(key) is not None
+
+    def _mark(self, sha256: str) -> bool:
+        try:
+            with self._explained():
+                self.client.put_object(Bucket=self._bucket, Key=self._marked(sha256), Body=b"", IfNoneMatch="*")
+        except _Taken:
+            return False
+        return True
+
+    def _write(self, key: str, data: bytes, sha256: str) -> None:
+        checksum = base64.b64encode(binascii.unhexlify(sha256)).decode()
+        with self._explained():
+            self.client.put_object(Bucket=self._bucket, Key=key, Body=data, ChecksumSHA256=checksum)
+
+    def _read(self, sha256: str, **how: Any) -> bytes:
+        try:
+            with self._explained():
+                data: bytes = self.client.get_object(Bucket=self._bucket, Key=self._key(sha256), **how)["Body"].read()
+        except _Missing:
+            raise StoreError(f"The image {sha256} is missing from {self.place}. Run 'imarena verify'.") from None
+        return data
+
+    def _head(self, key: str) -> dict[str, Any] | None:
+        try:
+            with self._explained():
+                found: dict[str, Any] = self.client.head_object(Bucket=self._bucket, Key=key)
+        except _Missing:
+            return None
+        return found
+
+    def _delete(self, key: str) -> None:
+        with self._explained():
+            self.client.delete_object(Bucket=self._bucket, Key=key)
+
+    def _listed(self) -> Iterator[tuple[str, int, float]]:
+        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._prefix)
+        with self._explained():
+            for page in pages:
+                for found in page.get("Contents", ()):
+                    name = found["Key"].rpartition("/")[2]
+                    if _HASH.fullmatch(name) and found["Key"] == self._key(name):
+                        yield name, found["Size"], found["LastModified"].timestamp()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Failures of the storage in words; a missing object and a condition that does not hold by their own type."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            yield
+        except ClientError as error:
+            code = str(error.response.get("Error", {}).get("Code", ""))
+            if code in _MISSING:
+                raise _Missing from error
+            if code in ("412", "PreconditionFailed", "409", "ConditionalRequestConflict"):
+                raise _Taken from error
+            raise StorageFailed(
+                f"The storage {self.place} refused a request: {first_line(error)}.", hint=_HINT
+            ) from error
+        except BotoCoreError as error:
+            raise StorageFailed(f"The storage {self.place} cannot be used: {first_line(error)}.", hint=_HINT) from error
+
+
+_HINT = (
+    "Check the bucket's name, the endpoint (`blobs_endpoint` in imarena.toml or AWS_ENDPOINT_URL_S3) and the "
+    "credentials (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials), then run the same command again."
+)
+
+
+class _Missing(Exception):
+    """There is no such object."""
+
+
+class _Taken(Exception):
+    """The condition of a write does not hold."""
+
+
+def _client(endpoint: str) -> Any:
+    try:
+        import boto3
+        from botocore.config import Config
+    except ImportError as error:
+        raise MissingExtra("A workspace with pictures in S3 storage", "s3") from error
+    how = Config(
+        retries={"mode": "standard", "max_attempts": 5}, connect_timeout=10, read_timeout=60, max_pool_connections=64
+    )
+    return boto3.session.Session().client("s3", endpoint_url=endpoint or None, config=how)

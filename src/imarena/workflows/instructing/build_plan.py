@@ -1,0 +1,132 @@
+"""build --dry-run: what a build would read, ask and write, with an estimate of its time and cost. Nothing is stored."""
+
+import asyncio
+import os
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from imarena.core import InvalidImage, sha256_hex
+from imarena.core.records import Evidence, Item, Status
+from imarena.images import pixels, read_image_file
+from imarena.judges import CHARACTERS_PER_TOKEN, OUTPUT_TOKENS, PIXELS_PER_TOKEN
+from imarena.storage import Workspace
+from imarena.workflows.instructing.building import BuildSettings, image_files
+from imarena.workflows.instructing.decomposers import WiredDecomposer
+from imarena.workflows.instructing.scene_evidence import KIND
+from imarena.workflows.wiring import JudgeChat
+
+_LATENCY_S = 8.0
+_SCENE_QUESTIONS, _PROMPT_CHARACTERS = 2, 2400
+_WORD_TOKENS = 30
+"""Of a reply with one word."""
+
+
+@dataclass(frozen=True)
+class BuildPlan:
+    """What a build would do. Figures are None where nothing is known about them."""
+
+    dataset: str
+    images: int
+    unreadable: int
+    same: int
+    decomposed_before: int
+    to_decompose: int
+    items_before: int
+    chains_at_most: int
+    """One for each image that has no item yet and turns out to have objects."""
+    questions_at_most: int
+    seconds: float | None
+    cost_usd: float | None
+    basis: tuple[str, ...]
+    """What was measured and what is assumed."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {**asdict(self), "basis": list(self.basis)}
+
+
+def plan_build(
+    workspace: Workspace, folder: Path, settings: BuildSettings, wired: WiredDecomposer, writer: JudgeChat | None = None
+) -> BuildPlan:
+    """Count the images by what has to be done with them; time one decomposition where it is computed here."""
+    files = image_files(folder)[: settings.limit]
+    counts: Counter[str] = Counter()
+    images: dict[str, bytes] = {}
+    shown: dict[str, int] = {}
+    known = {row["key"] for row in workspace.store.rows(Item, dataset=settings.dataset)}
+    chains = 0
+    for path in files:
+        try:
+            data = read_image_file(path)
+            size = pixels(data).shape
+        except (InvalidImage, OSError):
+            counts["unreadable"] += 1
+            continue
+        sha256 = sha256_hex(data)
+        counts["same"] += sha256 in images
+        if sha256 not in images:
+            images[sha256], shown[sha256] = data, size[0] * size[1]
+            chains += path.relative_to(folder).as_posix() not in known
+    done = _decomposed(workspace, wired) & set(images)
+    todo = [data for sha256, data in images.items() if sha256 not in done]
+    plan = BuildPlan(
+        settings.dataset, len(files), counts["unreadable"], counts["same"], len(done), len(todo), len(known),
+        chains, 0, None, None, (),
+    )  # fmt: skip
+    pixels_shown = sum(count for sha256, count in shown.items() if sha256 not in done)
+    return _estimate(plan, todo, pixels_shown, settings, wired, writer)
+
+
+def _decomposed(workspace: Workspace, wired: WiredDecomposer) -> set[str]:
+    found = workspace.store.records(Evidence, kind=KIND, tool=wired.decomposer.name, status=Status.OK.value)
+    return {one.image_sha256 for one in found if one.tool_version == wired.decomposer.version}
+
+
+def _estimate(
+    plan: BuildPlan,
+    todo: list[bytes],
+    pixels_shown: int,
+    settings: BuildSettings,
+    wired: WiredDecomposer,
+    writer: JudgeChat | None,
+) -> BuildPlan:
+    seconds, cost, questions, basis = 0.0, 0.0, 0, list[str]()
+    priced = True
+    if todo and wired.door is None:
+        started = time.monotonic()
+        asyncio.run(wired.decomposer(todo[0]))
+        each = time.monotonic() - started
+        at_once = min(settings.concurrency or os.cpu_count() or 1, len(todo))
+        seconds += each * len(todo) / at_once
+        basis.append(f"one image measured: {each:.1f} s, models loaded; {at_once} at once")
+    for door, asked, tokens_in, tokens_out in _doors(plan, pixels_shown, settings, wired, writer):
+        questions += asked
+        seconds += asked * _LATENCY_S / max(1, min(settings.concurrency or door.endpoint.max_concurrency, asked))
+        prices = door.endpoint.input_usd_per_million, door.endpoint.output_usd_per_million
+        priced = priced and None not in prices
+        cost += (tokens_in * (prices[0] or 0.0) + tokens_out * (prices[1] or 0.0)) / 1e6
+        basis.append(f"{door.endpoint.model}: {_LATENCY_S:g} s per question assumed")
+    if questions and not priced:
+        basis.append("no prices are set: input_usd_per_million, output_usd_per_million")
+    return replace(
+        plan, questions_at_most=questions, seconds=seconds, cost_usd=cost if priced else None, basis=tuple(basis)
+    )
+
+
+def _doors(
+    plan: BuildPlan, pixels_shown: int, settings: BuildSettings, wired: WiredDecomposer, writer: JudgeChat | None
+) -> list[tuple[JudgeChat, int, float, float]]:
+    """Each endpoint with its questions, input tokens and output tokens, at most."""
+    doors: list[tuple[JudgeChat, int, float, float]] = []
+    words = _PROMPT_CHARACTERS / CHARACTERS_PER_TOKEN
+    if plan.to_decompose and wired.door is not None:
+        asked = _SCENE_QUESTIONS * plan.to_decompose
+        seen = _SCENE_QUESTIONS * pixels_shown / PIXELS_PER_TOKEN
+        doors.append((wired.door, asked, seen + asked * words, asked * OUTPUT_TOKENS))
+    asked = plan.chains_at_most * settings.chain.turns
+    if asked and writer is not None:
+        doors.append((writer, asked, asked * words, asked * _WORD_TOKENS))
+    return doors

@@ -1,0 +1,63 @@
+"""The style check of EdiVal-Agent's appendix F: how often a model sees the style that was asked for, and people do."""
+
+import json
+from collections.abc import Sequence
+
+from imarena.core.records import ImageRef, Item, Judgment, Output, Status
+from imarena.judges import STYLE_CHECK, STYLE_DIMENSION
+from imarena.reports import StyleAnswer, style_table
+from imarena.reports.tables import Table
+from imarena.workflows.views import View, live_judgments, read_ratings
+
+
+def style_tables(view: View) -> list[Table]:
+    """One table by judge, editor, mode and shape of the source; none where no style was checked."""
+    judges = [name for name in view.forms.judges if name.partition("/")[0] == STYLE_CHECK]
+    answers = [answer for judge in judges for answer in _answers(view, judge)]
+    return [style_table(answers)] if answers else []
+
+
+def _answers(view: View, judge: str) -> list[StyleAnswer]:
+    wanted = set(live_judgments(view, view.forms.counting([judge])).seq.tolist())
+    said: dict[str, tuple[bool | None, str]] = {}
+    for row in view.workspace.store.rows(Judgment, judge=judge):
+        if row["seq"] in wanted and row["right_id"] is None:
+            body = json.loads(row["body"])
+            yes = bool(row["score"]) if row["status"] == Status.OK.value else None
+            said[row["left_id"]] = (yes, "" if yes is not None else body.get("error", "") or row["status"])
+    items = {item.item_id: item for item in view.workspace.store.records(Item)}
+    people = _people(view)
+    found: list[StyleAnswer] = []
+    for output in view.workspace.store.records(Output, status=Status.OK.value):
+        if output.output_id not in said or output.sample:
+            continue
+        sources = items[output.item_id].sources
+        yes, why = said[output.output_id]
+        found.append(
+            StyleAnswer(
+                judge, output.editor or "", output.mode.value, _shape(sources), yes, why, people.get(output.output_id)
+            )
+        )
+    return found
+
+
+def _shape(sources: Sequence[ImageRef]) -> str:
+    """Square, or padded: models that take squares only get other images padded (appendix F)."""
+    if not sources:
+        return "no source"
+    width, height = sources[0].width, sources[0].height
+    return "square" if width == height else "padded"
+
+
+def _people(view: View) -> dict[str, bool]:
+    """What most raters said about the style of an output."""
+    ratings = read_ratings(view)
+    rows = ratings.of(STYLE_DIMENSION)
+    scale = ratings.scales.get(STYLE_DIMENSION)
+    if not rows.size or scale is None:
+        return {}
+    middle = (scale[0] + scale[1]) / 2
+    given: dict[str, list[bool]] = {}
+    for row in rows.tolist():
+        given.setdefault(view.entries.id_of(int(ratings.output[row])), []).append(bool(ratings.value[row] > middle))
+    return {output: 2 * sum(marks) > len(marks) for output, marks in given.items() if 2 * sum(marks) != len(marks)}

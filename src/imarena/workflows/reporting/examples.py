@@ -1,0 +1,149 @@
+"""Examples of a report: the outputs that did best and worst on the first board, and the most disputed pairs."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.agreement import AlignOptions
+from imarena.core import UserError, counted
+from imarena.core.records import ImageRef, Item, Output
+from imarena.reports import GalleryItem, PageImage, Section, build_disagreement_page
+from imarena.workflows.boards import Board
+from imarena.workflows.studies import read_aligned_columns, worst_disagreements
+from imarena.workflows.views import BOTH_BAD, LEFT, RIGHT, BattleColumns, View, instruction_of, joined_battles
+
+SHOWN = 4
+"""Examples of each kind."""
+Picture = Callable[[ImageRef], str]
+
+
+def example_sections(
+    view: View, main: Board | None, boards: Sequence[Board], judges: Sequence[str], picture: Picture
+) -> Iterator[Section]:
+    """Best, worst and most disputed, with their pictures."""
+    if main is None or not len(main.battles):
+        return
+    share, fought = output_points(view, main.battles)
+    yield from _extremes(view, main.battles, share, fought, picture)
+    yield from _disagreements(view, judges, picture)
+    disputed = _disputed(view, [board.battles for board in boards], picture)
+    if disputed:
+        text = "Verdicts on the same pair of outputs that contradict each other; the most divided pairs first."
+        yield Section("Most disputed pairs", (text,), exhibits=tuple(disputed))
+
+
+def output_points(view: View, battles: BattleColumns) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """(k,) share of the points that each output took in its battles (a tie is half), and how many it fought."""
+    number = len(view.entries.output_id)
+    points = np.where(battles.winner == LEFT, 1.0, np.where(battles.winner == RIGHT, 0.0, 0.5))
+    points[battles.winner == BOTH_BAD] = 0.0
+    other = np.where(battles.winner == BOTH_BAD, 0.0, 1.0 - points)
+    fought = np.bincount(battles.left, minlength=number) + np.bincount(battles.right, minlength=number)
+    won = np.bincount(battles.left, points, number) + np.bincount(battles.right, other, number)
+    return np.divide(won, fought, out=np.full(number, np.nan), where=fought > 0), fought
+
+
+def _extremes(
+    view: View, battles: BattleColumns, share: NDArray[np.float64], fought: NDArray[np.int64], picture: Picture
+) -> Iterator[Section]:
+    entries = view.entries
+    known = np.flatnonzero(entries.pictured & (fought > 0))
+    enough = known[fought[known] >= np.median(fought[known]) / 2] if known.size else known
+    scores = _mean_scores(battles, len(entries.output_id))
+    for title, sign in (("Best outputs", -1), ("Worst outputs", 1)):
+        order = enough[np.lexsort((entries.order[enough], sign * scores[enough], sign * share[enough]))]
+        chosen = _different(view, order)
+        if chosen:
+            text = "By the share of points that an output took in its battles on the first board; one per item."
+            exhibits = tuple(_exhibit(view, place, share, fought, picture) for place in chosen)
+            yield Section(title, (text,), exhibits=exhibits)
+
+
+def _mean_scores(battles: BattleColumns, number: int) -> NDArray[np.float64]:
+    """(k,) the score that an output had in its battles; 0 where it was only compared."""
+    scores = np.zeros(number)
+    scored = battles.scored
+    scores[battles.left[scored]] = battles.score_left[scored]
+    scores[battles.right[scored]] = battles.score_right[scored]
+    return scores
+
+
+def _different(view: View, order: NDArray[np.int64]) -> list[int]:
+    """The first outputs in this order, one per item."""
+    seen: set[int] = set()
+    chosen: list[int] = []
+    for place in order.tolist():
+        item = int(view.entries.item[place])
+        if item not in seen:
+            seen.add(item)
+            chosen.append(place)
+        if len(chosen) == SHOWN:
+            break
+    return chosen
+
+
+def _exhibit(
+    view: View, place: int, share: NDArray[np.float64], fought: NDArray[np.int64], picture: Picture
+) -> GalleryItem:
+    output, item = _records(view, place)
+    note = f"took {share[place]:.0%} of the points in {counted(int(fought[place]), 'battle')}"
+    shown = _sources(item, picture)
+    if output.image is not None:
+        shown.append(PageImage(picture(output.image), output.editor or "(not named)", note))
+    return GalleryItem(_about(item), instruction_of(item, output.turn, output.mode), tuple(shown))
+
+
+def _records(view: View, place: int) -> tuple[Output, Item]:
+    store = view.workspace.store
+    output = next(iter(store.records(Output, id=view.entries.id_of(place))))
+    return output, next(iter(store.records(Item, id=output.item_id)))
+
+
+def _sources(item: Item, picture: Picture) -> list[PageImage]:
+    shown = [PageImage(picture(image), "source") for image in item.sources]
+    return shown + [PageImage(picture(image), "reference") for image in item.references]
+
+
+def _about(item: Item) -> str:
+    return " · ".join(part for part in (item.key, item.task, item.topic) if part)
+
+
+def _disagreements(view: View, judges: Sequence[str], picture: Picture) -> Iterator[Section]:
+    """Where a judge and people disagree most: the exhibits of `imarena align --page`."""
+    options = AlignOptions(rounds=0)
+    try:
+        columns = read_aligned_columns(view.workspace, judges, options)
+        worst = worst_disagreements(view.workspace, columns, options, SHOWN)
+    except UserError:  # nothing of a judge meets anything of people
+        return
+    for section in build_disagreement_page(worst.items, worst.groups, worst.rules, picture).sections:
+        named = section.title.startswith("Where ")
+        yield section if named else replace(section, title="Disagreement with people by task and topic")
+
+
+def _disputed(view: View, parts: Sequence[BattleColumns], picture: Picture) -> list[GalleryItem]:
+    battles = joined_battles([part for part in parts if len(part)])
+    decided = np.isin(battles.winner, (LEFT, RIGHT))
+    left, right = battles.left[decided].astype(np.int64), battles.right[decided].astype(np.int64)
+    number = len(view.entries.output_id)
+    pairs, row = np.unique(np.minimum(left, right) * number + np.maximum(left, right), return_inverse=True)
+    lower_won = (battles.winner[decided] == LEFT) == (left < right)
+    lower, every = np.bincount(row, lower_won, pairs.size), np.bincount(row, minlength=pairs.size)
+    split = np.minimum(lower, every - lower)
+    found = np.flatnonzero(split > 0)
+    order = found[np.lexsort((pairs[found], -(split[found] / every[found]), -split[found]))]
+    exhibits = []
+    for index in order[:SHOWN].tolist():
+        sides = int(pairs[index]) // number, int(pairs[index]) % number
+        (first, item), (second, _) = (_records(view, place) for place in sides)
+        won = int(lower[index]), int(every[index] - lower[index])
+        shown = _sources(item, picture)
+        for output, points in zip((first, second), won, strict=True):
+            if output.image is not None:
+                shown.append(PageImage(picture(output.image), output.editor or "(not named)", f"{points} verdicts"))
+        remark = f"{won[0]} of {sum(won)} verdicts for {first.editor}, {won[1]} for {second.editor}."
+        instruction = instruction_of(item, first.turn, first.mode)
+        exhibits.append(GalleryItem(_about(item), instruction, tuple(shown), (remark,)))
+    return exhibits

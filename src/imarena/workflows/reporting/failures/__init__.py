@@ -1,0 +1,1 @@
+"""Failure modes of a report: what finds each, counts, examples, heat maps and error areas."""

@@ -1,0 +1,94 @@
+"""The share of each output that raters marked as wrong, by segments of a mask or by boxes (004, figure 14)."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy import select
+
+from imarena.core.records import Evidence, Output
+from imarena.storage import reading
+from imarena.storage.schema import votes
+from imarena.workflows.views import View, fetch_columns
+
+_SIDE = 512
+"""Boxes are laid on a grid of this many cells a side, so that overlaps count once."""
+
+
+@dataclass(frozen=True)
+class ErrorAreas:
+    """Shares (0 to 1) of marked area, one per vote with marks. Empty and full masks are counted and left out."""
+
+    shares: tuple[float, ...]
+    empty: int
+    full: int
+
+
+def error_areas(view: View) -> ErrorAreas:
+    """What raters marked in all votes that count."""
+    shares: list[float] = []
+    empty = full = 0
+    marked = list(_marked(view))
+    outputs = {output for output, _ in marked}
+    images = {
+        output.output_id: output.image
+        for output in view.workspace.store.records(Output, status="ok")
+        if output.output_id in outputs and output.image is not None
+    }
+    masks = _masks(view, {image.sha256 for image in images.values()})
+    for output, issues in marked:
+        image = images.get(output)
+        if image is None:
+            continue
+        share = _share(issues, (image.width or 1, image.height or 1), masks.get(image.sha256))
+        if share is None:
+            continue
+        empty += share <= 0
+        full += share >= 1
+        if 0 < share < 1:
+            shares.append(share)
+    return ErrorAreas(tuple(shares), empty, full)
+
+
+def _marked(view: View) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Votes in which the rater was asked to mark regions: the output, and what was marked (perhaps nothing)."""
+    query = select(votes.c.seq, votes.c.body).where(votes.c.body.contains('"issues"'), votes.c.seq <= view.marks.votes)
+    with reading(view.workspace.store.engine) as connection:
+        seqs, bodies = fetch_columns(connection, query.order_by(votes.c.seq))
+    rows = np.searchsorted(view.votes.seq, np.array(seqs, np.int64)).tolist()
+    for row, body in zip(rows, bodies, strict=True):
+        if view.votes.counts[row]:
+            yield view.entries.id_of(int(view.votes.left[row])), json.loads(body).get("issues", [])
+
+
+def _masks(view: View, wanted: set[str]) -> dict[str, Mapping[str, Any]]:
+    found = {}
+    if wanted:
+        for row in view.workspace.store.rows(Evidence, kind="segments"):
+            if row["image_sha256"] in wanted:
+                found[row["image_sha256"]] = json.loads(row["body"]).get("value") or {}
+    return found
+
+
+def _share(issues: list[dict[str, Any]], size: tuple[int, int], mask: Mapping[str, Any] | None) -> float | None:
+    """The share that one rater marked; None where the vote is about no region."""
+    boxes = [issue["box"] for issue in issues if issue.get("box")]
+    segments = {issue["segment"] for issue in issues if issue["kind"] == "segment" and issue.get("segment") is not None}
+    none = any(issue["kind"] == "none" and issue.get("label") == "segments" for issue in issues)
+    if segments and mask and mask.get("width") and mask.get("height"):
+        area = sum(entry["area"] for entry in mask["segments"] if entry["segment"] in segments)
+        return min(1.0, float(area / (mask["width"] * mask["height"])))
+    if boxes:
+        grid = np.zeros((_SIDE, _SIDE), bool)
+        for left, top, right, bottom in boxes:
+            grid[_cells(top, bottom, size[1]), _cells(left, right, size[0])] = True
+        return float(grid.mean())
+    return 0.0 if none else None
+
+
+def _cells(low: float, high: float, length: int) -> slice:
+    """The cells of the grid that a part of a side covers, at least one."""
+    first = int(low / length * _SIDE)
+    return slice(first, max(first + 1, int(high / length * _SIDE)))

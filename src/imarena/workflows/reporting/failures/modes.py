@@ -1,0 +1,193 @@
+"""Which outputs show which failure mode, by measurement, judge or rater; the modes are in ``modes.yaml``."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import yaml
+from sqlalchemy import select
+
+from imarena.core.records import Evidence, Output
+from imarena.storage import reading
+from imarena.storage.schema import votes
+from imarena.workflows.studies import judgment_bodies
+from imarena.workflows.views import NONE, View, fetch_columns, live_judgments
+
+NOT_DONE = "not done"
+MEASURED, JUDGED, LUMINANCE, RATED = "measurement", "builtin judge", "EdiVal luminance", "raters' tags"
+
+
+@dataclass(frozen=True)
+class FailureMode:
+    """A failure mode and what finds it; every field but the first two may be empty."""
+
+    name: str
+    place: str
+    flags: tuple[str, ...] = ()
+    fact: str = ""
+    shift: Mapping[str, float] = field(default_factory=dict)
+    checks: tuple[str, ...] = ()
+    several: bool = False
+    unless: tuple[str, ...] = ()
+    brighter: Mapping[str, float] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+    @property
+    def judged(self) -> bool:
+        """Does the builtin judge find it?"""
+        return bool(self.fact or self.shift or self.checks or self.several)
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Matches a rater's text that is about it."""
+        return re.compile(rf"\b(?:{'|'.join(map(re.escape, self.words))})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class FoundBy:
+    """What one source found: ids of outputs with the failure, and ids of those that it looked at."""
+
+    source: str
+    failed: frozenset[str]
+    checked: frozenset[str]
+
+
+@cache
+def failure_modes() -> tuple[FailureMode, ...]:
+    """All modes, in the order of the file."""
+    text = files("imarena.workflows.reporting.failures").joinpath("modes.yaml").read_text(encoding="utf-8")
+    lists = ("flags", "checks", "unless", "tags", "words")
+    modes: list[dict[str, Any]] = yaml.safe_load(text)["modes"]
+    return tuple(FailureMode(**mode | {name: tuple(mode.get(name, ())) for name in lists}) for mode in modes)
+
+
+def find_failures(view: View) -> dict[str, list[FoundBy]]:
+    """By mode what each source found; a source that looked at nothing is left out."""
+    found: dict[str, list[FoundBy]] = {mode.name: [] for mode in failure_modes()}
+    flags, measured = _flags(view)
+    judged = list(_judged(view))
+    lights = dict(_luminance(view))
+    rated, issues = _issues(view)
+    for mode in failure_modes():
+        if mode.flags and measured:
+            failed = {output for output, some in flags.items() if some & set(mode.flags)}
+            found[mode.name].append(FoundBy(MEASURED, frozenset(failed), frozenset(measured)))
+        if mode.judged and judged:
+            checked = {output for output, reasons in judged if _applies(mode, reasons)}
+            failed = {output for output, reasons in judged if output in checked and _fails(mode, reasons)}
+            found[mode.name].append(FoundBy(JUDGED, frozenset(failed), frozenset(checked)))
+        if mode.brighter and lights:
+            failed = {output for output, scores in lights.items() if _brighter(mode, scores)}
+            found[mode.name].append(FoundBy(LUMINANCE, frozenset(failed), frozenset(lights)))
+        if rated:
+            failed = {output for output, issue in issues if _named(mode, issue)}
+            found[mode.name].append(FoundBy(RATED, frozenset(failed), frozenset(rated)))
+    return found
+
+
+def _flags(view: View) -> tuple[dict[str, set[str]], set[str]]:
+    """Flags by output, and the outputs that were measured."""
+    by_image: dict[str, set[str]] = defaultdict(set)
+    for kind in ("failure_modes.edit", "failure_modes.reference"):
+        for row in view.workspace.store.rows(Evidence, kind=kind):
+            by_image[row["image_sha256"]] |= set((json.loads(row["body"]).get("value") or {}).get("flags", ()))
+    flags: dict[str, set[str]] = {}
+    if by_image:
+        for row in view.workspace.store.rows(Output, status="ok"):
+            if row["image_sha256"] in by_image:
+                flags[row["id"]] = by_image[row["image_sha256"]]
+    return flags, set(flags)
+
+
+def _judged(view: View) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Reasons of the builtin judge by output: what was asked, what it found, and its facts."""
+    forms = view.forms.counting(("builtin",), pairwise=False)
+    judgments = live_judgments(view, forms) if forms else None
+    if judgments is None:
+        return
+    left = dict(zip(judgments.seq.tolist(), judgments.left.tolist(), strict=True))
+    for seq, body in judgment_bodies(view, judgments, '"facts"'):
+        yield view.entries.id_of(left[seq]), body["reasons"]
+
+
+def _applies(mode: FailureMode, reasons: Mapping[str, Any]) -> bool:
+    """Can the judge find this mode in this output?"""
+    asked = [edit["kind"] for edit in reasons.get("asked", ())]
+    if mode.checks:
+        return any(kind in mode.checks for kind in asked)
+    if any(kind in mode.unless for kind in asked):
+        return False
+    return len(asked) > 1 if mode.several else True
+
+
+def _fails(mode: FailureMode, reasons: Mapping[str, Any]) -> bool:
+    facts = reasons.get("facts", {})
+    if mode.fact:
+        return bool(facts.get(mode.fact))
+    if mode.shift:
+        return any(abs(facts.get(name) or 0.0) >= limit for name, limit in mode.shift.items())
+    checks = list(zip(reasons.get("asked", ()), reasons.get("checks", ()), strict=False))
+    missed = [edit["kind"] for edit, check in checks if check.get("finding") == NOT_DONE]
+    if mode.several:
+        return 0 < len(missed) < len(checks)
+    return any(kind in mode.checks for kind in missed)
+
+
+def _luminance(view: View) -> Iterator[tuple[str, dict[str, float]]]:
+    """EdiVal's luminance of outputs and of their base images."""
+    forms = [form for form in view.forms.counting(dimension="quality", pairwise=False) if form.judge == "edival"]
+    if not forms:
+        return
+    judgments = live_judgments(view, forms)
+    left = dict(zip(judgments.seq.tolist(), judgments.left.tolist(), strict=True))
+    for seq, body in judgment_bodies(view, judgments, '"luminance'):
+        yield view.entries.id_of(left[seq]), body.get("scores", {})
+
+
+def _brighter(mode: FailureMode, scores: Mapping[str, float]) -> bool:
+    return any(
+        name in scores and f"base_{name}" in scores and scores[name] - scores[f"base_{name}"] >= limit
+        for name, limit in mode.brighter.items()
+    )
+
+
+def _issues(view: View) -> tuple[set[str], list[tuple[str, dict[str, Any]]]]:
+    """Outputs that people rated alone, and every issue with the output that it is about."""
+    cast = view.votes
+    alone = cast.counts & (cast.right < 0) & (cast.preference == NONE)
+    rated = {view.entries.id_of(place) for place in np.unique(cast.left[alone]).tolist()}
+    query = select(votes.c.seq, votes.c.body).where(votes.c.body.contains('"issues"'), votes.c.seq <= view.marks.votes)
+    with reading(view.workspace.store.engine) as connection:
+        seqs, bodies = fetch_columns(connection, query.order_by(votes.c.seq))
+    rows = np.searchsorted(cast.seq, np.array(seqs, np.int64)).tolist()
+    listed = [
+        (view.entries.id_of(int(cast.left[row])), issue)
+        for row, body in zip(rows, bodies, strict=True)
+        if cast.counts[row]
+        for issue in json.loads(body).get("issues", ())
+    ]
+    return rated, listed
+
+
+def _named(mode: FailureMode, issue: Mapping[str, Any]) -> bool:
+    if issue["kind"] in mode.tags:
+        return True
+    text = " ".join(str(issue.get(name) or "") for name in ("label", "note"))
+    return bool(mode.words and issue["kind"] != "none" and text.strip() and mode.pattern.search(text))
+
+
+def by_editor(view: View, outputs: Sequence[str] | frozenset[str]) -> dict[str, int]:
+    """How many of these outputs each editor made."""
+    places = [view.entries.index_of[output] for output in outputs if output in view.entries.index_of]
+    names = view.entries.editor.list(np.array(places, np.int64)) if places else []
+    counts: dict[str, int] = defaultdict(int)
+    for name in names:
+        counts[name or "(not named)"] += 1
+    return dict(sorted(counts.items()))

@@ -1,0 +1,136 @@
+"""The sections of a report about failures: modes with counts and examples, raters' tags, and error areas."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from imarena.core import counted
+from imarena.core.records import ImageRef, Item, Output
+from imarena.reports import Chart, GalleryItem, PageImage, Section, columns, heat_map, histogram, issues_section
+from imarena.reports.tables import Cell, Column, Table
+from imarena.workflows.reporting.failures.error_areas import error_areas
+from imarena.workflows.reporting.failures.modes import FailureMode, FoundBy, by_editor, failure_modes, find_failures
+from imarena.workflows.serving import GRID, KINDS, IssueHeatMap, every_issue
+from imarena.workflows.views import View, instruction_of
+
+EXAMPLES = 3
+"""Outputs shown for each mode."""
+Picture = Callable[[ImageRef], str]
+
+
+def failure_sections(view: View, editors: Sequence[str], picture: Picture) -> Iterator[Section]:
+    """Failure modes, what raters found wrong and where. `editors`: only these; empty: all."""
+    found = find_failures(view)
+    if any(source.checked for sources in found.values() for source in sources):
+        yield _modes(view, found, editors, picture)
+    issues = every_issue(view)
+    chosen = {name: counts for name, counts in issues.by_editor.items() if not editors or name in editors}
+    marked = issues_section(KINDS, chosen, issues.rated)
+    if marked is not None:
+        yield Section(marked.title, tables=marked.tables, charts=tuple(_heat_maps(issues, chosen)))
+    areas = error_areas(view)
+    if areas.shares or areas.empty or areas.full:
+        left_out = f"{areas.empty:,} empty and {areas.full:,} full error masks are excluded."
+        charts: tuple[Chart, ...] = ()
+        if areas.shares:
+            caption = f"Share of the image marked as wrong, {counted(len(areas.shares), 'mask')} (004, figure 14)"
+            charts = (histogram("error-areas", caption, areas.shares, title="share of the image marked as wrong"),)
+        yield Section("Error areas", (left_out,), charts=charts)
+
+
+def _modes(view: View, found: Mapping[str, list[FoundBy]], editors: Sequence[str], picture: Picture) -> Section:
+    rows: list[tuple[Cell, ...]] = []
+    cells: dict[tuple[str, str], float] = {}
+    exhibits: list[GalleryItem] = []
+    for mode in failure_modes():
+        sources = [source for source in found[mode.name] if source.checked]
+        if not sources:
+            rows.append((mode.name, mode.place, "no source here", None, None, None, ""))
+        best = next((source for source in sources if source.failed), sources[0] if sources else None)
+        rows += [_row(view, mode, source, editors) for source in sources]
+        if best is not None and best.failed:
+            checked = by_editor(view, best.checked)
+            failed = by_editor(view, best.failed)
+            for editor in checked:
+                if not editors or editor in editors:
+                    cells[editor, mode.name] = failed.get(editor, 0) / checked[editor]
+            exhibits += _examples(view, mode, best, editors, picture)
+    head = columns(
+        "failure mode", "paper", "found by", Column("outputs with it", ","), Column("outputs checked", ","),
+        Column("share", ".1%", "–"), Column("most often", wrap=True),
+    )  # fmt: skip
+    notes = (
+        "measurement: stored by `imarena edit` with each output; builtin judge: its checks and facts; raters' tags: "
+        "issues that raters marked, by kind or by words in their text.",
+        "no source here: no detector ran on these outputs and nobody rated single outputs.",
+    )
+    ordered = sorted({editor for editor, _ in cells})
+    charts = (
+        (heat_map("failure-modes", "Share of outputs with each failure mode", cells, title="share", rows=ordered),)
+        if cells
+        else ()
+    )
+    return Section(
+        "Failure modes",
+        tables=(Table(head, tuple(rows), notes=notes),),
+        charts=charts,
+        exhibits=tuple(exhibits),
+    )
+
+
+def _row(view: View, mode: FailureMode, source: FoundBy, editors: Sequence[str]) -> tuple[Cell, ...]:
+    checked, failed = by_editor(view, source.checked), by_editor(view, source.failed)
+    of = sum(number for editor, number in checked.items() if not editors or editor in editors)
+    some = {editor: number for editor, number in failed.items() if not editors or editor in editors}
+    shares = sorted(
+        ((number / checked[editor], editor) for editor, number in some.items()), key=lambda s: (-s[0], s[1])
+    )
+    worst = ", ".join(f"{editor} {share:.0%}" for share, editor in shares[:3])
+    total = sum(some.values())
+    return mode.name, mode.place, source.source, total, of, total / of if of else None, worst
+
+
+def _examples(
+    view: View, mode: FailureMode, source: FoundBy, editors: Sequence[str], picture: Picture
+) -> Iterator[GalleryItem]:
+    """A few outputs with the failure, by editors in turn, in a fixed order."""
+    entries = view.entries
+    places = sorted((entries.index_of[one] for one in source.failed), key=lambda place: int(entries.order[place]))
+    names = entries.editor.list(np.array(places, np.int64)) if places else []
+    seen: set[str | None] = set()
+    chosen: list[str] = []
+    for place, name in zip(places, names, strict=True):
+        if entries.pictured[place] and name not in seen and (not editors or name in editors):
+            seen.add(name)
+            chosen.append(entries.id_of(place))
+    shown: list[PageImage] = []
+    for output in view.workspace.store.records(Output, id=chosen[:EXAMPLES]):
+        item = next(iter(view.workspace.store.records(Item, id=output.item_id)), None)
+        if item is None or output.image is None:
+            continue
+        if item.sources:
+            shown.append(
+                PageImage(picture(item.sources[0]), "source", instruction_of(item, output.turn, output.mode)[:160])
+            )
+        shown.append(PageImage(picture(output.image), output.editor or "(not named)", item.key))
+    if shown:
+        yield GalleryItem(f"{source.source}; {mode.place}", mode.name, tuple(shown))
+
+
+def _heat_maps(issues: IssueHeatMap, chosen: Mapping[str, Mapping[str, int]]) -> Iterator[Chart]:
+    cells = {
+        (editor, kind.replace("_", " ")): counts.get(kind, 0) / issues.rated[editor]
+        for editor, counts in chosen.items()
+        if issues.rated.get(editor)
+        for kind in KINDS
+    }
+    if cells:
+        yield heat_map("issue-tags", "Issues per rating, by editor and kind", cells, title="per rating", spec=".2f")
+    if issues.boxes:
+        grid = {
+            (f"{row + 1:02d}", f"{column + 1:02d}"): float(issues.cells[row, column])
+            for row in range(GRID)
+            for column in range(GRID)
+        }
+        caption = f"Where {counted(issues.boxes, 'box')} around mistakes are, on a grid over the image"
+        yield heat_map("issue-places", caption, grid, title="boxes", spec=".0f", step=24)

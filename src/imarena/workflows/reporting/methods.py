@@ -1,0 +1,154 @@
+"""The methods section of a report: every setting, version, seed, count and exclusion, as text and tables."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+
+from imarena.core import VERSION, counted
+from imarena.core.records import Item
+from imarena.reports import Section, columns
+from imarena.reports.tables import Cell, Column, Table
+from imarena.workflows.boards import Board
+from imarena.workflows.upkeep import WorkspaceStatus
+from imarena.workflows.views import View, read_ratings
+
+_LIBRARIES = ("numpy", "scipy", "numba", "pillow", "altair", "vl-convert-python")
+_SHOWN_SETTINGS = ("signature", "content_key", "beside", "verdicts")
+"""Settings that have a column of their own or are shown elsewhere."""
+_LONGEST = 160
+
+
+def methods_section(view: View, status: WorkspaceStatus, boards: Sequence[Board], commands: Sequence[str]) -> Section:
+    """How every figure of the report was made. `commands`: the command line of each part."""
+    tables = [_data(view), _editors(status), _judges(view), _people(view), _boards(boards), _software()]
+    return Section(
+        "Methods",
+        (_paragraph(view, status, boards), *(f"Commands: {', '.join(commands)}." for _ in range(bool(commands)))),
+        tables=tuple(table for table in tables if table.rows),
+    )
+
+
+def _paragraph(view: View, status: WorkspaceStatus, boards: Sequence[Board]) -> str:
+    """Text for a paper."""
+    entries = view.entries
+    texts = [
+        f"We evaluated {counted(len(status.outputs), 'editor')} on {counted(len(entries.item_id), 'item')} with "
+        f"imarena {VERSION}; {counted(int(entries.ok.sum()), 'output')} were available."
+    ]
+    judged = sum(row.get("ok", 0) for row in status.judgments.values())
+    failed = sum(sum(row.values()) for row in status.judgments.values()) - judged
+    if judged or failed:
+        texts.append(
+            f"{counted(len(status.judgments), 'judge')} answered {counted(judged, 'question')}; {failed:,} questions "
+            "have no verdict (refused, unparsable, failed or timed out) and count neither as ties nor as zeros."
+        )
+    votes = view.votes
+    if len(votes):
+        raters = len({name for name in votes.rater.list(np.flatnonzero(votes.counts)) if name})
+        texts.append(
+            f"{counted(raters, 'rater')} gave {counted(int(votes.counts.sum()), 'vote')} that count"
+            + (f"; excluded: {_reasons(votes.excluded)}." if votes.excluded else ".")
+        )
+    if boards:
+        ranking = boards[0].ranking
+        settings = ranking.settings
+        drawn = (
+            f" Intervals are {settings.get('level', 0.95):.0%} percentile intervals over {settings.get('rounds', 0):,} "
+            f"bootstrap rounds that draw {settings.get('cluster', 'item')}s (seed {settings.get('seed', 0)})."
+            if settings.get("interval") == "bootstrap"
+            else ""
+        )
+        texts.append(
+            f"Ratings are {ranking.method} ratings on a scale where {settings.get('scale', 400):g} points mean odds of "
+            f"{settings.get('base', 10):g} to 1; ties count as {settings.get('ties', 'half a win each')}, a missing "
+            f"output counts as: {settings.get('missing', 'exclude')}.{drawn}"
+        )
+    return " ".join(texts)
+
+
+def _reasons(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {reason}" for reason, number in numbers.items())
+
+
+def _data(view: View) -> Table:
+    """Data sets with their items and licences."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for item in view.workspace.store.records(Item):
+        counts[item.dataset, item.licence or "not stated"] += 1
+    rows = tuple((dataset, licence, number) for (dataset, licence), number in sorted(counts.items()))
+    return Table(columns("data set", "licence", Column("items", ",")), rows, "Data")
+
+
+def _editors(status: WorkspaceStatus) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for editor, states in status.outputs.items():
+        failed = {state: number for state, number in states.items() if state != "ok" and number}
+        rows.append((
+            editor, states.get("ok", 0), status.coverage.get(editor), status.attempts.get(editor, 0), _reasons(failed),
+        ))  # fmt: skip
+    head = columns(
+        "editor", Column("outputs", ","), Column("coverage", ".1%", "–"), Column("attempts", ","), "not delivered"
+    )
+    return Table(head, tuple(rows), "Editors")
+
+
+def _judges(view: View) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for form in sorted(view.forms.every, key=lambda form: (form.judge, form.dimension, form.pairwise, form.form_id)):
+        counts = form.form_id not in view.forms.earlier
+        verdicts = view.verdicts.get(form.form_id, 0)
+        rows.append((
+            form.judge, form.judge_version, "pairs" if form.pairwise else "single outputs", form.dimension,
+            " ".join(part for part in (form.prompt_id, form.prompt_version) if part), form.parser_version,
+            form.params[:_LONGEST] or ("imported" if form.imported else ""),
+            (form.orders or "both") if form.pairwise else "",
+            "higher is better" if form.higher_is_better else "lower is better",
+            verdicts if counts else None, "" if counts else "not used: a newer version exists",
+        ))  # fmt: skip
+    head = columns(
+        "judge", "version", "asked about", "dimension", "prompt", "parser", Column("settings", wrap=True), "orders",
+        "direction", Column("verdicts", ","), "note",
+    )  # fmt: skip
+    return Table(head, tuple(rows), "Judges")
+
+
+def _people(view: View) -> Table:
+    votes, ratings = view.votes, read_ratings(view)
+    rows: list[tuple[Cell, ...]] = [("votes that count", int(votes.counts.sum()))] if len(votes) else []
+    rows += [(f"votes excluded: {reason}", number) for reason, number in votes.excluded.items()]
+    for criterion in sorted(ratings.criterion.used()):
+        rows.append((f"ratings, {criterion}", int(ratings.of(criterion).size)))
+    if ratings.rule:
+        rows.append((f"overall: the {ratings.rule.replace('-', ' ')} of each rater's marks", None))
+    return Table(columns("people", Column("number", ",")), tuple(rows), "Raters' votes and ratings")
+
+
+def _boards(boards: Sequence[Board]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for board in boards:
+        ranking = board.ranking
+        settings = ", ".join(
+            f"{name} {value}"
+            for name, value in sorted(ranking.settings.items())
+            if name not in _SHOWN_SETTINGS and value not in ({}, [], "", None)
+        )
+        left_out = _reasons({reason: number for reason, number in ranking.excluded.items() if number})
+        rows.append((board.title, ranking.method, ranking.n_battles, settings, left_out,
+                     str(ranking.settings.get("signature", ""))))  # fmt: skip
+    head = columns(
+        "board", "method", Column("battles", ","), Column("settings", wrap=True), Column("left out", wrap=True),
+        Column("signature", wrap=True),
+    )  # fmt: skip
+    return Table(head, tuple(rows), "Boards")
+
+
+def _software() -> Table:
+    rows: list[tuple[Cell, ...]] = [("imarena", VERSION)]
+    for name in _LIBRARIES:
+        try:
+            rows.append((name, version(name)))
+        except PackageNotFoundError:
+            continue
+    return Table(columns("software", "version"), tuple(rows), "Software")

@@ -1,0 +1,1 @@
+"""Tables and figures of the five papers for a workspace, from one catalogue (``catalogue.yaml``)."""

@@ -1,0 +1,143 @@
+"""The five contrasts of ImagenWorld's appendix A.5 on people's mean ratings, on a scale of 0 to 1."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+import numpy as np
+
+from imarena.editors import model_cards
+from imarena.judges import range_of
+from imarena.reports import columns
+from imarena.reports.tables import Cell, Column, Table
+from imarena.stats import paired_t, welch_t
+from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData, Values
+from imarena.workflows.reporting.papers.imagenworld import EDITING, GENERATION
+from imarena.workflows.views import WHOLE
+
+SYMBOLIC = ("information graphics", "i", "screenshots", "s")
+PLAIN = ("artworks", "a", "photorealistic images", "p")
+"""Topics by title, or by the short name of the taxonomy."""
+_HEAD = (
+    Column("contrast", wrap=True), Column("criterion"), Column("first mean", ".4f"), Column("second mean", ".4f"),
+    Column("n first", ","), Column("n second", ","), Column("difference", "+.4f"), Column("std", ".4f"),
+    Column("t", ".2f", "undefined"), Column("p", ".2g", "undefined"), Column("test", wrap=True),
+)  # fmt: skip
+
+
+def contrasts(data: PaperData) -> Block:
+    """Appendix A.5: two editors, closed and open models, generation and editing, topics, people and judges."""
+    if WHOLE not in data.people:
+        return NOTHING
+    rows = [*_two_editors(data), *_families(data), *_tasks(data), *_topics(data), *_judges(data)]
+    notes = (
+        "Each value is the mean rating of one output over its raters, from 0 to 1. Paired where both sides rate the "
+        "same items, Welch's test where they do not.",
+    )
+    return Block((Table(columns(*_HEAD), tuple(rows), notes=notes),)) if rows else NOTHING
+
+
+def _by_item(data: PaperData, editors: Collection[str], values: Values) -> dict[tuple[int, int], float]:
+    """The mean over some editors for each item and turn."""
+    entries = data.view.entries
+    found: dict[tuple[int, int], list[float]] = {}
+    for row in np.flatnonzero(np.isfinite(values)).tolist():
+        if data.editors[row] in editors:
+            found.setdefault((int(entries.item[row]), int(entries.turn[row])), []).append(float(values[row]))
+    return {key: float(np.mean(some)) for key, some in found.items()}
+
+
+def _paired(name: str, criterion: str, first: Sequence[float], second: Sequence[float]) -> tuple[Cell, ...]:
+    test = paired_t(first, second)
+    gap = np.asarray(first) - np.asarray(second)
+    return (
+        name, criterion, float(np.mean(first)), float(np.mean(second)), len(first), len(second), float(gap.mean()),
+        float(gap.std(ddof=1)) if len(gap) > 1 else None, test.statistic, test.p_value, test.method,
+    )  # fmt: skip
+
+
+def _apart(name: str, criterion: str, first: Values, second: Values) -> tuple[Cell, ...]:
+    test = welch_t(first, second)
+    return (
+        name, criterion, float(first.mean()), float(second.mean()), first.size, second.size,
+        float(first.mean() - second.mean()), None, test.statistic, test.p_value, test.method,
+    )  # fmt: skip
+
+
+def _sides(data: PaperData, name: str, first: Collection[str], second: Collection[str]) -> Iterator[tuple[Cell, ...]]:
+    values = data.people[WHOLE].on_unit_scale
+    one, other = _by_item(data, first, values), _by_item(data, second, values)
+    both = sorted(one.keys() & other.keys())
+    if len(both) > 1:
+        yield _paired(name, WHOLE, [one[key] for key in both], [other[key] for key in both])
+
+
+def _two_editors(data: PaperData) -> Iterator[tuple[Cell, ...]]:
+    values = data.people[WHOLE].on_unit_scale
+    means: dict[str, list[float]] = {}
+    for editor, value in zip(data.editors, values.tolist(), strict=True):
+        if editor and np.isfinite(value):
+            means.setdefault(editor, []).append(value)
+    best = sorted(means, key=lambda editor: (-float(np.mean(means[editor])), editor))[:2]
+    if len(best) == 2:
+        yield from _sides(data, f"I. {best[0]} and {best[1]} (the two highest means)", (best[0],), (best[1],))
+
+
+def _families(data: PaperData) -> Iterator[tuple[Cell, ...]]:
+    cards = model_cards()
+    of = {kind: {e for e in data.editors if e in cards and cards[e].kind == kind} for kind in ("closed", "open")}
+    if all(of.values()):
+        yield from _sides(data, "II. closed and open models", of["closed"], of["open"])
+
+
+def _unified(data: PaperData) -> set[str]:
+    """Editors with rated outputs on every task."""
+    done: dict[str, set[str]] = {}
+    values = data.people[WHOLE].values
+    for editor, task, value in zip(data.editors, data.label("task"), values.tolist(), strict=True):
+        if editor and task and np.isfinite(value):
+            done.setdefault(editor, set()).add(task)
+    every = set().union(*done.values()) if done else set()
+    return {editor for editor, tasks in done.items() if tasks == every}
+
+
+def _groups(
+    data: PaperData, name: str, label: str, sides: tuple[Collection[str], Collection[str]], criterion: str,
+    editors: Collection[str] | None = None,
+) -> Iterator[tuple[Cell, ...]]:  # fmt: skip
+    values = data.people[criterion].on_unit_scale
+    chosen = [
+        np.array([
+            value
+            for value, of, editor in zip(values.tolist(), data.label(label), data.editors, strict=True)
+            if np.isfinite(value) and of.lower() in side and (editors is None or editor in editors)
+        ])
+        for side in sides
+    ]  # fmt: skip
+    if all(side.size > 1 for side in chosen):
+        yield _apart(name, criterion, *chosen)
+
+
+def _tasks(data: PaperData) -> Iterator[tuple[Cell, ...]]:
+    sides = [name.lower() for name in GENERATION], [name.lower() for name in EDITING]
+    name = "III. generation and editing tasks (editors with every task)"
+    yield from _groups(data, name, "task", sides, WHOLE, _unified(data))
+
+
+def _topics(data: PaperData) -> Iterator[tuple[Cell, ...]]:
+    for criterion in (WHOLE, "artifacts"):
+        if criterion in data.people:
+            yield from _groups(data, "IV. non-symbolic and symbolic topics", "topic", (PLAIN, SYMBOLIC), criterion)
+
+
+def _judges(data: PaperData) -> Iterator[tuple[Cell, ...]]:
+    people = data.people[WHOLE].on_unit_scale
+    for name, source in data.judged.items():
+        both = np.isfinite(source.values) & np.isfinite(people)
+        if "," in name or both.sum() < 2:
+            continue
+        limits = range_of(name, source.values[np.isfinite(source.values)]).range
+        scaled = (source.values[both] - limits.low) / (limits.high - limits.low)
+        label = f"V. judge {name} and people (judge's range {limits.low:g} to {limits.high:g})"
+        yield _paired(label, WHOLE, scaled.tolist(), people[both].tolist())
+
+
+MAKERS: dict[str, Callable[[PaperData], Block]] = {"contrasts": contrasts}

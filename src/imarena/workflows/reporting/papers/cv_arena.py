@@ -1,0 +1,170 @@
+"""CV-Arena (000): tables from the document of `imarena route report`, the agent's stages, and galleries."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from imarena.core import UserError
+from imarena.core.records import Item, Output
+from imarena.reports import (
+    active_page,
+    active_tables,
+    bootstrap_chart,
+    chart_of,
+    columns,
+    gallery_section,
+    interval,
+    top_ten_wins_chart,
+)
+from imarena.reports.tables import Cell, Column, Table
+from imarena.workflows.boards import BoardQuery
+from imarena.workflows.editing import STAGE_NAMES
+from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
+
+TOP = 5
+_SHOWN = 2
+_COMPLEX = re.compile(r"reason|complex|logic|physic|geometr|multi", re.IGNORECASE)
+_LOW_LEVEL = re.compile(
+    r"restor|enhanc|photo|denois|deblur|derain|dehaz|super.?res|low.?light|low.?level", re.IGNORECASE
+)
+
+
+def _section(data: PaperData, title: str) -> Block:
+    """A section of the page of `imarena route report`, by the beginning of its title."""
+    if not data.active:
+        return NOTHING
+    found = [one for one in active_page(dict(data.active)).sections if one.title.startswith(title)]
+    return (
+        Block(tuple(table for one in found for table in one.tables if table.rows), text=found[0].text)
+        if found
+        else NOTHING
+    )
+
+
+def _boards(data: PaperData, top: int | None) -> Block:
+    if not data.active:
+        return NOTHING
+    boards = {name: rows[:top] for name, rows in data.active["boards"].items()}
+    names = list(boards)
+    lines: list[tuple[Cell, ...]] = []
+    for place in range(max((len(rows) for rows in boards.values()), default=0)):
+        cells: list[Cell] = [place + 1]
+        for rows in boards.values():
+            cells += _place(rows[place]) if place < len(rows) else ["", None, ""]
+        lines.append(tuple(cells))
+    head = [Column("place")]
+    for name in names:
+        title = active_tables.title_of(name)
+        head += [
+            Column(f"{title}: model"),
+            Column("Elo", ".0f", key=f"{name} Elo"),
+            Column("95 % CI", key=f"{name} CI"),
+        ]
+    return Block((Table(tuple(head), tuple(lines)),))
+
+
+def _place(row: dict[str, Any]) -> list[Cell]:
+    """Model, rating, and the interval as in the paper: +50/-48."""
+    low, high, rating = row["low"], row["high"], row["rating"]
+    known = low is not None and high is not None and low != high
+    return [row["model"], rating, f"+{high - rating:.0f}/-{rating - low:.0f}" if known else ""]
+
+
+def _calibration(data: PaperData) -> Block:
+    found = _section(data, "Calibration")
+    return Block(tuple(table for table in found.tables if "table 5" in table.title), text=found.text)
+
+
+def _chart(name: str, caption: str, draw: Callable[[Any], Any]) -> Callable[[PaperData], Block]:
+    def make(data: PaperData) -> Block:
+        drawn = draw(data.active) if data.active else None
+        return NOTHING if drawn is None else Block(charts=(chart_of(name, caption, drawn),))
+
+    return make
+
+
+def _stages(data: PaperData) -> Block:
+    """The agent's four settings around one editor, as `imarena agent-ablation` ranks them."""
+    there = set(data.editors)
+    wrapped = sorted(name.removeprefix("agent-none:") for name in there if name.startswith("agent-none:"))
+    tables = []
+    for editor in wrapped:
+        names = {f"{kind}:{editor}": title for kind, title in STAGE_NAMES.items() if f"{kind}:{editor}" in there}
+        try:
+            query = BoardQuery(source="judge", kind="compared", editors=tuple(names), notes=False)
+            standings = {one.model: one for one in data.boards.board(query).ranking.models}
+        except UserError:  # nothing was compared yet
+            continue
+        rows = tuple(
+            (title, name, standings[name].rating, interval(standings[name].low, standings[name].high))
+            for name, title in names.items()
+            if name in standings
+        )
+        head = columns("configuration", "editor", Column("rating", ".0f"), Column("95 % interval", ".0f", "–"))
+        tables.append(Table(head, rows, editor))
+    return Block(tuple(tables))
+
+
+def _gallery(
+    pattern: re.Pattern[str] | None, *, several: bool = False, worst: bool = False
+) -> Callable[[PaperData], Block]:
+    def make(data: PaperData) -> Block:
+        items = [item for item in data.workspace.store.records(Item) if item.sources]
+        labels = {item.item_id: " ".join(filter(None, (item.track, item.family, item.task))) for item in items}
+        chosen = [
+            item
+            for item in sorted(items, key=lambda item: item.item_id)
+            if (pattern is not None and pattern.search(labels[item.item_id])) or (several and len(item.turns) > 1)
+        ]
+        if worst:
+            chosen = _hardest(data, items)
+        chosen = chosen[:_SHOWN]
+        if not chosen:
+            return NOTHING
+        outputs = {item.item_id: list(data.workspace.store.records(Output, item_id=item.item_id)) for item in chosen}
+        shown = [item for item in chosen if any(output.image for output in outputs[item.item_id])]
+        if not shown:
+            return NOTHING
+        return Block(exhibits=gallery_section(shown, len(items), outputs, {}, {}, data.picture).exhibits)
+
+    return make
+
+
+def _hardest(data: PaperData, items: list[Item]) -> list[Item]:
+    """Items by the mean of the first judge's scores, or of people's ratings, lowest first."""
+    source = data.people.get("overall") or next(iter(data.judged.values()), None)
+    if source is None:
+        return []
+    entries = data.view.entries
+    known = np.flatnonzero(np.isfinite(source.values))
+    count = np.bincount(entries.item[known], minlength=len(entries.item_id))
+    total = np.bincount(entries.item[known], source.values[known], len(entries.item_id))
+    mean = {entries.item_id[at]: total[at] / count[at] for at in np.flatnonzero(count).tolist()}
+    return sorted((one for one in items if one.item_id in mean), key=lambda one: (mean[one.item_id], one.item_id))
+
+
+MAKERS: dict[str, Callable[[PaperData], Block]] = {
+    "active_policies": lambda data: _section(data, "Policies on the votes"),
+    "active_boards": lambda data: _boards(data, TOP),
+    "active_all": lambda data: _boards(data, None),
+    "active_gaps": _calibration,
+    "active_dimensions": lambda data: _section(data, "Mean scores of the best"),
+    "active_deferral": lambda data: _section(data, "Deferral by task family"),
+    "active_metrics": lambda data: _section(data, "Other judges and metrics"),
+    "active_thresholds": lambda data: _section(data, "Thresholds loosened"),
+    "active_weights": lambda data: _section(data, "Dimension weights"),
+    "active_wins": _chart(
+        "win-rates", "Average win rate against the ten best, by setting",
+        lambda document: top_ten_wins_chart(document["boards"], document["win_rates"]),
+    ),
+    "active_bootstrap": _chart(
+        "bootstrap-ratings", "Bootstrap ratings of the ten best, by setting",
+        lambda document: bootstrap_chart(document["boards"]),
+    ),
+    "agent_stages": _stages,
+    "gallery_complex": _gallery(_COMPLEX, several=True),
+    "gallery_low_level": _gallery(_LOW_LEVEL),
+    "gallery_failures": _gallery(None, worst=True),
+}  # fmt: skip

@@ -1,0 +1,146 @@
+"""What the makers of paper tables read: values by output from one view, each read once."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core import UserError
+from imarena.core.records import ImageRef
+from imarena.reports import Chart, GalleryItem
+from imarena.reports.tables import Cell, Table
+from imarena.storage import Workspace
+from imarena.workflows.active_elo import Trial, active_report
+from imarena.workflows.boards import Board, Boards
+from imarena.workflows.views import WHOLE, View, first_scores, live_judgments, read_ratings
+
+Values = NDArray[np.float64]
+TRIAL_SEEDS = 20
+LEAST_VOTES = 20
+
+
+@dataclass(frozen=True)
+class Block:
+    """A table or figure of a paper; empty where the workspace has no data for it."""
+
+    tables: tuple[Table, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    exhibits: tuple[GalleryItem, ...] = ()
+    text: tuple[str, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Is there nothing to show?"""
+        return not (any(table.rows for table in self.tables) or self.charts or self.exhibits)
+
+
+NOTHING = Block()
+
+
+@dataclass(frozen=True)
+class Source:
+    """Values (k,) by output: a criterion that people rated, or a dimension that a judge scored. NaN: none."""
+
+    name: str
+    values: Values
+    scale: tuple[float, float] | None = None
+
+    @property
+    def on_unit_scale(self) -> Values:
+        """From 0 to 1 where the scale is known, else as they are."""
+        if self.scale is None:
+            return self.values
+        low, high = self.scale
+        return (self.values - low) / (high - low)
+
+
+@dataclass
+class PaperData:
+    """One view of a workspace, and what several makers need from it."""
+
+    view: View
+    boards: Boards
+    main: Board | None
+    picture: Callable[[ImageRef], str]
+    judges: Sequence[str] = ()
+    by_column: Mapping[str, Sequence[Board]] = field(default_factory=dict)
+    """The first board split by columns of the items, where that was made already."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace."""
+        return self.view.workspace
+
+    @cached_property
+    def people(self) -> dict[str, Source]:
+        """The mean rating of each output by criterion; the overall last."""
+        ratings = read_ratings(self.view)
+        number = len(self.view.entries.output_id)
+        found = {}
+        for criterion in sorted(ratings.criterion.used(), key=lambda name: (name == WHOLE, name)):
+            rows = ratings.of(criterion)
+            count = np.bincount(ratings.output[rows], minlength=number)
+            total = np.bincount(ratings.output[rows], ratings.value[rows], number)
+            mean = np.divide(total, count, out=np.full(number, np.nan), where=count > 0)
+            found[criterion] = Source(criterion, np.round(mean, 9), ratings.scales.get(criterion))
+        return found
+
+    @cached_property
+    def judged(self) -> dict[str, Source]:
+        """The mean score of each output by judge and dimension, higher is better."""
+        number = len(self.view.entries.output_id)
+        found = {}
+        for form in self.view.forms.counting(self.judges or None, pairwise=False):
+            columns = first_scores(live_judgments(self.view, [form]))
+            rows = np.flatnonzero(np.isfinite(columns.score))
+            if not rows.size:
+                continue
+            name = form.judge if form.dimension == WHOLE else f"{form.judge}, {form.dimension}"
+            count = np.bincount(columns.left[rows], minlength=number)
+            total = np.bincount(columns.left[rows], columns.raw_score[rows], number)
+            found[name] = Source(name, np.divide(total, count, out=np.full(number, np.nan), where=count > 0))
+        return dict(sorted(found.items()))
+
+    @cached_property
+    def active(self) -> Mapping[str, Any]:
+        """The document of `imarena route report --seeds 20 --no-groups`; empty where there is no such report."""
+        trial = Trial(TRIAL_SEEDS) if int(self.view.votes.counts.sum()) >= LEAST_VOTES else None
+        chosen = self.judges[0] if self.judges else self.main.chosen.judge if self.main is not None else None
+        scored = [name for name in self.judged if "," not in name]
+        try:
+            judge = chosen or next(iter(scored), None)
+            return active_report(self.workspace, judge, trial=trial, groups=False).to_json()
+        except UserError:  # no scores of single outputs, or of fewer than two editors
+            return {}
+
+    def label(self, name: str) -> list[str]:
+        """(k,) the value of each output's item in a column; '' where it has none."""
+        column = self.view.item_label(name)
+        items = self.view.entries.item.astype(np.int64)
+        return [value or "" for value in column.list(items)] if column is not None else [""] * items.size
+
+    @cached_property
+    def editors(self) -> list[str]:
+        """(k,) the editor of each output; '' where it has no name."""
+        return [name or "" for name in self.view.entries.editor.list()]
+
+
+def spread_cell(values: Values) -> Cell:
+    """Mean and standard deviation, as in the papers; None without a value."""
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return None
+    spread = float(known.std(ddof=1)) if known.size > 1 else 0.0
+    return f"{known.mean():.2f}±{spread:.2f}"
+
+
+def groups_of(*columns: Sequence[str]) -> dict[tuple[str, ...], NDArray[np.int64]]:
+    """Rows by the values of several columns, sorted; rows with an empty value are left out."""
+    found: dict[tuple[str, ...], list[int]] = {}
+    for row, key in enumerate(zip(*columns, strict=True)):
+        if all(key):
+            found.setdefault(key, []).append(row)
+    return {key: np.array(rows, np.int64) for key, rows in sorted(found.items())}

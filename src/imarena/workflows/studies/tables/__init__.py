@@ -1,0 +1,1 @@
+"""Tables of studies: what `agree`, `align` and `health` print, and the report shows."""

@@ -1,0 +1,86 @@
+"""The tables of `imarena health`, which the report shows too."""
+
+from collections.abc import Sequence
+
+from imarena.judges import HealthFigure, JudgeHealth
+from imarena.reports import columns, interval
+from imarena.reports.tables import Cell, Column, Number, Table
+from imarena.stats import Figure
+from imarena.workflows.studies.probe import RAISED, TURNED
+
+MEANS = "Mean of each dimension"
+
+
+def health_tables(health: JudgeHealth) -> list[Table]:
+    """The figures of one judge; only tables with rows."""
+    apart = (MEANS, RAISED, TURNED)
+    tables = [
+        _figures([line for line in health.lines if line.question not in apart]),
+        _means([line for line in health.lines if line.question == MEANS]),
+        *(
+            _probe(question, [line for line in health.lines if line.question == question])
+            for question in (RAISED, TURNED)
+        ),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def _figures(lines: Sequence[HealthFigure]) -> Table:
+    """One row per figure; a question stands once."""
+    rows: list[tuple[Cell, ...]] = []
+    last = ""
+    for line in lines:
+        figure = line.figure
+        what = " ".join(part for part in (figure.name.replace("_", " "), line.group) if part)
+        asked, last = "" if line.question == last else line.question, line.question
+        rows.append((asked, what, _value(figure), _ends(figure), figure.n))
+    head = columns(
+        Column("question", wrap=True), "figure", Column("value", wrap=True), "95 % interval", Column("n", ",")
+    )
+    return Table(head, tuple(rows))
+
+
+def _value(figure: Figure) -> Cell:
+    return figure.reason if figure.value is None else _number(figure.value)
+
+
+def _ends(figure: Figure) -> Cell:
+    return interval(figure.low, figure.high, _spec(max(abs(figure.low or 0), abs(figure.high or 0))))
+
+
+def _probe(question: str, lines: Sequence[HealthFigure]) -> Table:
+    """Kinds of text down; the share that fell for it and the mean shift across."""
+    groups: dict[str, list[Figure]] = {}
+    for line in lines:
+        group = "all, less the control" if line.figure.name == "beyond_control" else line.group
+        groups.setdefault(group, []).append(line.figure)
+    rows: list[tuple[Cell, ...]] = []
+    for group, figures in groups.items():
+        shift = figures[-1]
+        fell: tuple[Cell, ...] = (None, None, None)
+        if len(figures) > 1:
+            fell = (_value(figures[0]), _ends(figures[0]), figures[0].n)
+        rows.append((group, *fell, _value(shift), _ends(shift), shift.n))
+    count = Column("n", ",")
+    head = columns("text", "fell for it", "95 % interval", count, "mean shift", "95 % interval", Column("units", ","))
+    return Table(head, tuple(rows), question)
+
+
+def _means(lines: Sequence[HealthFigure]) -> Table:
+    """Editors down, dimensions across."""
+    names = list(dict.fromkeys(line.figure.name for line in lines))
+    means = {(line.group, line.figure.name): line.figure.value for line in lines}
+    rows = tuple(
+        (editor, *(_number(means.get((editor, name))) for name in names))
+        for editor in dict.fromkeys(line.group for line in lines)
+    )
+    return Table(columns(MEANS, *(name.replace("_", " ") for name in names)), rows)
+
+
+def _number(value: float | None) -> Number | None:
+    return None if value is None else Number(0.0 if abs(value) < 1e-9 else value, _spec(abs(value)))
+
+
+def _spec(size: float) -> str:
+    """Three digits, and all digits of a large number."""
+    return ".0f" if size >= 100 else ".3g"

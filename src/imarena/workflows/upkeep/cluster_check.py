@@ -1,0 +1,126 @@
+"""cluster check: what a Ray cluster offers, and what its machines lack."""
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from imarena.core import VERSION, Settings, error_message
+from imarena.engine import ask_nodes, cluster
+from imarena.storage import is_workspace, open_workspace
+from imarena.workflows.upkeep.doctor import installed_extras
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    """What a machine reports of itself."""
+
+    python: str
+    imarena: str
+    extras: tuple[str, ...]
+    weights: tuple[str, ...]
+    storage: str
+    """Empty: it can read the workspace's images, or there is no storage to be shared; else why not."""
+
+
+@dataclass(frozen=True)
+class CheckedNode:
+    """One machine of a cluster."""
+
+    host: str
+    cpus: float
+    gpus: float
+    memory_gib: float
+    facts: NodeFacts | None
+    problems: tuple[str, ...]
+    """Why its workers would fail or answer differently; empty: it can be used."""
+    lacks: tuple[str, ...]
+    """Extras and weights that this machine has and the other has not: some tools fail there."""
+
+
+@dataclass(frozen=True)
+class ClusterReport:
+    """What a cluster offers."""
+
+    address: str
+    ray: str
+    nodes: tuple[CheckedNode, ...]
+
+    @property
+    def usable(self) -> int:
+        """Machines that can be used."""
+        return sum(not node.problems for node in self.nodes)
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        nodes = [{**node.__dict__, "facts": None if node.facts is None else node.facts.__dict__} for node in self.nodes]
+        return {**self.__dict__, "nodes": nodes, "usable": self.usable}
+
+
+def check_cluster(address: str, root: Path) -> ClusterReport:
+    """Ask every machine. The workspace's settings, where there is one, say which storage they should reach."""
+    settings = Settings()
+    if is_workspace(root):
+        with open_workspace(root) as workspace:
+            settings = workspace.settings
+    here = node_facts("", "")
+    with cluster(address) as ray:
+        answers = ask_nodes(ray, node_facts, settings.blobs, settings.blobs_endpoint)
+        nodes = [_checked(node, answers.get(node["NodeID"]), here) for node in ray.nodes() if node["Alive"]]
+        return ClusterReport(address, ray.__version__, tuple(nodes))
+
+
+def node_facts(blobs: str, endpoint: str) -> NodeFacts:
+    """Runs on a machine of the cluster."""
+    from imarena.vision import installed_names
+
+    extras = tuple(sorted(installed_extras()))
+    return NodeFacts(
+        platform.python_version(), VERSION, extras, tuple(sorted(installed_names())), _storage(blobs, endpoint)
+    )
+
+
+def _storage(blobs: str, endpoint: str) -> str:
+    """Why the shared storage of a workspace cannot be read here; empty where it can, or where there is none."""
+    if not blobs:
+        return ""
+    from imarena.storage import open_blobs
+
+    try:
+        store = open_blobs(Path(), Settings(blobs=blobs, blobs_endpoint=endpoint))
+        store.size("0" * 64)
+        if not blobs.startswith("s3://") and not Path(blobs).is_dir():
+            return f"there is no folder {blobs}"
+    except Exception as error:  # noqa: BLE001  # whatever it is, it is reported
+        return f"{type(error).__name__}: {error_message(error)}"
+    return ""
+
+
+def _checked(node: dict[str, Any], answer: NodeFacts | Exception | None, here: NodeFacts) -> CheckedNode:
+    offered = node.get("Resources", {})
+    sizes = (offered.get("CPU", 0.0), offered.get("GPU", 0.0), round(offered.get("memory", 0.0) / 2**30, 1))
+    host = str(node.get("NodeManagerHostname") or node.get("NodeManagerAddress"))
+    if not isinstance(answer, NodeFacts):
+        return CheckedNode(host, *sizes, None, (f"imarena cannot be started there: {_reason(answer)}",), ())
+    lacks = (
+        *(f"extra {name}" for name in here.extras if name not in answer.extras),
+        *(f"weights {name}" for name in here.weights if name not in answer.weights),
+    )
+    return CheckedNode(host, *sizes, answer, tuple(_problems(answer, here)), lacks)
+
+
+def _reason(error: Exception | None) -> str:
+    if error is None:
+        return "no answer"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if "Error" in line), lines[-1] if lines else type(error).__name__)
+
+
+def _problems(there: NodeFacts, here: NodeFacts) -> Sequence[str]:
+    problems = []
+    if there.imarena != here.imarena:
+        problems.append(f"it has imarena {there.imarena}, this machine {here.imarena}")
+    if there.python.rpartition(".")[0] != here.python.rpartition(".")[0]:
+        problems.append(f"it has Python {there.python}, this machine {here.python}")
+    return problems

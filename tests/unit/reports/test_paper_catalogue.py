@@ -1,0 +1,61 @@
+"""The catalogue of paper tables names functions and commands that exist, and misses no table."""
+
+import re
+
+import pytest
+
+from imarena.cli.app import COMMANDS
+from imarena.workflows.reporting.failures.modes import failure_modes
+from imarena.workflows.reporting.papers.catalogue import makers, paper_entries
+
+EXPECTED = {
+    "000": {*(f"table {n}" for n in range(2, 12)), *(f"figure {n}" for n in range(3, 8))},
+    "001": {*(f"table {n}" for n in range(1, 7)), "figure A.3", "figure A.4", "figure A.5", "figure A.6"},
+    "002": {f"table {n}" for n in range(2, 28) if n != 9},
+    "004": {
+        *(f"table {n}" for n in range(2, 10)), "figure 4", "figure 5", "figure 6", "appendix A.5",
+        *(f"figure {n}" for n in range(14, 20)),
+    },
+}  # fmt: skip
+MODES = {
+    "new image", "returned input", "missing objects", "unreadable text", "numbers that do not agree",
+    "chart and legend errors", "skipped parts", "ignored or copied references", "shadows", "distorted figures",
+    "misplaced objects", "misaligned boxes", "misread depth maps", "canvas changed", "luminance drift", "over-exposure",
+}  # fmt: skip
+
+
+def places(text: str) -> set[str]:
+    """`tables 16 and 19`, `tables 22 to 25`, `figures A.4 to A.6` as single places."""
+    kind, _, rest = text.partition(" ")
+    kind = kind.removesuffix("s")
+    found = set()
+    for part in re.split(r", | and ", rest):
+        first, _, last = part.partition(" to ")
+        if not last:
+            found.add(f"{kind} {first}")
+            continue
+        letter = "A." if first.startswith("A.") else ""
+        low, high = (int(end.removeprefix("A.")) for end in (first, last))
+        found |= {f"{kind} {letter}{number}" for number in range(low, high + 1)}
+    return found
+
+
+@pytest.mark.parametrize("paper", sorted(EXPECTED))
+def test_no_table_of_a_paper_is_missing(paper: str) -> None:
+    listed = set().union(*(places(entry.place) for entry in paper_entries() if entry.paper == paper))
+    assert EXPECTED[paper] - listed == set()
+
+
+def test_every_entry_names_a_function_and_a_command() -> None:
+    known = makers()
+    for entry in paper_entries():
+        assert entry.make in known or entry.starts, entry
+        named = re.findall(r"imarena ([a-z-]+)", entry.command)
+        assert set(named) <= COMMANDS.keys(), entry
+        assert named or entry.command == "none"
+        assert entry.needs
+
+
+def test_the_failure_modes_are_those_of_the_paper() -> None:
+    assert {mode.name for mode in failure_modes()} == MODES
+    assert all(mode.flags or mode.judged or mode.brighter or mode.tags or mode.words for mode in failure_modes())

@@ -1,0 +1,149 @@
+"""A Ray cluster of two nodes: one is killed in the middle of a run; every judgment is there once, and the same."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from imarena.core.records import Judgment, Status
+from imarena.engine.ray_images import LARGE, ImageReceiver, ImageSender
+from imarena.storage import open_workspace
+from tests.small_arena import make_arena
+
+JUDGE = """
+import os, time
+from pathlib import Path
+from imarena.core.protocols import Verdict
+from imarena.core.records import Outcome, Status
+
+class Slow:
+    name, version, prompt_id, prompt_version, params = "slow", "1", "", "", {}
+    cpu_bound = True
+
+    async def judge(self, exhibit):
+        seen = Path(os.environ["SEEN"]) / str(time.monotonic_ns())
+        seen.write_text(f"{os.environ.get('RAY_NODE', '')} {os.getpid()}")
+        time.sleep(0.3)
+        return Verdict(Status.OK, preference=Outcome.LEFT if exhibit.left > exhibit.right else Outcome.RIGHT)
+
+def make(options, chat):
+    return Slow()
+"""
+WORDS = ("battle", "--judge", "function:slow:make", "--yes")
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    make_arena(tmp_path / "a", items=4)
+    (tmp_path / "slow.py").write_text(JUDGE)
+    (tmp_path / "seen").mkdir()
+    before = os.environ.get("PYTHONPATH", "")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(tmp_path), before])))
+    monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
+    return tmp_path / "a"
+
+
+@pytest.fixture
+def nodes(root: Path) -> Iterator[Any]:  # its environment is what the nodes get
+    """A cluster of a head without CPUs and two nodes with one each."""
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    try:
+        yield cluster, [cluster.add_node(num_cpus=1), cluster.add_node(num_cpus=1)]
+    finally:
+        cluster.shutdown()
+
+
+def start(root: Path, *words: str, **env: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "imarena", "-w", str(root), "--json", *words]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **env}
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> Any:
+    out, err = process.communicate(timeout=900)
+    assert process.returncode == 0, err
+    return json.loads(out)
+
+
+def verdicts(root: Path) -> set[tuple[Any, ...]]:
+    with open_workspace(root) as workspace:
+        stored = list(workspace.store.records(Judgment))
+    assert len({judgment.work_id for judgment in stored}) == len(stored)  # every one once
+    assert {judgment.status for judgment in stored} == {Status.OK}
+    return {(each.work_id, each.left_id, each.right_id, each.order, each.preference) for each in stored}
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_a_node_that_dies_loses_nothing(root: Path, nodes: Any, tmp_path: Path) -> None:
+    cluster, (_, dying) = nodes
+    shutil.copytree(root, tmp_path / "local")
+    address = cluster.address
+    checked = ended(start(root, "cluster", "check", address))
+    assert (checked["usable"], len(checked["nodes"])) == (3, 3)
+    assert sum(node["cpus"] for node in checked["nodes"]) == 2
+    running = start(root, *WORDS, "--executor", "ray", RAY_ADDRESS=address)
+    seen = tmp_path / "seen"
+    while running.poll() is None and len({file.read_text() for file in seen.iterdir()}) < 2:
+        time.sleep(0.05)  # until both nodes are at work
+    cluster.remove_node(dying, allow_graceful=False)
+    report = ended(running)["reports"][0]
+    assert report["missing"] == 0
+    asked = len(list(seen.iterdir()))
+    ended(start(tmp_path / "local", *WORDS, "--executor", "threads"))
+    assert verdicts(root) == verdicts(tmp_path / "local")
+    assert asked <= report["judgments"]["ok"] + 1  # only what was under way on the dead node is asked again
+    boards = [ended(start(place, "rank", "--judge", "slow", "--rounds", "50")) for place in (root, tmp_path / "local")]
+    assert boards[0]["models"] == boards[1]["models"]
+
+
+@pytest.mark.ray
+def test_an_address_without_a_cluster_is_explained(tmp_path: Path) -> None:
+    process = start(tmp_path, "cluster", "check", "127.0.0.1:1")
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 2, err
+    assert "There is no Ray cluster at 127.0.0.1:1" in err
+
+
+def test_an_image_is_sent_once_and_comes_back() -> None:
+    """Through the object store by its hash, whoever asks about it; small things travel with the question."""
+    store: list[bytes] = []
+
+    def put(data: bytes) -> int:
+        store.append(data)
+        return len(store) - 1
+
+    fetched: list[int] = []
+
+    def fetch(reference: int) -> bytes:
+        fetched.append(reference)
+        return store[reference]
+
+    sender, receiver = ImageSender(put), ImageReceiver(fetch)
+    one, other = b"a" * LARGE, b"b" * LARGE
+    questions = [{"source": one, "left": other, "note": b"small"}, {"source": bytes(bytearray(one)), "left": b"x"}]
+    for question in questions:
+        data, refs = sender.pack(question)
+        assert len(data) < 500
+        assert receiver.unpack(data, refs) == question
+    assert (sender.sent, fetched) == (2, [0, 1])
+
+
+def test_what_was_dropped_is_sent_again() -> None:
+    store: list[bytes] = []
+    sender = ImageSender(lambda data: store.append(data) or len(store) - 1, cap=LARGE)  # type: ignore[func-returns-value]
+    receiver = ImageReceiver(store.__getitem__, cap=LARGE)
+    for letter in (b"a", b"b", b"a"):
+        data, refs = sender.pack([letter * LARGE])
+        assert receiver.unpack(data, refs) == [letter * LARGE]
+    assert sender.sent == 3

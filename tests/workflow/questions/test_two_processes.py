@@ -1,0 +1,155 @@
+"""Two processes on one database ask the same at once: each question is paid for once, also where one is killed."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from imarena.core.records import Judgment, Status
+from imarena.storage import Claims, Workspace, newest_version, open_workspace
+from imarena.storage.database import writing
+from tests.command import Imarena
+from tests.fake_endpoint import Server, fake_server, point_at
+from tests.fixtures.old_workspaces import move_to_postgres
+from tests.postgres import new_database
+from tests.small_arena import make_arena
+
+QUESTIONS = 12
+WORDS = ("judge", "--judge", "cv-judge", "--endpoint", "fake", "--yes")
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four items and three editors."""
+    root = tmp_path_factory.mktemp("two") / "a"
+    make_arena(root)
+    return root
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def arena(request: pytest.FixtureRequest, filled: Path, tmp_path: Path) -> Path:
+    """A copy of it on each kind of database."""
+    root = tmp_path / "a"
+    shutil.copytree(filled, root)
+    if request.param == "postgresql":
+        move_to_postgres(root, newest_version(), new_database(request.getfixturevalue("postgres")))
+    return root
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """Replies that take a while, so that both processes are at work."""
+    with fake_server("--reply-s", "0.3") as running:
+        yield running
+
+
+def start(root: Path, *words: str) -> subprocess.Popen[str]:
+    """A command of its own."""
+    command = [sys.executable, "-m", "imarena", "-w", str(root), "--json", *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
+    """What it printed."""
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    report: dict[str, Any] = json.loads(out)["reports"][0]
+    return report
+
+
+def answers(root: Path) -> list[Judgment]:
+    """All judgments, of which there may be no more than one for a question."""
+    with open_workspace(root) as workspace:
+        stored = list(workspace.store.records(Judgment))
+    assert len({judgment.work_id for judgment in stored}) == len(stored)
+    return stored
+
+
+def test_two_processes_share_the_questions(arena: Path, server: Server) -> None:
+    point_at(arena, server.url, concurrency=1)
+    running = [start(arena, *WORDS), start(arena, *WORDS)]
+    reports = [ended(process) for process in running]
+    assert server.counts()["requests"] == QUESTIONS
+    assert len(answers(arena)) == QUESTIONS
+    for report in reports:
+        assert report["judgments"].get("ok", 0) + report["done_before"] == QUESTIONS
+        assert report["missing"] == 0
+    assert sum(report["judgments"].get("ok", 0) for report in reports) == QUESTIONS
+
+
+@pytest.mark.slow
+def test_the_work_of_a_killed_process_is_taken_over(arena: Path, server: Server) -> None:
+    """What it asked and did not store is asked once more; nothing is lost, nothing is there twice."""
+    point_at(arena, server.url, concurrency=1)
+    killed = start(arena, *WORDS)
+    while killed.poll() is None and server.counts()["requests"] < 3:
+        time.sleep(0.02)
+    survivor = start(arena, *WORDS)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    report = ended(survivor)
+    assert report["missing"] == 0
+    assert {judgment.status for judgment in answers(arena)} == {Status.OK}
+    assert len(answers(arena)) == QUESTIONS
+    assert report["judgments"]["ok"] + report["done_before"] == QUESTIONS
+    by_the_killed = QUESTIONS - report["judgments"]["ok"]
+    assert report["done_before"] == by_the_killed  # what it stored is not asked again
+    assert server.counts()["requests"] >= QUESTIONS
+
+
+@pytest.mark.slow
+def test_a_machine_that_is_gone_gives_its_work_back_when_its_claims_expire(arena: Path, tmp_path: Path) -> None:
+    """Nobody sees another machine die: its questions wait until the claims have run out."""
+    with fake_server() as server, open_workspace(arena) as workspace:
+        point_at(arena, server.url)
+        gone = Claims(workspace.store.engine, tmp_path / "elsewhere")
+        gone.owner = "another-machine:1234"
+        identities = _questions(workspace, server)
+        gone.take(identities[:2])
+        running = start(arena, *WORDS)
+        while running.poll() is None and server.counts()["requests"] < QUESTIONS - 2:
+            time.sleep(0.02)
+        assert running.poll() is None  # it waits
+        with writing(workspace.store.engine) as connection:
+            connection.execute(text("UPDATE claims SET expires = 0 WHERE owner = :o"), {"o": gone.owner})
+        assert ended(running)["judgments"] == {"ok": QUESTIONS}
+        assert server.counts()["requests"] == QUESTIONS
+
+
+def _questions(workspace: Workspace, server: Server) -> list[str]:
+    """The identities of the questions."""
+    from imarena.storage import open_workspace as opened
+    from imarena.workflows.questions.cases import load_outputs, pointwise_cases
+    from imarena.workflows.questions.judging_plan import plan_cases
+    from imarena.workflows.wiring import EndpointArguments, wire_judge
+
+    with opened(workspace.root) as now:
+        wired = wire_judge(now.settings, "cv-judge", EndpointArguments(endpoint="fake"))
+        board = load_outputs(now)
+        return [work.work_id for work in plan_cases(now, wired.judge, pointwise_cases(board), board.parents).work]
+
+
+@pytest.mark.slow
+def test_what_another_process_got_no_answer_to_counts_as_missing(
+    filled: Path, tmp_path: Path, imarena: Imarena
+) -> None:
+    """A failed attempt elsewhere is not paid for again in the same run; the next run asks it."""
+    root = tmp_path / "a"
+    shutil.copytree(filled, root)
+    with fake_server("--fault", "refusal=1.0", "--reply-s", "0.2") as server:
+        point_at(root, server.url, concurrency=1)
+        running = [start(root, *WORDS), start(root, *WORDS)]
+        for process in running:
+            out, _ = process.communicate(timeout=300)
+            assert process.returncode == 3
+            assert json.loads(out)["reports"][0]["missing"] == QUESTIONS
+        assert server.counts()["requests"] == QUESTIONS
