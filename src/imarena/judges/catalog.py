@@ -57,6 +57,14 @@ CARDS: Mapping[str, JudgeCard] = {
         "Pixels and words, no model: an honest baseline.",
         cannot_judge=BUILTIN_LIMITS,
     ),
+    "builtin-clip": JudgeCard(
+        "imarena.judges.local.builtin_clip:make",
+        "both",
+        "vision",
+        (0, 1000),
+        "The judge builtin with CLIP's likeness of image and words.",
+        cannot_judge=("faces and expressions", "physics", "likeness to reference images"),
+    ),
     "cv-judge": JudgeCard(
         "imarena.judges.chat.cv_judge:make_edit",
         "pointwise",
