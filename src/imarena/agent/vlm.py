@@ -82,11 +82,11 @@ class ChatPlanner:
 
 
 def _understanding(instruction: str) -> str:
-    return _prompt("understand")["ask"].format(instruction=instruction)
+    return str(_prompt("understand")["ask"]).format(instruction=instruction)
 
 
 def _planning(spec: Spec, most: int) -> str:
-    return _prompt("plan")["ask"].format(
+    return str(_prompt("plan")["ask"]).format(
         instruction=spec.instruction,
         changes="; ".join(spec.changes) or "as said",
         constraints="; ".join(spec.constraints) or "nothing more",
