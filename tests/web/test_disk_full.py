@@ -40,7 +40,7 @@ def test_a_full_disk_is_told_and_the_vote_is_stored_once_when_there_is_room(tmp_
     problem = told.json()
     assert problem["code"] == "disk_full"
     assert "disk is full" in problem["message"]
-    assert "tell the lead" in problem["hint"]
+    assert "inform the lead" in problem["hint"]
     assert "arena.db" not in told.text
     assert int(told.headers["retry-after"]) >= 1
     assert person.get("/api/rating/campaigns").status_code == 200, "what was stored can be read"

@@ -3,18 +3,13 @@
 A reply that cannot be used changes nothing: the rules' reading stands in for it, and the trace says so.
 """
 
-import json
-import re
-from functools import cache
-from importlib.resources import files
 from typing import Any
-
-import yaml
 
 from imarena.agent.rules import RulePlanner
 from imarena.agent.spec import EditPlan, Spec, StageResult, limit_steps
+from imarena.clients import field_text, field_texts, read_fields, stage_prompt
 from imarena.core import Chat, ChatAnswer, ChatPrompt, EditRequest
-from imarena.core.records import JsonDict, Status
+from imarena.core.records import JsonDict
 
 _LIST: JsonDict = {"type": "array", "items": {"type": "string"}}
 UNDERSTAND: JsonDict = {
@@ -25,14 +20,11 @@ PLAN: JsonDict = {
     "type": "object", "additionalProperties": False, "required": ["steps", "budget"],
     "properties": {"steps": _LIST, "budget": {"type": "integer"}},
 }  # fmt: skip
-LONGEST = 4000
+LONGEST, MOST = 4000, 32
 
 
-@cache
-def _prompt(name: str) -> dict[str, str]:
-    text = files("imarena.agent").joinpath("prompts", f"{name}.yaml").read_text(encoding="utf-8")
-    prompt: dict[str, str] = yaml.safe_load(text)
-    return prompt
+def _prompt(name: str) -> dict[str, Any]:
+    return stage_prompt("imarena.agent", name)
 
 
 class ChatPlanner:
@@ -52,21 +44,25 @@ class ChatPlanner:
     async def understand(self, request: EditRequest) -> tuple[Spec, StageResult]:
         """Stage 1."""
         answer = await self._ask("understand", _understanding(request.instruction), request, UNDERSTAND)
-        fields, note = _read(answer)
-        instruction = _text(fields.get("instruction"))
+        fields, note = read_fields(answer)
+        instruction = field_text(fields.get("instruction"), LONGEST)
         if not instruction:
             spec, _ = await self._rules.understand(request)
             return spec, StageResult(
                 answer.usage.cost_usd or 0.0, note or "the reply holds no instruction; rules were used"
             )
-        spec = Spec(instruction, _texts(fields.get("changes")), _texts(fields.get("constraints")))
+        spec = Spec(
+            instruction,
+            field_texts(fields.get("changes"), LONGEST, MOST),
+            field_texts(fields.get("constraints"), LONGEST, MOST),
+        )
         return spec, StageResult(answer.usage.cost_usd or 0.0, note)
 
     async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, StageResult]:
         """Stage 2."""
         answer = await self._ask("plan", _planning(spec, most), request, PLAN)
-        fields, note = _read(answer)
-        steps = _texts(fields.get("steps"))
+        fields, note = read_fields(answer)
+        steps = field_texts(fields.get("steps"), LONGEST, MOST)
         cost = answer.usage.cost_usd or 0.0
         if not steps:
             return EditPlan((spec.instruction,), most), StageResult(
@@ -86,35 +82,13 @@ class ChatPlanner:
 
 
 def _understanding(instruction: str) -> str:
-    return _prompt("understand")["ask"].format(instruction=instruction)
+    return str(_prompt("understand")["ask"]).format(instruction=instruction)
 
 
 def _planning(spec: Spec, most: int) -> str:
-    return _prompt("plan")["ask"].format(
+    return str(_prompt("plan")["ask"]).format(
         instruction=spec.instruction,
         changes="; ".join(spec.changes) or "as said",
         constraints="; ".join(spec.constraints) or "nothing more",
         most=most,
     )
-
-
-def _read(answer: ChatAnswer) -> tuple[dict[str, Any], str]:
-    """The JSON object of a reply, fenced or not; empty with a note where there is none."""
-    if answer.status is not Status.OK:
-        return {}, f"{answer.status.value}: {answer.error}; rules were used"
-    for text in (answer.text, *re.findall(r"\{.*\}", answer.text, re.DOTALL)):
-        try:
-            fields = json.loads(text)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(fields, dict):
-            return fields, ""
-    return {}, "the reply is not JSON; rules were used"
-
-
-def _text(value: Any) -> str:
-    return " ".join(value.split())[:LONGEST] if isinstance(value, str) else ""
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(text for entry in value[:32] if (text := _text(entry))) if isinstance(value, list) else ()

@@ -52,7 +52,7 @@ def people_by_key(ratings: RatingColumns, keys: Sequence[str]) -> People:
         if any(rater == ratings.rater[row] for rater, _ in marks):
             raise UserError(
                 f"{ratings.source}, row {row + 1}: rater '{ratings.rater[row]}' rated '{ratings.unit[row]}' twice.",
-                hint="Keep one rating for each unit and rater; a model, task or criterion column tells units apart.",
+                hint="Keep one rating for each unit and rater; a model, task or criterion column distinguishes units.",
             )
         marks.append((ratings.rater[row], value))
     return people

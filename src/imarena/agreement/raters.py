@@ -150,7 +150,7 @@ def _refuse_repeats(columns: RatingColumns, units: Sequence[tuple[str, ...]]) ->
             raise UserError(
                 f"{columns.source}, row {row + 1}: rater '{columns.rater[row]}' rated '{columns.unit[row]}' already in "
                 f"row {seen[cell] + 1}.",
-                hint="Keep one rating for each unit and rater; a model, task or criterion column tells units apart.",
+                hint="Keep one rating for each unit and rater; a model, task or criterion column distinguishes units.",
             )
 
 

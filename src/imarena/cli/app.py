@@ -18,47 +18,49 @@ _M_ARENA_MAX = -8
 _DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("serving.demo", "The whole path on the bundled benchmark, offline."),
+    "demo": ("serving.demo", "Run the whole path on the bundled benchmark, offline."),
     "compare": ("studies.compare", "Is NEW better than OLD? Two folders of outputs, one verdict."),
-    "init": ("upkeep.init", "Make a workspace."),
-    "status": ("upkeep.status", "List what a workspace holds and what is missing."),
-    "import": ("exchange.import_", "Import items, outputs, judgments and votes from a format."),
-    "export": ("exchange.export", "Write a workspace in a format."),
+    "init": ("upkeep.init", "Create a workspace."),
+    "status": ("upkeep.status", "Print counts by editor, judge and status."),
+    "import": ("exchange.import_", "Import items, outputs, judgments and votes."),
+    "export": ("exchange.export", "Export a workspace."),
     "publish": ("publishing.publish", "Publish a benchmark as a folder for the Hugging Face hub."),
     "submission": ("publishing.submission", "Outputs of other teams: check, make and add a submission."),
     "verify": ("upkeep.verify", "Check every record, hash and link."),
     "doctor": ("upkeep.doctor", "Check the machine and the installation."),
     "backup": ("upkeep.backup", "Copy a workspace into a backup folder."),
-    "restore": ("upkeep.restore", "Make a workspace from a backup."),
-    "upgrade": ("upkeep.upgrade", "Bring a workspace to the newest schema; makes a backup first."),
-    "gc": ("upkeep.gc", "Remove pictures that no record names."),
-    "withdraw": ("upkeep.withdraw", "Remove an image's bytes or a rater's personal data; a tombstone stays."),
-    "cluster": ("upkeep.cluster", "Check a Ray cluster: what it offers and what is missing."),
+    "restore": ("upkeep.restore", "Restore a workspace from a backup."),
+    "upgrade": ("upkeep.upgrade", "Upgrade a workspace to the newest schema, after a backup."),
+    "gc": ("upkeep.gc", "Remove images that no record refers to."),
+    "withdraw": ("upkeep.withdraw", "Remove an image's bytes or a rater's personal data, and leave a tombstone."),
     "weights": ("upkeep.weights", "Model weights: list, get, add, verify."),
     "report": ("serving.report", "Write a report: one HTML file, or a folder with tables and plots."),
     "site": ("publishing.site", "Write a static leaderboard site: boards, models, battles with images."),
-    "serve": ("serving.serve", "The web application: voting, rating, leaderboards, explorer."),
-    "campaign": ("rating.campaign", "Rating campaigns: create, invite, status, export, close."),
+    "serve": ("serving.serve", "Serve the web application: voting, rating, leaderboards, explorer."),
+    "campaign": ("rating.campaign", "Manage rating campaigns: create, invite, status, export, close."),
     "edit": ("editing.edit", "Run editors over the items: single, multi-turn, complex."),
-    "agent": ("editing.agent", "Edit one picture with CV-Agent and show every step."),
+    "agent": ("editing.agent", "Edit one image with CV-Agent and print every step."),
     "agent-ablation": ("editing.agent_ablation", "Rate what each stage of CV-Agent adds."),
     "curate": ("curate.curate", "Collect, check and trace source images for a benchmark (CogRetriever)."),
-    "scan": ("questions.scan", "Read the text in every image, or run another tool on it, and store the results."),
-    "objects": ("questions.objects", "List the things that a correct output shows, for raters and judges."),
+    "scan": (
+        "questions.scan",
+        "Read the text in every image, or run another vision tool, and store the results.",
+    ),
+    "objects": ("questions.objects", "List the objects that a correct output shows, for raters and judges."),
     "judge": ("questions.judge", "Score outputs one by one with machine judges."),
     "score": ("questions.score", "Score one edit, without a workspace."),
-    "see": ("questions.see", "Show what is in pictures: objects, words, faces, colours, quality."),
+    "see": ("questions.see", "Show what is in images: objects, text, faces, colours, quality."),
     "measure": ("questions.measure", "Measure how far an output is from its source; no workspace needed."),
     "battle": ("questions.battle", "Compare outputs in pairs with machine judges, in both orders."),
-    "reparse": ("questions.reparse", "Read stored replies again with the present parser."),
+    "reparse": ("questions.reparse", "Parse stored replies again with the current parser."),
     "edival": ("edival.commands", "Object-centric edits (EdiVal): build a benchmark, score and report."),
-    "rank": ("boards.rank", "Leaderboard from a workspace or a table of battles."),
-    "signature": ("boards.signature", "Explain the signature below a board."),
-    "agree": ("studies.agree", "Agreement among raters."),
-    "health": ("studies.health", "How far each judge of a workspace can be trusted."),
-    "align": ("studies.align", "A judge or a metric against people."),
+    "rank": ("boards.rank", "Print a leaderboard from a workspace or a table of battles."),
+    "signature": ("boards.signature", "Explain the signature of a board."),
+    "agree": ("studies.agree", "Measure agreement among raters."),
+    "health": ("studies.health", "Report how reliable each judge of a workspace is."),
+    "align": ("studies.align", "Compare a judge or a metric with people."),
     "pvc": ("pvc.commands", "PVC-Judge: candidates, preference pairs, training data, training, meta-evaluation."),
-    "route": ("active_elo.route", "Active Elo: calibrate, plan, assign, ingest, rerank."),
+    "route": ("active_elo.route", "Active Elo: calibrate a judge, assign votes, rank again."),
     "simulate": ("active_elo.simulate", "Compare routing policies at equal human budget."),
 }
 """Command name to its module under ``imarena.cli`` (with a `command`, or an `app` of several) and its line of help."""
@@ -106,8 +108,12 @@ def root(
     workspace: Annotated[
         Path, typer.Option("--workspace", "-w", envvar="IMARENA_WORKSPACE", help="The workspace folder.")
     ] = Path(),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")] = False,
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,  # noqa: ARG001
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
+    ] = False,
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """imarena: the open arena for image editing and image generation models."""
     context.obj = Session(workspace=workspace, json=as_json, out=sys.stdout)
@@ -145,7 +151,7 @@ def main() -> None:
     except ImarenaError as error:
         _end(str(error), "", Exit.FAILED)
     except KeyboardInterrupt:
-        _end("stopped.", "Run the same command again to go on where it stopped.", Exit.PARTIAL)
+        _end("stopped.", "Run the same command again to continue.", Exit.PARTIAL)
     except BrokenPipeError:
         sys.stderr.close()
     except OSError as error:

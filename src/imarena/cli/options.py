@@ -9,7 +9,10 @@ from imarena.core import UserError
 
 ScoreRangeText = Annotated[
     str | None,
-    typer.Option("--range", help="The judge's lowest and highest score, LOW:HIGH; else its own, else by the data."),
+    typer.Option(
+        "--range",
+        help="The judge's lowest and highest score, LOW:HIGH (default: the judge's own range, or the data's).",
+    ),
 ]
 
 Executor = Annotated[

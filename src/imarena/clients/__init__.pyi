@@ -3,6 +3,11 @@ from .budget import CostLimitReached as CostLimitReached
 from .chat import ChatBackend as ChatBackend
 from .chat import ChatClient as ChatClient
 from .chat import ChatReply as ChatReply
+from .chat_fields import field_text as field_text
+from .chat_fields import field_texts as field_texts
+from .chat_fields import json_object as json_object
+from .chat_fields import read_fields as read_fields
+from .chat_fields import stage_prompt as stage_prompt
 from .endpoint import Endpoint as Endpoint
 from .endpoint import read_endpoint as read_endpoint
 from .hub_models import download_commit as download_commit

@@ -9,6 +9,8 @@ import ipaddress
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -19,6 +21,7 @@ from imarena.images import media_type_of
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_REDIRECTS = 5
+_MAX_ERROR_BYTES = 8192
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _REFUSED = tuple(
     ipaddress.ip_network(text)
@@ -46,7 +49,7 @@ class DownloadRefused(UserError):
     """The download was not made, or was stopped; the message says why.
 
     `status` is the server's HTTP status where it answered with another than 200, and `retry_after_s` what it asks for.
-    `unreachable`: there was no whole answer.
+    `unreachable`: there was no whole answer. `body` is the beginning of an answer with another status than 200.
     """
 
     def __init__(
@@ -57,11 +60,13 @@ class DownloadRefused(UserError):
         status: int | None = None,
         retry_after_s: float | None = None,
         unreachable: bool = False,
+        body: bytes = b"",
     ) -> None:
         super().__init__(message, hint=hint)
         self.status = status
         self.retry_after_s = retry_after_s
         self.unreachable = unreachable
+        self.body = body
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,8 @@ class Download:
     data: bytes
     media_type: str
     url: str
+    retry_after_s: float | None = None
+    """What the server asks for; some APIs are busy with HTTP 200."""
 
 
 async def download_file(
@@ -93,13 +100,13 @@ async def download_file(
     jar = aiohttp.DummyCookieJar()
     try:
         async with aiohttp.ClientSession(connector=connector, timeout=timeout, headers=sent, cookie_jar=jar) as session:
-            data, final = await _follow(session, url, max_bytes, headers or {}, allow_loopback=allow_loopback)
+            data, final, wait_s = await _follow(session, url, max_bytes, headers or {}, allow_loopback=allow_loopback)
     except TimeoutError as error:
         raise DownloadRefused(f"{_shown(url)} gave no whole reply in {timeout_s:g} s", unreachable=True) from error
     except (aiohttp.ClientError, OSError) as error:
         raise DownloadRefused(f"{_shown(url)} cannot be downloaded: {_reason(error)}", unreachable=True) from error
     try:
-        return Download(data, type_of(data), str(final))
+        return Download(data, type_of(data), str(final), wait_s)
     except InvalidImage as error:
         raise DownloadRefused(f"{_shown(url)} is of the wrong type: {error}") from error
 
@@ -122,7 +129,7 @@ def refusal_reason(address: Address, *, allow_loopback: bool = False) -> str:
 
 async def _follow(
     session: aiohttp.ClientSession, url: str, max_bytes: int, headers: Mapping[str, str], *, allow_loopback: bool
-) -> tuple[bytes, URL]:
+) -> tuple[bytes, URL, float | None]:
     here = _checked_url(url, allow_loopback=allow_loopback)
     for _ in range(MAX_REDIRECTS + 1):
         async with session.get(here, allow_redirects=False, headers=headers) as response:
@@ -131,18 +138,25 @@ async def _follow(
             if response.status in _REDIRECTS and target:
                 here = _checked_url(str(_joined(here, target)), allow_loopback=allow_loopback)
                 continue
+            wait_s = _seconds(response.headers.get("Retry-After", ""))
             if response.status != 200:
                 raise DownloadRefused(
-                    f"{_shown(url)} answers with HTTP {response.status}",
-                    status=response.status,
-                    retry_after_s=_seconds(response.headers.get("Retry-After", "")),
-                )
-            return await _read(response, max_bytes, url), here
+                    f"{_shown(url)} answers with HTTP {response.status}", status=response.status, retry_after_s=wait_s,
+                    body=await response.content.read(_MAX_ERROR_BYTES),
+                )  # fmt: skip
+            return await _read(response, max_bytes, url), here, wait_s
     raise DownloadRefused(f"{_shown(url)} redirects more than {MAX_REDIRECTS} times")
 
 
 def _seconds(text: str) -> float | None:
-    return float(text) if text.isascii() and text.isdecimal() else None
+    """Seconds to wait by `Retry-After`: a number, or a date (RFC 9110)."""
+    if text.isascii() and text.isdecimal():
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds()) if moment.tzinfo else None
 
 
 def _joined(here: URL, target: str) -> URL:

@@ -42,7 +42,9 @@ class FoundImage:
     width: int | None = None
     height: int | None = None
     licence_by_filter: bool = False
-    """The licence follows from a search filter only; the page has to be checked by a person."""
+    """The licence follows from a search filter or a data set's card only: a person has to look at the page."""
+    shows: str = ""
+    """What the user states that an image of their own library shows: it counts as seen."""
 
     def to_json(self) -> JsonDict:
         """Without empty fields."""

@@ -13,6 +13,7 @@ from .instruction_help import ask_variants as ask_variants
 from .instruction_help import check_feasibility as check_feasibility
 from .instruction_help import measure_balance as measure_balance
 from .instruction_help import suggest_variants as suggest_variants
+from .library import LibraryContents as LibraryContents
 from .library import LocalLibrary as LocalLibrary
 from .loop import CandidateRecord as CandidateRecord
 from .loop import CurationLoop as CurationLoop
@@ -28,6 +29,9 @@ from .perception import Perception as Perception
 from .perception import make_caption as make_caption
 from .perception import perceive as perceive
 from .perception import read_perception as read_perception
+from .repair import assess_image as assess_image
+from .repair import crop_image as crop_image
+from .repair import read_crop as read_crop
 from .settings import CurationSettings as CurationSettings
 from .settings import read_curation_settings as read_curation_settings
 from .vlm import ChatMind as ChatMind

@@ -73,10 +73,14 @@ def summarise_items(items: Iterable[Item]) -> Datasheet:
         len(listed), len(images), len({item.instruction for item in listed}),
         _counts(item.task for item in listed), _counts(item.family for item in listed),
         _counts(item.topic for item in listed), _counts(item.provenance.get("source") for item in curated),
-        _counts(item.provenance.get("collected_by") for item in curated), _counts(item.licence for item in listed),
+        _counts(_track(item) for item in curated), _counts(item.licence for item in listed),
         _bins(sides), (min(sides), median(sides), max(sides)) if sides else None, dict(words.most_common(KEYWORDS)),
         dict(flags.most_common()), sum("verified" in item.provenance for item in listed),
     )  # fmt: skip
+
+
+def _track(item: Item) -> object:
+    return item.provenance.get("curation_track") or item.provenance.get("collected_by")  # its name until 0.1
 
 
 def _counts(values: Iterable[object]) -> dict[str, int]:

@@ -15,7 +15,7 @@ from imarena.curation.perception import Perception
 from imarena.curation.scoring import stated_words
 from imarena.curation.settings import CurationSettings
 from imarena.curation.task_needs import TaskNeeds
-from imarena.vision import kinds_in_phrase
+from imarena.vision import TextLine, find_injections, kinds_in_phrase
 
 
 class SensitiveWords(Noun):
@@ -46,7 +46,7 @@ def refuse_damage(seen: Perception, settings: CurationSettings, needs: TaskNeeds
 
 
 def review_flags(seen: Perception, text: str) -> tuple[str, ...]:
-    """Reasons for a person to look: people, sensitive words or things, personal data in the image."""
+    """Reasons for a person to look: people, sensitive words or things, personal data, text that addresses a model."""
     flags = []
     person = kinds_in_phrase("person")
     if seen.faces or any(person & kinds_in_phrase(thing.label) for thing in seen.things):
@@ -62,4 +62,7 @@ def review_flags(seen: Perception, text: str) -> tuple[str, ...]:
             flags.append(f"sensitive:{group}")
     if re.search(known.personal_text, read):
         flags.append("personal_data")
+    lines = [TextLine(line.text, line.confidence, line.box) for line in seen.words]
+    if find_injections([*lines, TextLine(text, 1.0, (0.0, 0.0, 1.0, 1.0))]):
+        flags.append("addresses_model")
     return tuple(dict.fromkeys(flags))

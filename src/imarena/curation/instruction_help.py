@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from imarena.clients import field_text, field_texts, read_fields
 from imarena.core import Chat, ChatPrompt, JsonDict
 from imarena.core.records import Status
 from imarena.curation.brief import CurationRequest, read_brief
 from imarena.curation.perception import Perception
 from imarena.curation.scoring import score_image
-from imarena.curation.vlm import curation_prompt, read_fields
+from imarena.curation.vlm import curation_prompt
 from imarena.language import is_english, read_instruction
 
 _VERBS: Mapping[str, tuple[str, ...]] = {
@@ -27,6 +28,7 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
     "swap": ("exchange",),
 }  # fmt: skip
 _FRAMES = ("Please {}", "Edit the image: {}", "In this picture, {}", "What I need: {}")
+_LONGEST = 2000
 _KEEP = "Keep everything else exactly as it is."
 
 
@@ -90,19 +92,20 @@ async def ask_variants(chat: Chat, instruction: str, caption: str, number: int =
     ask = prompt["ask"].format(instruction=instruction, caption=caption or "not known", number=number)
     answer = await chat(ChatPrompt(prompt["system"], (ask,), max_tokens=1024))
     fields, note = read_fields(answer)
-    listed = fields.get("paraphrases")
-    texts = [" ".join(text.split()) for text in listed if isinstance(text, str)] if isinstance(listed, list) else []
+    texts = field_texts(fields.get("paraphrases"), _LONGEST, number)
     if answer.status is not Status.OK or not texts:
         rules = suggest_variants(instruction, number=number)
         why = note or "the reply holds no paraphrases; rules were used"
         return InstructionVariants(instruction, rules.paraphrases, rules.easier, rules.harder, why)
-    easier, harder = (str(fields.get(name) or "") for name in ("easier", "harder"))
-    return InstructionVariants(instruction, tuple(texts)[:number], easier, harder)
+    easier, harder = (field_text(fields.get(name), _LONGEST) for name in ("easier", "harder"))
+    return InstructionVariants(instruction, texts, easier, harder)
 
 
-def check_feasibility(request: CurationRequest, seen: Perception, text: str, threshold: float) -> Feasibility:
-    """Compare what the instruction needs with what the tools see and the source states."""
-    score = score_image(read_brief(request), seen, text)
+def check_feasibility(
+    request: CurationRequest, seen: Perception, text: str, threshold: float, shows: str = ""
+) -> Feasibility:
+    """Compare what the instruction needs with what the tools see, the source states and the user states (`shows`)."""
+    score = score_image(read_brief(request), seen, text, shows)
     return Feasibility(score.value >= threshold, score.value, score.missing)
 
 

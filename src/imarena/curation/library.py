@@ -1,8 +1,10 @@
 """A local image library: a folder or a Parquet file, with text search (SQLite FTS5).
 
-What is searched: file and folder names, and the columns of `metadata.csv`, `.jsonl` or `.parquet` in the folder (with
+What is searched: file and folder names, and the texts of `metadata.csv`, `.jsonl` or `.parquet` in the folder (with
 `file_name`, as Hugging Face's image folders have it). Images are also looked at once, and the words that the tools find
 are indexed beside these; in a library of more than `LOOK_UP_TO` images only those without any text of their own are.
+
+Left out, and counted: links that lead out of the folder, and files whose names cannot be printed.
 """
 
 import asyncio
@@ -15,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core import (
+    Cause,
+    CauseTally,
     FoundImage,
     ImageQuery,
     ImageSource,
@@ -37,18 +41,22 @@ _ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", 
 _METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet", "metadata.tsv")
 _TEXTS = ("title", "text", "caption", "description", "tags", "keywords", "prompt", "alt", "label")
 _NAMES: Mapping[str, tuple[str, ...]] = {
+    "shows": ("shows",),
     "licence": ("licence", "license", "rights"),
     "licence_url": ("licence_url", "license_url"),
     "creator": ("creator", "author", "artist", "photographer", "attribution"),
     "page": ("page", "url", "source_url", "link", "address"),
 }
 _WORD = re.compile(r"[^\W_]+")
+_LONGEST_TEXT = 2000
+"""Characters of one text that are kept: a longer one is cut."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS images (
   key TEXT PRIMARY KEY, address TEXT NOT NULL, stamp TEXT NOT NULL, title TEXT, text TEXT, described TEXT,
-  licence TEXT, licence_url TEXT, creator TEXT, page TEXT);
-CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(key UNINDEXED, title, text, tokenize = 'porter unicode61');
+  shows TEXT, licence TEXT, licence_url TEXT, creator TEXT, page TEXT);
+CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(title, text, tokenize = 'porter unicode61');
 """
+_FORGET_WORDS = "DELETE FROM words WHERE rowid = (SELECT rowid FROM images WHERE key = ?)"
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,28 @@ class LibraryEntry:
     has_text: bool
 
 
+@dataclass(frozen=True)
+class LibraryImage:
+    """One image of a library: its file, what is stated about it, and what the tools see in it."""
+
+    key: str
+    shows: str
+    title: str
+    text: str
+    licence: str
+    creator: str
+    page: str
+    seen: str
+
+
+@dataclass(frozen=True)
+class LibraryContents:
+    """How many images a library holds, and what was left out."""
+
+    images: int
+    skipped: tuple[Cause, ...] = ()
+
+
 class LocalLibrary:
     """An index over a folder or Parquet file. It lies in `index`, and only what changed is read again."""
 
@@ -77,9 +107,11 @@ class LocalLibrary:
         self._name = name
         index.parent.mkdir(parents=True, exist_ok=True)
         self._parquet: dict[str, list[bytes | None]] = {}
+        self._skipped = CauseTally()
 
-    def build(self, describe: DescribeImage | None = None, progress: Progress | None = None) -> int:
-        """Bring the index up to date; returns how many images it holds. A kill loses at most one description."""
+    def build(self, describe: DescribeImage | None = None, progress: Progress | None = None) -> LibraryContents:
+        """Bring the index up to date. A kill loses at most one description."""
+        self._skipped = CauseTally()
         with self._connection() as connection:
             rows = connection.execute("SELECT key, stamp, described FROM images").fetchall()
             known = {row["key"]: (row["stamp"], bool(row["described"])) for row in rows}
@@ -89,18 +121,28 @@ class LocalLibrary:
                 stamp, described = known.get(entry.key, ("", False))
                 if stamp != entry.stamp or (wanted and not described):
                     self._write(connection, entry, describe if wanted else None)
+                    if wanted:  # looking at an image takes a second: a kill must not lose it
+                        connection.commit()
                 if progress:
                     progress("library", at + 1, len(entries))
             gone = known.keys() - {entry.key for entry in entries}
+            connection.executemany(_FORGET_WORDS, [(key,) for key in gone])
             connection.executemany("DELETE FROM images WHERE key = ?", [(key,) for key in gone])
-            connection.executemany("DELETE FROM words WHERE key = ?", [(key,) for key in gone])
             connection.commit()
-        return len(entries)
+        return LibraryContents(len(entries), self._skipped.causes())
+
+    def images(self) -> list[LibraryImage]:
+        """All images as `build` left them."""
+        with self._connection() as connection:
+            rows = connection.execute(
+                "SELECT key, shows, title, text, licence, creator, page, described FROM images ORDER BY key"
+            ).fetchall()
+        return [LibraryImage(*(str(value or "") for value in row)) for row in rows]
 
     def source(self) -> ImageSource:
         """The library behind the port of sources."""
         with self._connection() as connection:
-            rows = connection.execute("SELECT key, stamp, text, licence FROM images ORDER BY key").fetchall()
+            rows = connection.execute("SELECT key, stamp, text, shows, licence FROM images ORDER BY key").fetchall()
         identity = content_id("library", self._name, self._licence, [list(row) for row in rows])
         return ImageSource(self._name, self._search, self._load, identity)
 
@@ -109,7 +151,7 @@ class LocalLibrary:
 
     def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
         """Images with any of the words, those with more and rarer ones first (BM25)."""
-        words = [word for word in _WORD.findall(query.text.casefold()) if len(word) > 1]
+        words = [word for word in _WORD.findall(query.text.casefold()) if len(word) > 1 or not word.isascii()]
         if not words:
             return []
         match = " OR ".join(f'"{word}"' for word in dict.fromkeys(words))
@@ -118,8 +160,8 @@ class LocalLibrary:
             match = f"({match}) NOT ({' OR '.join(f'{chr(34)}{word}{chr(34)}' for word in excluded)})"
         with self._connection() as connection:
             rows = connection.execute(
-                "SELECT images.* FROM words JOIN images USING (key) WHERE words MATCH ? "
-                "ORDER BY bm25(words, 0.0, 2.0, 1.0), key LIMIT ?",
+                "SELECT images.* FROM words JOIN images ON images.rowid = words.rowid WHERE words MATCH ? "
+                "ORDER BY bm25(words, 2.0, 1.0), key LIMIT ?",
                 (match, limit),
             ).fetchall()
         return [self._found(dict(row)) for row in rows]
@@ -128,6 +170,7 @@ class LocalLibrary:
         return FoundImage(
             self._name, row["key"], row["address"], row["title"] or "", row["text"] or "",
             row["licence"] or self._licence, row["licence_url"] or "", row["creator"] or "", row["page"] or "",
+            shows=row["shows"] or "",
         )  # fmt: skip
 
     async def _load(self, found: FoundImage) -> bytes:
@@ -160,30 +203,52 @@ class LocalLibrary:
         elif self._path.suffix == ".parquet":
             yield from self._parquet_entries(self._path)
         else:
-            raise UserError(f"{self._path} is no folder and no Parquet file.", hint="Name a folder of images.")
+            raise UserError(f"{self._path} is neither a folder nor a Parquet file.", hint="Give a folder of images.")
 
     def _folder_entries(self) -> Iterator[LibraryEntry]:
         notes = self._metadata()
         for file in sorted(self._path.rglob("*")):
-            if file.suffix.lower() not in _ENDINGS or not file.is_file() or file.name.startswith("."):
-                if file.suffix == ".parquet" and file.name not in _METADATA and file.is_file():
-                    yield from self._parquet_entries(file)
+            is_parquet = file.suffix == ".parquet" and file.name not in _METADATA
+            if not is_parquet and (file.suffix.lower() not in _ENDINGS or file.name.startswith(".")):
+                continue
+            if not self._is_own(file):
+                continue
+            if is_parquet:
+                yield from self._parquet_entries(file)
                 continue
             key = file.relative_to(self._path).as_posix()
             fields = notes.get(key) or notes.get(file.name) or {}
-            beside = file.with_suffix(".txt")
-            text = beside.read_text(encoding="utf-8", errors="replace")[:2000] if beside.is_file() else ""
+            text = self._text_beside(file.with_suffix(".txt"))
             status = file.stat()
             stamp = sha256_hex(repr((status.st_size, status.st_mtime_ns, sorted(fields.items()), text)).encode())[:16]
             yield _entry(key, key, stamp, fields, text)
 
+    def _is_own(self, file: Path) -> bool:
+        """Is it a plain file of this folder with a name that can be printed? What is not is counted."""
+        if not file.is_file():  # a folder, a pipe, a device or a link to nothing
+            return False
+        name = file.relative_to(self._path).as_posix()
+        if not name.isprintable():  # line breaks, control characters, bytes that are not UTF-8
+            self._skipped.add("the file name has characters that cannot be printed", repr(name)[1:-1])
+            return False
+        if not file.resolve().is_relative_to(self._path.resolve()):
+            self._skipped.add("a link that leads out of the folder", name)
+            return False
+        return True
+
+    def _text_beside(self, file: Path) -> str:
+        if not file.is_file() or not self._is_own(file):
+            return ""
+        with file.open("rb") as opened:
+            return opened.read(4 * _LONGEST_TEXT).decode("utf-8", errors="replace")[:_LONGEST_TEXT]
+
     def _metadata(self) -> dict[str, dict[str, str]]:
         for name in _METADATA:
             file = self._path / name
-            if file.is_file():
+            if file.is_file() and self._is_own(file):
                 rows = _text_rows(file)
                 column = next((each for each in ("file_name", "file", "image", "path") if rows and each in rows[0]), "")
-                if not column:
+                if rows and not column:
                     raise UserError(f"{file} has no column file_name.", hint="It names the image of each row.")
                 return {row[column]: row for row in rows if row[column]}
         return {}
@@ -199,19 +264,19 @@ class LocalLibrary:
         if describe is not None:
             try:
                 described = describe(self._read(entry.address))
-            except (OSError, UserError):  # not an image: the run says so when it comes to it
+            except (OSError, UserError):  # not an image: the run reports it when it looks at it
                 described = ""
         fields = {ours: next((entry.fields[name] for name in names if entry.fields.get(name)), "")
                   for ours, names in _NAMES.items()}  # fmt: skip
-        connection.execute("DELETE FROM words WHERE key = ?", (entry.key,))
-        connection.execute(
-            "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        connection.execute(_FORGET_WORDS, (entry.key,))
+        row = connection.execute(
+            "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (entry.key, entry.address, entry.stamp, entry.title, entry.text, described, *fields.values()),
         )
         connection.execute(
-            "INSERT INTO words VALUES (?, ?, ?)", (entry.key, entry.title, f"{entry.text} {described}".strip())
+            "INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)",
+            (row.lastrowid, entry.title, f"{entry.text} {fields['shows']} {described}".strip()),
         )
-        connection.commit()
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -222,10 +287,12 @@ class LocalLibrary:
 
 
 def _entry(key: str, address: str, stamp: str, fields: Mapping[str, str], beside: str) -> LibraryEntry:
-    title = fields.get("title") or _title(key)
+    title = (fields.get("title") or _title(key))[:_LONGEST_TEXT]
     texts = [fields[name] for name in _TEXTS if name != "title" and fields.get(name)]
-    text = " ".join([*texts, beside]).strip()
-    return LibraryEntry(key, address, stamp, title, text, fields, bool(text or fields.get("title")))
+    text = " ".join([*texts, beside]).strip()[:_LONGEST_TEXT]
+    return LibraryEntry(
+        key, address, stamp, title, text, fields, bool(text or fields.get("title") or fields.get("shows"))
+    )
 
 
 def _title(key: str) -> str:
@@ -237,7 +304,10 @@ def _title(key: str) -> str:
 def _text_rows(file: Path) -> list[dict[str, str]]:
     table = read_file(file, text=frozenset(column_names(file)), wanted=None)
     rows: Iterable[Mapping[str, Any]] = table.to_pylist()
-    return [{str(name).casefold(): "" if value is None else str(value) for name, value in row.items()} for row in rows]
+    return [
+        {str(name).casefold(): "" if value is None else str(value)[:_LONGEST_TEXT] for name, value in row.items()}
+        for row in rows
+    ]
 
 
 def _parquet_rows(file: Path, *, images: bool = True) -> Iterator[tuple[bytes | None, dict[str, str]]]:
@@ -254,7 +324,7 @@ def _parquet_rows(file: Path, *, images: bool = True) -> Iterator[tuple[bytes | 
         for row in batch.to_pylist():
             value = row.pop(column, None)
             data = value.get("bytes") if isinstance(value, dict) else value
-            yield data, {name.casefold(): text or "" for name, text in row.items()}
+            yield data, {name.casefold(): (text or "")[:_LONGEST_TEXT] for name, text in row.items()}
 
 
 def _is_image(kind: Any, pa: Any) -> bool:

@@ -9,7 +9,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from imarena.core import FoundImage, ImageQuery, ImageSource, Journal, JournalEntry, JsonDict, SourceFailure, sha256_hex
+from imarena.core import (
+    FoundImage,
+    ImageQuery,
+    ImageSource,
+    Journal,
+    JournalEntry,
+    JsonDict,
+    SourceFailure,
+    counted,
+    sha256_hex,
+)
 from imarena.core.records import Status
 from imarena.curation.brief import ImageBrief
 from imarena.curation.checks import Refused, check_file, check_licence
@@ -111,8 +121,17 @@ class CurationLoop:
                 return self._result(chosen, number)
             if number < limit:
                 self._memory.append(await self._reflect(number, empty))
-        why = f"{len(chosen)} of {settings.pool} images after {number} round{'s' * (number != 1)}"
-        return self._result(chosen, number, why)
+        return self._result(chosen, number, self._shortage(len(chosen), number))
+
+    def _shortage(self, chosen: int, rounds: int) -> str:
+        """How many images are there, and what the best of the others lacks."""
+        why = f"{chosen} of {counted(self._settings.pool, 'image')} after {counted(rounds, 'round')}"
+        below = [(record, scored.score) for record, scored, _ in self._scored.values() if record.outcome == "below"]
+        if not below:
+            return f"{why}; " + ("no other candidate passed the checks" if self._records else "no query found an image")
+        record, score = max(below, key=lambda each: each[1].value)
+        lacks = f" and lacks {', '.join(score.missing)}" if score.missing else ""
+        return f"{why}; the best other candidate, {record.found.key}, scores {score.value:.2f}{lacks}"
 
     # ------------------------------------------------------------------ one step each
 

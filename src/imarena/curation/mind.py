@@ -60,7 +60,7 @@ class Candidate:
     @property
     def text(self) -> str:
         """What the source states."""
-        return f"{self.found.title} {self.found.text}".strip()
+        return " ".join(filter(None, (self.found.title, self.found.shows, self.found.text)))
 
 
 class CurationMind(Protocol):
@@ -97,11 +97,13 @@ class RuleMind:
 
     async def caption(self, candidate: Candidate) -> Caption:
         """A caption of metadata and what the tools see."""
-        return Caption(make_caption(candidate.seen, candidate.found.title, candidate.found.text))
+        return Caption(
+            make_caption(candidate.seen, candidate.found.title, f"{candidate.found.shows} {candidate.found.text}")
+        )
 
     async def score(self, brief: ImageBrief, candidate: Candidate, caption: str) -> ScoreAnswer:  # noqa: ARG002
         """The weighted mean of the requirements."""
-        return ScoreAnswer(Status.OK, score_image(brief, candidate.seen, candidate.text))
+        return ScoreAnswer(Status.OK, score_image(brief, candidate.seen, candidate.text, candidate.found.shows))
 
     async def reflect(
         self, brief: ImageBrief, number: int, below: Sequence[Scored], empty_queries: Sequence[str]

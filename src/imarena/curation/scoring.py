@@ -39,14 +39,16 @@ class ImageScore:
         return tuple(name for name, value in self.parts.items() if value < 0.6)
 
 
-def score_image(brief: ImageBrief, seen: Perception, text: str) -> ImageScore:
-    """Score one image. `text` is what its source states: title, description and tags."""
-    words = stated_words(text)
+def score_image(brief: ImageBrief, seen: Perception, text: str, shows: str = "") -> ImageScore:
+    """Score one image. `text` is what its source states: title, description and tags. `shows` is what the user, who
+    knows the image, states that it shows: it counts although no detector sees it.
+    """
+    words, shown = stated_words(f"{text} {shows}"), stated_words(shows)
     parts: dict[str, float] = {}
     total = weight = 0.0
     gate = 1.0
     for requirement in brief.requirements:
-        value = round(_satisfaction(requirement, seen, words), 3)
+        value = round(_satisfaction(requirement, seen, words, shown), 3)
         parts[requirement.name] = value
         total += requirement.weight * value
         weight += requirement.weight
@@ -67,10 +69,10 @@ def _singulars(word: str) -> tuple[str, ...]:
     return word.removesuffix("s"), word.removesuffix("es"), re.sub(r"ies$", "y", word), re.sub(r"ves$", "f", word)
 
 
-def _satisfaction(requirement: Requirement, seen: Perception, words: frozenset[str]) -> float:
+def _satisfaction(requirement: Requirement, seen: Perception, words: frozenset[str], shown: frozenset[str]) -> float:
     value = requirement.value
     if requirement.kind == "thing":
-        return thing_visible(value, seen, words)
+        return thing_visible(value, seen, words, shown)
     if requirement.kind == "absent":
         return 0.3 if _is_seen(value, seen) else 1.0
     if requirement.kind == "condition":
@@ -83,13 +85,15 @@ def _satisfaction(requirement: Requirement, seen: Perception, words: frozenset[s
     return 1.0 if lines and text_match(value, lines) >= 0.6 else 0.7 if lines else 0.3
 
 
-def thing_visible(phrase: str, seen: Perception, words: frozenset[str]) -> float:
-    """1 where the detector sees it; less where only the source states it; 0 where neither does."""
+def thing_visible(phrase: str, seen: Perception, words: frozenset[str], shown: frozenset[str]) -> float:
+    """1 where the detector sees it; less where only the user or the source states it; 0 where nobody does."""
     if _is_seen(phrase, seen):
         return 1.0
     head = phrase.rsplit(maxsplit=1)[-1].casefold()
-    stated = head in words or any(singular in words for singular in _singulars(head))
-    if not stated:
+    names = {head, *_singulars(head)}
+    if names & shown:
+        return STATED
+    if not names & words:
         return 0.0
     return UNSEEN if kinds_in_phrase(phrase) else STATED
 

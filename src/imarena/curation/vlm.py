@@ -4,15 +4,10 @@ Where a reply to a plan, caption or reflection cannot be used, the rules stand i
 made up: without a usable reply the candidate has a status and no score.
 """
 
-import json
-import re
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import yaml
-
+from imarena.clients import field_text, field_texts, read_fields, stage_prompt
 from imarena.core import Chat, ChatAnswer, ChatPrompt, ImageQuery
 from imarena.core.records import Status
 from imarena.curation.brief import ImageBrief
@@ -33,12 +28,9 @@ _LONGEST = 2000
 _SHOWN = 8
 
 
-@cache
-def curation_prompt(name: str) -> dict[str, str]:
+def curation_prompt(name: str) -> dict[str, Any]:
     """A prompt file."""
-    text = files("imarena.curation").joinpath("prompts", f"{name}.yaml").read_text(encoding="utf-8")
-    prompt: dict[str, str] = yaml.safe_load(text)
-    return prompt
+    return stage_prompt("imarena.curation", name)
 
 
 class ChatMind:
@@ -70,11 +62,11 @@ class ChatMind:
         """A dense caption by the model."""
         answer = await self._ask("caption", (candidate.data,), text=candidate.text[:_LONGEST])
         fields, note = read_fields(answer)
-        text = fields.get("caption")
-        if not isinstance(text, str) or not text.strip():
+        text = field_text(fields.get("caption"), _LONGEST)
+        if not text:
             rules = await self._rules.caption(candidate)
             return Caption(rules.text, note or "the reply holds no caption; rules were used", _cost(answer))
-        return Caption(" ".join(text.split())[:_LONGEST], note, _cost(answer))
+        return Caption(text, note, _cost(answer))
 
     async def score(self, brief: ImageBrief, candidate: Candidate, caption: str) -> ScoreAnswer:
         """A score in [0, 1] by the model, or a status."""
@@ -87,8 +79,7 @@ class ChatMind:
         if value is None:
             return ScoreAnswer(Status.UNPARSABLE, None, "the reply holds no score from 0 to 1", _cost(answer))
         parts = {name: part for name in _PARTS if (part := _share(fields.get(name))) is not None}
-        reason = fields.get("reason")
-        note = " ".join(reason.split())[:_LONGEST] if isinstance(reason, str) else ""
+        note = field_text(fields.get("reason"), _LONGEST)
         return ScoreAnswer(Status.OK, ImageScore(value, parts, note), "", _cost(answer))
 
     async def reflect(
@@ -102,10 +93,9 @@ class ChatMind:
                                  empty="; ".join(empty_queries) or "none", captions=captions or "none")  # fmt: skip
         fields, note = read_fields(answer)
         missing, unexpected = _texts(fields.get("missing")), _texts(fields.get("unexpected"))
-        text = fields.get("note")
         if not fields:
             return ReflectionAnswer(rules, _cost(answer))
-        said = " ".join(text.split())[:_LONGEST] if isinstance(text, str) else ""
+        said = field_text(fields.get("note"), _LONGEST)
         lacks = f"Missing: {', '.join(missing) or 'nothing'}. Unexpected: {', '.join(unexpected) or 'nothing'}. {said}"
         found = Reflection(number, missing, unexpected, tuple(empty_queries), f"{lacks} {note}".strip())
         return ReflectionAnswer(found, _cost(answer))
@@ -120,29 +110,11 @@ def _cost(answer: ChatAnswer) -> float:
     return answer.usage.cost_usd or 0.0
 
 
-def read_fields(answer: ChatAnswer) -> tuple[dict[str, Any], str]:
-    """The JSON object of a reply, fenced or not; empty with a note where there is none."""
-    if answer.status is not Status.OK:
-        return {}, f"{answer.status.value}: {answer.error}; rules were used"
-    for text in (answer.text, *re.findall(r"\{.*\}", answer.text, re.DOTALL)):
-        try:
-            fields = json.loads(text)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(fields, dict):
-            return fields, ""
-    return {}, "the reply is not JSON; rules were used"
-
-
 def _query(entry: Any) -> ImageQuery:
-    if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
+    if not isinstance(entry, dict):
         return ImageQuery("")
-    aspect = entry.get("aspect")
-    return ImageQuery(
-        " ".join(entry["text"].split())[:200],
-        _texts(entry.get("exclude"))[:3],
-        aspect if isinstance(aspect, str) else "",
-    )
+    texts = [field_text(entry.get(name), 200) for name in ("text", "aspect")]
+    return ImageQuery(texts[0], _texts(entry.get("exclude"))[:3], texts[1])
 
 
 def _share(value: Any) -> float | None:
@@ -152,5 +124,4 @@ def _share(value: Any) -> float | None:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    listed = value if isinstance(value, list) else []
-    return tuple(" ".join(entry.split())[:200] for entry in listed[:16] if isinstance(entry, str) and entry.strip())
+    return field_texts(value, 200, 16)

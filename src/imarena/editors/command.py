@@ -128,8 +128,8 @@ def _unseen(used: set[str], request: EditRequest) -> str:
         if len(pictures) > (kind in used):
             sent = "none" if kind not in used else "one"
             return (
-                f"The item has {len(pictures)} {kind} picture(s) and the program is told of {sent}. Add {{{kind}}} to "
-                f"its arguments, or {{folder}}, where they lie as {kind}-0, {kind}-1 and so on."
+                f"The item has {len(pictures)} {kind} images, and the program's arguments name {sent}. Add {{{kind}}} "
+                f"to its arguments, or {{folder}}, where they lie as {kind}-0, {kind}-1 and so on."
             )
     return ""
 

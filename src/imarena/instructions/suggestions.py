@@ -1,10 +1,11 @@
 """Words for the open field of a draft from a vision-language model; what the draft refuses is not used."""
 
+from imarena.clients import json_object
 from imarena.core import ChatAnswer, ChatPrompt
 from imarena.core.records import JsonDict, Status
 from imarena.instructions.chain_state import ChainState
 from imarena.instructions.turn_drafts import TurnDraft
-from imarena.instructions.vlm import json_object, prompt_file
+from imarena.instructions.vlm import prompt_file
 from imarena.instructions.vocabulary import TextLanguage, vocabulary
 
 _PLACES = {"left": "to the left of", "right": "to the right of", "above": "above", "below": "below"}

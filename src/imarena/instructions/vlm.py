@@ -1,17 +1,14 @@
 """Decomposition by a vision-language model through the chat port: screen the image, list its objects, ground them."""
 
 import asyncio
-import json
 import re
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
+from imarena.clients import json_object, stage_prompt
 from imarena.core import Chat, ChatAnswer, ChatPrompt, InvalidImage, SceneObject, error_message
 from imarena.core.records import JsonDict, Status, Usage
 from imarena.images import pixels as decode_image
@@ -46,24 +43,9 @@ _LIST_SCHEMA: JsonDict = {
 }  # fmt: skip
 
 
-@cache
 def prompt_file(name: str) -> dict[str, Any]:
     """A prompt of this room."""
-    text = files("imarena.instructions").joinpath("prompts", f"{name}.yaml").read_text(encoding="utf-8")
-    prompt: dict[str, Any] = yaml.safe_load(text)
-    return prompt
-
-
-def json_object(text: str) -> dict[str, Any] | None:
-    """The JSON object of a reply, fenced or not; None where there is none."""
-    for candidate in (text, *re.findall(r"\{.*\}", text, re.DOTALL)):
-        try:
-            fields = json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(fields, dict):
-            return fields
-    return None
+    return stage_prompt("imarena.instructions", name)
 
 
 @dataclass(frozen=True)

@@ -203,12 +203,12 @@ def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple
     whole = [usage.elapsed_s for usage in past if usage.elapsed_s is not None]
     if whole and waiting:  # the mean: a few that waited long hold their places for as long
         mean = fmean(whole)
-        return mean, f"{mean:.1f} s a question, tries and waiting included: mean of {len(whole)} earlier ones"
+        return mean, f"{mean:.1f} s per question, tries and waiting included: mean of {len(whole)} earlier ones"
     known = [usage.latency_s for usage in past if usage.latency_s is not None]
     if known:
         middle = median(known)
-        return middle, f"{middle:.1f} s a question: median of {len(known)} earlier ones"
-    return assumed_s, f"{assumed_s:g} s a question: assumed"
+        return middle, f"{middle:.1f} s per question: median of {len(known)} earlier ones"
+    return assumed_s, f"{assumed_s:g} s per question: assumed"
 
 
 def _limited(asked: AskedJudge, requests: int) -> tuple[float, tuple[str, ...]]:
@@ -259,10 +259,10 @@ def _basis(asked: AskedJudge, measured: _Measured | None, questions: int) -> tup
     endpoint = asked.endpoint
     requests = counted(questions, "request")
     if measured:
-        each = f"{measured.per_picture:.0f} a picture" if measured.per_picture is not None else (
+        each = f"{measured.per_picture:.0f} per image" if measured.per_picture is not None else (
             f"{measured.ratio:.2f} for every {PIXELS_PER_TOKEN} pixels"
         )  # fmt: skip
-        tokens = f"tokens as in {measured.n} earlier replies: {each}, {measured.output_tokens:.0f} a verdict"
+        tokens = f"tokens as in {measured.n} earlier replies: {each}, {measured.output_tokens:.0f} per verdict"
     else:
         tokens = (
             f"assumed: one token per {CHARACTERS_PER_TOKEN} characters and per {PIXELS_PER_TOKEN} pixels sent, "

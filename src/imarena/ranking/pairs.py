@@ -8,6 +8,7 @@ import numpy as np
 from imarena.ranking.battles import Battles, FloatArray
 from imarena.ranking.likelihood.likelihoods import sigmoid
 from imarena.ranking.likelihood.pair_counts import counts_by_pair
+from imarena.stats import elo_of, win_interval
 
 TOP = 10
 FLAT = 1e-6
@@ -57,6 +58,23 @@ def least_lead(units: int, level: float, per_log: float) -> float:
     """
     share = ((1 - level) / 2) ** (1 / units)
     return math.log(share / (1 - share)) * per_log
+
+
+def two_model_ends(battles: Battles, level: float, per_log: float) -> tuple[float, float] | None:
+    """Ends of first minus second on a board of two models with one battle per unit: the interval of `compare`.
+
+    With few units a resampled interval is too narrow, and two commands must not disagree about the same battles. None
+    for other boards, and where an end is not finite. A unit is an item, or a battle where items are not named.
+    """
+    if len(battles.models) != 2 or battles.weight is not None or battles.covariates is not None:
+        return None
+    if battles.item is not None and np.unique(battles.item.units()).size < len(battles):
+        return None
+    points = np.where(battles.left == 0, battles.points, 1 - battles.points)
+    _, *shares = win_interval(points.tolist(), level)
+    low, high = (elo_of(share) for share in shares)
+    scale = per_log * math.log(10) / 400
+    return None if low is None or high is None else (low * scale, high * scale)
 
 
 def win_matrix(battles: Battles) -> FloatArray:

@@ -60,7 +60,7 @@ def contact_sheet_html(drawn: ContactSheetPage) -> str:
 def _state(drawn: ContactSheetPage) -> str:
     when = f"{drawn.drawn_at:%Y-%m-%d %H:%M:%S} UTC"
     if not drawn.ended:
-        return f"The run goes on; drawn {when}."
+        return f"The run continues; drawn {when}."
     return f"The run stopped at {when}: {drawn.stopped}" if drawn.stopped else f"The run ended at {when}."
 
 

@@ -111,7 +111,7 @@ def overview_section(
 
 
 def _overview_notes(states: Sequence[str], images: UnusualImages, editors: StatusCounts) -> tuple[str, ...]:
-    asked = "Each output asked for counts once, as it stands now; only ok ones are judged"
+    asked = "Each requested output counts once, by its current status; only ok outputs are judged"
     notes = [
         _with_meanings(asked, states),
         "Coverage: the share of all items of the data sets that it was run on. Attempts: how often it was asked.",

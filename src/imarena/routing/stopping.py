@@ -114,7 +114,7 @@ def forecast(belief: Belief, *, per_log: float, level: float = 0.95, own: float 
 
 def _boards(belief: Belief) -> FloatArray:
     if belief.boards is None:
-        raise UserError("Nothing is claimed by this belief.", hint="Give it boards: ranking.corrected_draws.")
+        raise UserError("A stopping rule needs boards.", hint="Give it boards: ranking.corrected_draws.")
     return belief.boards
 
 

@@ -75,6 +75,7 @@ from .score_range import ScoreRange as ScoreRange
 from .score_range import observed_range as observed_range
 from .score_range import score_range_from as score_range_from
 from .share_interval import elo_of as elo_of
+from .share_interval import win_interval as win_interval
 from .significance import mcnemar as mcnemar
 from .significance import paired_t as paired_t
 from .significance import permutation as permutation

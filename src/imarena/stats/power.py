@@ -62,7 +62,7 @@ def battles_needed(
     battles = math.ceil(exact / (1 - tie_rate) / worth)
     method = (
         f"two-sided share against 1/2, normal approximation, power {power:g}, significance {significance:g}, "
-        f"tie rate {tie_rate:g}, {votes_per_battle} votes a battle correlated {within_battle_correlation:g}"
+        f"tie rate {tie_rate:g}, {votes_per_battle} votes per battle correlated {within_battle_correlation:g}"
     )
     return SampleSize(battles, math.ceil(exact), battles * votes_per_battle, abs(elo), p, method)
 

@@ -44,7 +44,7 @@ def _reader(path: Path) -> Callable[[Path, frozenset[str], frozenset[str] | None
     ending = endings[-1] if endings else ""
     readers = {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet}
     if ending not in readers:
-        raise UserError(f"{path}: cannot tell its format.", hint=f"Known endings: {', '.join(readers)}.")
+        raise UserError(f"{path}: unknown format.", hint=f"Known endings: {', '.join(readers)}.")
     return readers[ending]
 
 

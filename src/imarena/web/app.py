@@ -24,10 +24,13 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     401: {"model": Problem, "description": "Nobody is signed in."},
     403: {"model": Problem, "description": "Not allowed."},
     404: {"model": Problem, "description": "Not found."},
-    409: {"model": Problem, "description": "Something else stands in the way."},
+    409: {"model": Problem, "description": "The request conflicts with the current state."},
     422: {"model": Problem, "description": "The request is not valid."},
     429: {"model": Problem, "description": "Too many requests."},
-    503: {"model": Problem, "description": "The database is away; try again after the time that the header tells."},
+    503: {
+        "model": Problem,
+        "description": "The database is not available; try again after the time in the header Retry-After.",
+    },
     507: {"model": Problem, "description": "The server's disk is full; nothing was stored, and nothing is lost."},
 }
 

@@ -85,7 +85,7 @@ def disk_full() -> JSONResponse:
         507,
         "disk_full",
         "The arena's disk is full: nothing more can be stored just now.",
-        "Nothing that was stored before is lost. Please tell the lead of the arena: room has to be made on the server.",
+        "Nothing that was stored before is lost. Please inform the lead of the arena: the server's disk is full.",
     )
     response.headers["retry-after"] = str(RETRY_FULL_S)
     return response

@@ -60,7 +60,7 @@ def test_earlier_replies_say_how_an_endpoint_counts_pictures() -> None:
     found = estimate_sizes(priced(), [Size(10, 7000, 3)], past, 0, concurrency=1)
     assert found.input_tokens == 10 + 3 * 300
     assert found.output_tokens == 40
-    assert any("300 a picture" in line for line in found.basis)
+    assert any("300 per image" in line for line in found.basis)
 
 
 def test_a_picture_counts_as_it_is_sent() -> None:

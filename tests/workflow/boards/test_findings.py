@@ -130,7 +130,8 @@ def test_the_readme_leads_a_new_model_onto_both_boards(imarena: Imarena, tmp_pat
     board = [imarena(*words) for words in commands][3]
     assert " new " in board.out
     assert "not on this board" not in board.err
-    page = (tmp_path / "imarena-demo" / "report" / "report.md").read_text(encoding="utf-8")
-    boards_of = [part for part in page.split("## ") if part.startswith("Leaderboard: builtin")]
-    assert len(boards_of) == 2
-    assert all("| new |" in part for part in boards_of)
+    page = (tmp_path / "imarena-demo" / "report.html").read_text(encoding="utf-8")
+    headed = {part.split(">", 1)[1].split("<", 1)[0]: part for part in page.split("<h2 ")[1:]}
+    boards_of = {"Leaderboard: builtin, scores", "Leaderboard: builtin, battles"}
+    assert boards_of <= headed.keys()
+    assert all(">new<" in headed[title] for title in boards_of)

@@ -55,7 +55,7 @@ def test_from_a_folder_and_a_table_to_a_leaderboard(imarena: Imarena, tmp_path: 
         assert model in printed["rank"]
     assert "room kitchen" in printed["rank --by room"]
     assert "room living room" in printed["rank --by room"]
-    assert (tmp_path / "arena" / "report" / "index.html").is_file()
+    assert (tmp_path / "arena" / "report.html").is_file()
 
 
 def test_the_message_that_the_guide_shows(imarena: Imarena, tmp_path: Path) -> None:

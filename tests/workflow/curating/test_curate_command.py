@@ -59,7 +59,10 @@ def test_the_loop_recovers_by_reflection(imarena: Imarena, workspace: Path, tmp_
     # without the dog in the library, the same instruction ends with a person
     (library / "dogs.jpg").unlink()
     left = imarena("--json", *run, "--dataset", "none", code=3).json
-    assert "0 of 1 images after 4 rounds" in of(left, "turn")["review"]
+    assert (
+        "0 of 1 image after 4 rounds; the best other candidate, coffee.jpg, scores 0.50 and lacks thing: puppy"
+        in of(left, "turn")["review"]
+    )
     assert of(left, "turn")["candidates"] == {"below": 1}
 
 
@@ -152,6 +155,8 @@ def test_checked_released_rescored_and_used(imarena: Imarena, workspace: Path, t
     imarena("-w", workspace, "publish", tmp_path / "out", "--dataset", "bench", code=None)
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "How the images were collected" in card
+    assert "| agentic" in card
+    assert "pseudonym" not in card, "the name of a track is no person"
     assert (tmp_path / "out" / "images" / "datasheet-source.svg").is_file()
 
 
@@ -208,7 +213,7 @@ def test_a_person_searches_with_keywords(imarena: Imarena, workspace: Path, tmp_
         "-d", "base", *SMALL,
     ).json  # fmt: skip
     story = imarena("--json", "-w", workspace, "curate", "log", of(done, "cat")["items"][0]).json
-    assert story["provenance"]["collected_by"] == "base"
+    assert story["provenance"]["curation_track"] == "base"
     assert [line["facts"]["queries"] for line in story["story"] if line["step"] == "plan"] == [
         [{"text": "cat", "exclude": [], "aspect": "keywords"}]
     ]

@@ -23,7 +23,9 @@ def made(imarena: Imarena, tmp_path: Path, fake: FakeSources) -> Path:
     quick = "interval_s = 0.0\nbackoff_s = 0.0\nallow_loopback = true\ntimeout_s = 5.0\n"
     with (tmp_path / "ws" / "imarena.toml").open("a", encoding="utf-8") as file:
         file.write(f'\n[sources.up]\nkind = "openverse"\nbase_url = "{fake.root}"\n{quick}')
-        file.write(f'\n[sources.commons]\nkind = "wikimedia"\nbase_url = "{fake.root}"\n{quick}')
+        file.write(
+            f'\n[sources.commons]\nkind = "wikimedia"\ncontact = "ann@example.org"\nbase_url = "{fake.root}"\n{quick}'
+        )
     return tmp_path / "ws"
 
 

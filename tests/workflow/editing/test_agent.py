@@ -162,7 +162,7 @@ def test_one_picture_needs_no_workspace_and_may_stand_first(imarena: Imarena, tm
     kept = sorted(path.name for path in (tmp_path / "agent-output-steps").iterdir())
     assert kept == ["1.jpg", "2.jpg", "notes.txt"]
     refused = imarena("agent", "Make it brighter.", code=3).out
-    assert "stands behind the words" in refused
+    assert "name it after the instruction" in refused
     assert refused.count("this item has no source") == 1  # told once, at the end
     assert "--workspace DIR" in imarena("agent", "Brighter.", "cup.jpg", "--mind", "gemini", code=2).err
     assert "imarena init" in imarena("-w", "w", "agent", "Brighter.", "cup.jpg", code=2).err

@@ -58,7 +58,7 @@ def test_the_sheet_is_drawn_while_the_run_lasts(tmp_path: Path) -> None:
         (tmp_path / "go").touch()
         out, err = process.communicate(timeout=120)
     after = html.read_text()
-    assert "The run goes on" in during
+    assert "The run continues" in during
     assert "location.reload()" in during
     assert during.count("<img") == 3 + 1, "three sources and the one output that is there"
     assert "The run ended" in after

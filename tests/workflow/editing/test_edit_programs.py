@@ -223,7 +223,7 @@ def test_a_program_is_not_kept_in_the_dark_about_pictures(imarena: Imarena, tmp_
     blind = json.dumps(["cp", "{source}", "{output}"])
     seeing = json.dumps([sys.executable, "-c", counting, "{folder}", "{output}"])
     done = imarena("-w", root, "edit", "-e", f"command:{blind}", "-e", f"command:{seeing}", code=3)
-    assert "2 reference picture(s) and the program is told of none" in done.out
+    assert "2 reference images, and the program's arguments name none" in done.out
     assert "{folder}" in done.out
     assert "What to do about refused" in done.out
     assert statuses(root, "command:cp") == {"ok": 1, "refused": 1}

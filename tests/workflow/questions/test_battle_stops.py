@@ -135,7 +135,7 @@ def test_the_estimate_is_what_is_spent_and_the_limit_is_not_passed(imarena: Imar
         assert rest["planned"] == QUESTIONS - 6 - stopped["judgments"]["ok"]
     spent = stopped["cost_usd"] + rest["cost_usd"]
     assert spent == pytest.approx(estimate["cost_usd"], rel=0.05)
-    assert "300 a picture" in " ".join(estimate["basis"]), "what this server charges"
+    assert "300 per image" in " ".join(estimate["basis"]), "what this server charges"
     tokens = stopped["input_tokens"] + rest["input_tokens"]
     assert tokens == pytest.approx(estimate["input_tokens"], rel=0.05)
     check_whole(root)

@@ -55,7 +55,7 @@ def test_a_model_that_runs_here_costs_nothing_and_answers_in_turn() -> None:
 
 
 def test_a_judge_that_computes_is_estimated_by_the_pictures_it_has_to_look_at(tmp_path: Path) -> None:
-    """An earlier run: 3 outputs, all pairs in both orders; 2 s a picture at first sight, then 0.01 s a question."""
+    """An earlier run: 3 outputs, all pairs in both orders; 2 s per new image, then 0.01 s per question."""
     items = [Item(dataset="d", key=f"k{n}", turns=(Turn(instruction="x"),)) for n in range(3)]
     outputs = {item.key: [samples.output(item, name) for name in "abc"] for item in items}
     pairs = {key: list(combinations(three, 2)) for key, three in outputs.items()}
@@ -88,5 +88,5 @@ def test_a_judge_that_computes_is_estimated_by_the_pictures_it_has_to_look_at(tm
         )  # fmt: skip
         found = estimate(workspace, wired, planned, board, concurrency=8)
     assert found.seconds == pytest.approx((6 * 6.02 / 3 + 8 * 0.01) / lanes)
-    assert found.basis[0].startswith("2 s a picture at first sight: mean of 3 earlier looks; 0.01 s a question")
+    assert found.basis[0].startswith("2 s per new image: mean of 3 earlier looks; 0.01 s per question")
     assert (found.new, found.done_before) == (12, 6)

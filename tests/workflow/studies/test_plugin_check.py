@@ -300,7 +300,7 @@ def test_a_file_that_cannot_be_imported(imarena: Imarena, folder: Path, code: st
 
 def test_a_judge_with_one_score_for_everything(imarena: Imarena, folder: Path) -> None:
     (note,) = imarena("--json", "judge", "--check", "my_judges:constant").json["notes"]
-    assert "both score 0.5: the judge does not tell them apart" in note["message"]
+    assert "both score 0.5: the judge does not distinguish them" in note["message"]
     assert "higher_is_better" not in note["hint"]
 
 

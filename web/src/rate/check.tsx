@@ -16,11 +16,16 @@ export function CheckTask(props: TaskProps) {
   const [tried, setTried] = useTaskState(showing, () => false);
   const t = messages.check;
   const gaps = missing(draft, task);
+  const failed = Object.values(draft.checks).includes(false);
   function send(): void {
     if (gaps[0]) {
       setTried(() => true);
       goToGap(gaps[0]);
     } else if (gate.press()) desk.cast(toBallot(draft, "check"));
+  }
+  /** What fails a check cannot be accepted: the choice is taken back, and only repair and discard are left. */
+  function answer(name: string, met: boolean): void {
+    change({ checks: { ...draft.checks, [name]: met }, ...(!met && draft.decision === "accept" ? { decision: null } : {}) });
   }
   useSendKey(send);
   const answers = <AnswerButton desk={desk} gate={gate} className="primary" onAnswer={send}>{messages.rating.send} <Key>↵</Key></AnswerButton>;
@@ -38,14 +43,14 @@ export function CheckTask(props: TaskProps) {
                 <legend>{label}</legend>
                 <p className="hint">{question}</p>
                 <Choices label={label} value={valueOf(draft.checks[check.name])} options={[["yes", messages.common.yes], ["no", messages.common.no]]}
-                  onChange={(value) => change({ checks: { ...draft.checks, [check.name]: value === "yes" } })} />
+                  onChange={(value) => answer(check.name, value === "yes")} />
               </fieldset>
             );
           })}
           <fieldset data-field="decision">
             <legend>{t.decision}</legend>
             <Choices label={t.decision} value={draft.decision ?? ""}
-              options={[["accept", t.accept], ["repair", t.repair], ["discard", t.discard]]}
+              options={[...(failed ? [] : [["accept", t.accept] as const]), ["repair", t.repair], ["discard", t.discard]]}
               onChange={(value) => change({ decision: value as Draft["decision"] })} />
           </fieldset>
           <label className="field" data-field="explanation">

@@ -20,12 +20,14 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Active Elo: calibrate a judge, plan and assign votes, take them in, rank again.",
+    help="Active Elo: calibrate a judge, plan and assign votes, read them, rank again.",
 )
 
-Judge = Annotated[str | None, typer.Option("--judge", help="Whose scores; needed where several judges gave some.")]
-Tau = Annotated[float | None, typer.Option("--tau", help="Quality gate: least score of both sides.")]
-Delta = Annotated[float | None, typer.Option("--delta", help="Ambiguity gate: score gap below this.")]
+Judge = Annotated[
+    str | None, typer.Option("--judge", help="The judge whose scores are used; required if there are several judges.")
+]
+Tau = Annotated[float | None, typer.Option("--tau", help="Quality gate: minimum score of both sides.")]
+Delta = Annotated[float | None, typer.Option("--delta", help="Ambiguity gate: maximum score gap.")]
 Deferral = Annotated[float, typer.Option("--deferral", help="Share of pairs that pass, without --tau and --delta.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="A method's setting, such as alpha=0.25; as `rank --set`.")
@@ -51,7 +53,7 @@ def calibrate(
     seed: Seed = 0,
     plot: Annotated[Path | None, typer.Option("--plot", help="Save the reliability diagram as PNG here.")] = None,
 ) -> None:
-    """How far a judge agrees with people, by score gap; stored with its data."""
+    """Measure how well a judge agrees with people, by score gap, and store the calibration."""
     from imarena.storage import open_workspace
     from imarena.workflows.active_elo import calibrate_judge
     from imarena.workflows.boards import CalibrationOptions
@@ -80,7 +82,7 @@ def gold(
     share: Annotated[float, typer.Option("--share", help="Share of the items to set aside.")] = 0.1,
     seed: Seed = 0,
 ) -> None:
-    """Freeze a gold set: items that neither calibration nor routing ever sees."""
+    """Set a gold set aside: items that neither calibration nor routing uses."""
     from imarena.storage import open_workspace
     from imarena.workflows.active_elo import freeze_gold
 
@@ -97,15 +99,15 @@ def plan(
     judge: Judge = None,
     target: Annotated[float, typer.Option("--target", help="Half-width of intervals, in rating points.")] = 25.0,
     level: Annotated[float, typer.Option("--level", help="Level of the intervals.")] = 0.95,
-    top: Annotated[int, typer.Option("--top", min=1, help="How many of the best must be in order.")] = 3,
-    confidence: Annotated[float, typer.Option("--confidence", help="How sure that order must be.")] = 0.95,
+    top: Annotated[int, typer.Option("--top", min=1, help="The number of top models whose order must be certain.")] = 3,
+    confidence: Annotated[float, typer.Option("--confidence", help="Required probability of that order.")] = 0.95,
     cost_vote: Annotated[float, typer.Option("--cost-vote", min=0, help="Cost of a vote.")] = 0.1,
-    raters: Annotated[int, typer.Option("--raters", min=1, help="How many raters share the work.")] = 1,
+    raters: Annotated[int, typer.Option("--raters", min=1, help="Number of raters.")] = 1,
     tau: Tau = None,
     delta: Delta = None,
     deferral: Deferral = 0.337,
 ) -> None:
-    """How many votes, from whom, at what cost, to reach which interval."""
+    """Estimate the number of votes and their cost for a target interval."""
     from imarena.routing import explicit_gates
     from imarena.storage import open_workspace
     from imarena.workflows.active_elo import PlanTarget, plan_votes
@@ -117,11 +119,11 @@ def plan(
     _warn_all(context, sentences(vote_plan.notices))
     wanted = vote_plan.wanted
     rows: tuple[tuple[Cell, ...], ...] = (
-        ("votes so far; repeats and gold beside them", f"{vote_plan.votes_so_far:,}; {vote_plan.controls_so_far:,}"),
+        ("votes so far; plus repeats and gold", f"{vote_plan.votes_so_far:,}; {vote_plan.controls_so_far:,}"),
         (f"widest interval now, +- points at {level:.0%}", Number(wanted.half_width_now, ".0f")),
         (f"votes until all are within +-{target:g}, asked evenly (--policy random)", _number(wanted.votes_needed)),
         ("likely between", _likely_text(wanted)),
-        ("votes a rater", _number(wanted.votes_per_rater)),
+        ("votes per rater", _number(wanted.votes_per_rater)),
         (f"cost, at {cost_vote:g} a vote", None if wanted.cost is None else Number(wanted.cost, ",.2f")),
         ("battles here; votes that can still be had", f"{wanted.battles:,}; {wanted.votes_left:,}"),
         (f"chance that the best {len(vote_plan.top)} are in order", Number(vote_plan.top_confidence, ".3f")),
@@ -153,9 +155,11 @@ def assign(
     policy: Annotated[
         str, typer.Option("--policy", help="information, two-gate, quality, ambiguity, per-cost, random; or gold.")
     ] = "information",
-    raters: Annotated[str, typer.Option("--raters", help="Comma-separated names; none: whoever comes.")] = "",
-    votes: Annotated[int, typer.Option("--votes", min=1, help="Votes a battle, from different raters.")] = 1,
-    repeats: Annotated[float, typer.Option("--repeats", min=0, max=1, help="Share shown again to the rater.")] = 0.05,
+    raters: Annotated[str, typer.Option("--raters", help="Comma-separated names of raters (default: any rater).")] = "",
+    votes: Annotated[int, typer.Option("--votes", min=1, help="Votes per battle, from different raters.")] = 1,
+    repeats: Annotated[
+        float, typer.Option("--repeats", min=0, max=1, help="Share of tasks shown again to the same rater.")
+    ] = 0.05,
     gold_share: Annotated[float, typer.Option("--gold", min=0, max=1, help="Share from the gold set.")] = 0.05,
     tau: Tau = None,
     delta: Delta = None,
@@ -170,7 +174,7 @@ def assign(
     out: Annotated[Path | None, typer.Option("--out", help="Also write a sheet: .csv, .xlsx or .html.")] = None,
     seed: Seed = 0,
 ) -> None:
-    """Draw battles and write assignments: the web application serves them, or any tool that reads the CSV."""
+    """Choose battles and create tasks, for the web application or as a sheet."""
     from imarena.storage import open_workspace
     from imarena.workflows.active_elo import AssignmentRequest, assign_battles
 
@@ -202,13 +206,11 @@ def assign(
 @app.command()
 def sheet(
     context: typer.Context,
-    out: Annotated[
-        Path, typer.Argument(help="Where the sheet goes: .csv, .xlsx, or .html for a page with the pictures.")
-    ],
+    out: Annotated[Path, typer.Argument(help="The file to write: .csv, .xlsx, or .html for a page with the images.")],
     name: Annotated[str, typer.Option("--campaign", help="Name or id of the campaign.")] = "active elo",
-    raters: Annotated[str, typer.Option("--raters", help="Only theirs; comma-separated.")] = "",
+    raters: Annotated[str, typer.Option("--raters", help="Only tasks of these raters; comma-separated.")] = "",
 ) -> None:
-    """Write the sheet of what a campaign still waits for, once more."""
+    """Write a sheet of the open tasks of a campaign."""
     from imarena.storage import open_workspace
     from imarena.workflows.active_elo import write_sheet
 
@@ -249,7 +251,7 @@ def rank_again(
         typer.Option("--settings", help="Some of corrected, active-elo, mixture, human, judge, gold; or all."),
     ] = "corrected",
     reward: Annotated[str | None, typer.Option("--reward", help="Another judge, on its own.")] = None,
-    by_family: Annotated[bool, typer.Option("--by-family", help="One board a task family.")] = False,
+    by_family: Annotated[bool, typer.Option("--by-family", help="One board per task family.")] = False,
     weigh_routing: Annotated[
         bool, typer.Option("--weigh-routing", help="Weigh votes by 1 / probability of having been routed.")
     ] = False,
@@ -260,7 +262,7 @@ def rank_again(
     rounds: Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")] = 1000,
     seed: Seed = 0,
 ) -> None:
-    """Rank again with all votes so far; boards are stored."""
+    """Rank again with all votes so far, and store the boards."""
     from imarena.ranking import Options, with_settings
     from imarena.storage import open_workspace
     from imarena.workflows.boards import SETTINGS, rerank
@@ -296,13 +298,13 @@ def report(
         bool, typer.Option("--groups/--no-groups", help="Boards by family, task, topic, track and dimension.")
     ] = True,
     seeds: Annotated[
-        int, typer.Option("--seeds", min=0, help="How often policies are tried on the votes so far; 0: not at all.")
+        int, typer.Option("--seeds", min=0, help="Number of repetitions of the policy comparison; 0: none.")
     ] = 100,
     changed: Set = None,
     rounds: Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")] = 1000,
     seed: Seed = 0,
 ) -> None:
-    """Boards side by side, overall and by group; calibration, deferral, policies, thresholds, weights, metrics."""
+    """Report boards side by side, overall and by group, with calibration, policies, thresholds, weights and metrics."""
     from imarena.cli.progress import progress_bars
     from imarena.ranking import Options, with_settings
     from imarena.reports import active_page, markdown, write_active_report

@@ -23,17 +23,17 @@ def command(
     against: Annotated[
         Path | None, typer.Option("--against", help="People's ratings of the same outputs (unit, model, rater, value).")
     ] = None,
-    judge: Annotated[str | None, typer.Option("--judge", help="Which judge, where the file holds several.")] = None,
+    judge: Annotated[str | None, typer.Option("--judge", help="The judge, if the file has several.")] = None,
     score_range: ScoreRangeText = None,
     budgets: Annotated[str, typer.Option("--budgets", help="Numbers of votes to compare.")] = "50,100,200,400",
-    seeds: Annotated[int, typer.Option("--seeds", help="How often the campaign is repeated on a new split.")] = 200,
+    seeds: Annotated[int, typer.Option("--seeds", help="Number of repetitions, each on a new split.")] = 200,
     policies: Annotated[
         str, typer.Option("--policies", help="A list; or paper (default), all, sensitivity.")
     ] = "paper",
-    tau: Annotated[float | None, typer.Option("--tau", help="Quality gate: least score of both sides.")] = None,
-    delta: Annotated[float | None, typer.Option("--delta", help="Ambiguity gate: score gap below this.")] = None,
+    tau: Annotated[float | None, typer.Option("--tau", help="Quality gate: minimum score of both sides.")] = None,
+    delta: Annotated[float | None, typer.Option("--delta", help="Ambiguity gate: maximum score gap.")] = None,
     deferral: Annotated[
-        float, typer.Option("--deferral", help="Share of pairs the gates let through, where no threshold is given.")
+        float, typer.Option("--deferral", help="Share of pairs that pass the gates, if no threshold is given.")
     ] = 0.337,
     models: Annotated[int, typer.Option("--models", min=2, help="Simulated data: how many models.")] = 21,
     items: Annotated[int, typer.Option("--items", min=8, help="Simulated data: how many items.")] = 400,

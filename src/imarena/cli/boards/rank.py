@@ -32,15 +32,20 @@ AllVotes = Annotated[
     typer.Option("--all-votes", help="With --from: also votes marked as not counted (rater tests, excluded raters)."),
 ]
 From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
-Voters = Annotated[str, typer.Option("--source", help="Workspace: people, judge, all, or auto (see the guide).")]
+Voters = Annotated[
+    str,
+    typer.Option(
+        "--source", help="Workspace: whose verdicts count: people, judge, all or auto (see the ranking guide)."
+    ),
+]
 JudgeName = Annotated[str | None, typer.Option("--judge", help="Workspace: verdicts of this judge only.")]
 Dimension = Annotated[
-    str | None, typer.Option("--dimension", help="Workspace: battles about this dimension; without it the whole.")
+    str | None, typer.Option("--dimension", help="Workspace: battles about this dimension (default: overall).")
 ]
 Method = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo, mixture or corrected.")]
 Rounds = Annotated[int, typer.Option(help="Bootstrap rounds.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
-By = Annotated[str | None, typer.Option(help="One board for each value of this column.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
+By = Annotated[str | None, typer.Option(help="One board per value of this column.")]
 BothBad = Annotated[str, typer.Option("--both-bad", help="tie: count both_bad as a tie; exclude: leave it out.")]
 Missing = Annotated[str, typer.Option(help="A side without an output: exclude the battle, or count a loss.")]
 Interval = Annotated[str | None, typer.Option(help="bootstrap, sandwich or none.")]
@@ -50,7 +55,7 @@ Position = Annotated[bool, typer.Option("--position", help="Fit the advantage of
 Covariate = Annotated[list[str] | None, typer.Option("--covariate", help="NAME, or NAME_left and NAME_right.")]
 Balanced = Annotated[bool, typer.Option("--balanced", help="Weigh all dimensions equally, however many battles.")]
 Anchors = Annotated[Path | None, typer.Option(help="A frozen board (model, rating): other models are placed on it.")]
-Resume = Annotated[Path | None, typer.Option(help="An earlier Elo board (--json) to go on from.")]
+Resume = Annotated[Path | None, typer.Option(help="An earlier Elo board (a --json file) to continue from.")]
 Columns = Annotated[list[str] | None, typer.Option("--columns", help="OURS=THEIRS, such as left=model_a.")]
 Labels = Annotated[list[str] | None, typer.Option("--labels", help="THEIRS=OURS, such as model_a=left.")]
 Reliability = Annotated[str, typer.Option(help="Mixture: one q per rater, source or gap.")]
@@ -125,7 +130,7 @@ def command(
     all_votes: AllVotes = False,
     fragility: Fragility = None,
 ) -> None:
-    """Leaderboard: ratings with intervals, ranks with intervals, records, coverage."""
+    """Print a leaderboard: ratings and ranks with intervals, win counts, coverage."""
     from imarena.ranking import Options, check_below_rules, with_settings
     from imarena.ranking import from_tables as work
 

@@ -1,4 +1,4 @@
-"""``imarena curate``: run, base, rescore; the other commands are in `curate_results`."""
+"""``imarena curate``: run, base, rescore; the other commands are in `curate_results` and `curate_repair`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +9,12 @@ from rich.console import Console
 
 from imarena.cli.causes import print_causes
 from imarena.cli.console import Exit, emit, session
-from imarena.cli.curate import curate_results
+from imarena.cli.curate import curate_repair, curate_results
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
 if TYPE_CHECKING:
+    from imarena.core import Cause
     from imarena.core.records import JsonDict
     from imarena.curation import CurationRequest
     from imarena.workflows.curating import CurationReport
@@ -33,22 +34,25 @@ Source = Annotated[
         help="A folder or Parquet file, openverse, wikimedia, google, hf:OWNER/NAME or a [sources] table; repeatable.",
     ),
 ]  # fmt: skip
-Licence = Annotated[str, typer.Option("--licence", help="The licence of local images that state none.")]
+Licence = Annotated[str, typer.Option("--licence", help="The licence of local images without a licence of their own.")]
 Pool = Annotated[int | None, typer.Option("--pool", min=1, help="Images per instruction (K_p, default 3).")]
 Rounds = Annotated[int | None, typer.Option("--rounds", min=1, help="Maximum number of rounds (T, default 4).")]
 Queries = Annotated[int | None, typer.Option("--queries", min=1, help="Queries per round (K, default 5).")]
 Results = Annotated[int | None, typer.Option("--results", min=1, help="Results per query (N, default 20).")]
-Threshold = Annotated[float | None, typer.Option("--threshold", min=0, max=1, help="Least score (default 0.8).")]
+Threshold = Annotated[float | None, typer.Option("--threshold", min=0, max=1, help="Minimum score (default 0.8).")]
 MinSide = Annotated[
-    int | None, typer.Option("--min-long-side", min=16, help="Least long side in pixels (default 2048).")
+    int | None, typer.Option("--min-long-side", min=16, help="Minimum long side in pixels (default 2048).")
 ]
 Duplicates = Annotated[
-    str, typer.Option("--duplicates-in", help="Refuse near-duplicates in the whole benchmark, or per instruction.")
+    str, typer.Option("--duplicates-in", help="Refuse near-duplicates in the whole `benchmark` or per `instruction`.")
 ]
 Describe = Annotated[
-    bool, typer.Option(help="Look at local images that have no text of their own, so that search can find them.")
+    bool, typer.Option(help="Look at local images once, so that search also finds what the tools see in them.")
 ]
-Endpoint = Annotated[str, typer.Option("--endpoint", help="An endpoint of imarena.toml: a model plans and scores.")]
+Endpoint = Annotated[
+    str,
+    typer.Option("--endpoint", help="An endpoint of imarena.toml whose model plans and scores."),
+]
 BaseUrl = Annotated[Many, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
 Model = Annotated[str, typer.Option("--model", help="The model, as the endpoint calls it.")]
 MaxCost = Annotated[
@@ -170,13 +174,19 @@ def _collect(context: typer.Context, requests: "list[CurationRequest]", work: _C
         settings = curation_settings(workspace, work.given)
         chosen = wire_mind(workspace.settings, EndpointArguments(name, tuple(urls), model), work.max_cost_usd)
         sources = wire_sources(workspace, work.sources, licence=work.licence, describe=work.describe, progress=progress)
-        setup = CurationSetup(work.dataset, sources, chosen.mind, settings, opened=chosen.opened)
+        setup = CurationSetup(work.dataset, sources.sources, chosen.mind, settings, opened=chosen.opened)
         report = curate(workspace, requests, setup, progress=progress)
-    _finish(context, report)
+    _finish(context, report, sources.skipped)
 
 
-def _finish(context: typer.Context, report: "CurationReport") -> None:
-    emit(context, report.to_json(), lambda console: _show(console, report))
+def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Cause, ...]" = ()) -> None:
+    document = {**report.to_json(), "skipped": [cause.to_json() for cause in skipped]}
+
+    def show(console: Console) -> None:
+        print_causes(console, skipped, "skipped files")
+        _show(console, report)
+
+    emit(context, document, show)
     if not report.complete:
         raise typer.Exit(Exit.PARTIAL)
 
@@ -197,8 +207,12 @@ def _show(console: Console, report: "CurationReport") -> None:
     console.print(f"{counted(items, 'item')} in data set '{report.dataset}', {report.new_items} new.", markup=False)
     if not report.complete:
         console.print(
-            "Some instructions need a person: change their words, or search with `curate base`.", markup=False
+            "For the instructions under manual review: describe your images (`curate describe`), change the words\n"
+            "of the instruction, or search with your own keywords (`curate base`).",
+            markup=False,
         )
 
 
 curate_results.add_commands(app)
+app.command("describe")(curate_repair.describe_images)
+app.command("repair")(curate_repair.repair_items)

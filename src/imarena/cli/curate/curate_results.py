@@ -1,4 +1,4 @@
-"""``imarena curate`` log, release, datasheet and instructions: what was collected, and what is made of it."""
+"""``imarena curate`` log, release, datasheet and instructions: what was collected, and the benchmark made of it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -45,9 +45,12 @@ def release(
     context: typer.Context,
     dataset: Dataset,
     to: Annotated[str, typer.Option("--to", help="The data set that accepted items go to.")],
-    verifiers: Annotated[int, typer.Option(min=1, help="People who must have checked an item.")] = 2,
+    verifiers: Annotated[int, typer.Option(min=1, help="Number of people who must have checked an item.")] = 2,
 ) -> None:
-    """Copy the items that people accepted in a `check` campaign to a data set of their own."""
+    """Copy the items that people accepted in a `check` campaign, and accepted repairs, to a data set of their own.
+
+    Exit code 3: some items are not checked, disputed or on the repair list.
+    """
     from imarena.storage import open_workspace
     from imarena.workflows.curating import release_items
 
@@ -63,10 +66,14 @@ def _show_release(console: Console, report: "ReleaseReport") -> None:
         if each.decision != "accept":
             why = f" (not met: {', '.join(each.failed)})" if each.failed else ""
             console.print(f"{each.key}: {each.decision}{why}", markup=False)
+        elif each.replaced:
+            console.print(f"{each.key}: accept, repaired from {each.replaced[0]}", markup=False)
     counts = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items()))
     if report.agreement is not None:
         console.print(f"Verifiers agree on {report.agreement:.0%} of the items that several checked.", markup=False)
     console.print(f"{counts}. {counted(report.new_items, 'new item')} in data set '{report.target}'.", markup=False)
+    if "repair" in report.counts:
+        console.print(f"Next: imarena curate repair {report.dataset}", markup=False)
 
 
 def datasheet(

@@ -110,7 +110,7 @@ def _end(done: "AgentRun", shown: bool) -> Iterator[str]:
     if done.output is None:
         yield f"{result.status.value}: {result.error}"
         if not shown:
-            yield "No picture was named: it stands behind the words."
+            yield "No image was given: name it after the instruction."
         return
     yield from _findings(_choice_step(result.steps))
     yield f"ok: {done.output}" + (f" (each step's picture: {folder}{os.sep})" if folder else "")

@@ -25,7 +25,7 @@ _MODES = {"single": Mode.SINGLE, "multi-turn": Mode.MULTI_TURN, "complex": Mode.
 def command(
     context: typer.Context,
     editor: Annotated[
-        list[str] | None, typer.Option("--editor", "-e", help="Which editor; repeatable. --list shows them.")
+        list[str] | None, typer.Option("--editor", "-e", help="The editor; repeatable. --list prints all.")
     ] = None,
     datasets: Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets.")] = None,
     tasks: Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only items of these tasks.")] = None,
@@ -43,24 +43,22 @@ def command(
     levels: Annotated[
         str, typer.Option("--levels", help="Complex mode: last (all instructions) or all (the first 1, 2, 3, ...).")
     ] = "last",
-    samples: Annotated[int, typer.Option("--samples", min=1, help="Outputs for each item; seeds count up.")] = 1,
-    seed: Annotated[int, typer.Option("--seed", help="The first sample's seed; -1 sends none.")] = 42,
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=4096, help="Edits at once.")] = 8,
+    samples: Annotated[int, typer.Option("--samples", min=1, help="Outputs per item; each has the next seed.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the first sample; -1: none.")] = 42,
+    concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=4096, help="Number of concurrent edits.")] = 8,
     executor: Executor = "",
     max_cost_usd: Annotated[
         float | None, typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this.")
     ] = None,
     option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the editors.")] = None,
-    as_: Annotated[
-        str, typer.Option("--as", help="Store the one editor's outputs under this name, beside those made otherwise.")
-    ] = "",
+    as_: Annotated[str, typer.Option("--as", help="Store the outputs under this editor name (one editor only).")] = "",
     mixed: Annotated[
-        bool, typer.Option("--mixed", help="Go on under one name with other options than stored outputs have.")
+        bool, typer.Option("--mixed", help="Allow outputs made with different options under one editor name.")
     ] = False,
-    wrap: Annotated[bool, typer.Option("--wrap", help="Put task, definition and topic around instructions.")] = False,
+    wrap: Annotated[bool, typer.Option("--wrap", help="Add task, definition and topic to each instruction.")] = False,
     checks: Annotated[bool, typer.Option(help="Measure failure modes that need no judge.")] = True,
     sheet: Annotated[
-        bool, typer.Option(help="Draw contact-sheet.html (and .jpg) in the workspace while it runs.")
+        bool, typer.Option(help="Write contact-sheet.html (and .jpg) into the workspace during the run.")
     ] = True,
     trust: Annotated[bool, typer.Option("--trust", help="Run commands and functions that imarena.toml names.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Skip the confirmation of costs.")] = False,
@@ -75,7 +73,7 @@ def command(
         ),
     ] = "",
 ) -> None:
-    """Run editors over the workspace's items. Resumes: what was made is not made again; failures are tried again."""
+    """Run editors on the items of the workspace. Existing outputs are kept; failures are retried."""
     from imarena.clients import Budget
     from imarena.images import describe_image
     from imarena.storage import open_workspace

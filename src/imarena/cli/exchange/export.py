@@ -26,7 +26,7 @@ def command(
         bool, typer.Option("--all", help="scores: also those that do not count, with the reason in a column.")
     ] = False,
 ) -> None:
-    """Write a workspace in a format. Exit code 3: records that the format has a place for could not be written."""
+    """Export a workspace. Exit code 3: some records could not be written."""
     if format_name == SCORES:
         _export_scores(context, directory, parse_pairs(option), everything=all_)
         return

@@ -23,7 +23,7 @@ PLAIN = frozenset({"folder", "folders", "plain", "dir", "directory", "csv", "ite
 
 def command(
     context: typer.Context,
-    format_name: Annotated[str, typer.Argument(metavar="FORMAT", help="See --list.")] = "",
+    format_name: Annotated[str, typer.Argument(metavar="FORMAT", help="The format; --list prints all.")] = "",
     path: Annotated[str, typer.Argument(help="The folder or file to read, or hub:owner/name[@revision].")] = "",
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", help="key=value, for the format: see docs/reference.")

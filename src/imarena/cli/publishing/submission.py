@@ -31,7 +31,7 @@ AnySize = Annotated[
 
 @app.command("check")
 def check(context: typer.Context, folder: Folder, items: Items = None, any_size: AnySize = False) -> None:
-    """List all missing, extra, broken and wrong-size files of a folder. Exit code 3: there are some."""
+    """List all missing, extra, broken and wrong-size files of a folder. Exit code 3: the folder has problems."""
     report = _check(context, folder, items, any_size)
     emit(context, report.to_json(), lambda console: _show_check(console, report))
     if not report.clean:

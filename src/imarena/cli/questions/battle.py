@@ -30,7 +30,7 @@ def command(
     until: Until = "pairs",
     seed: Seed = 0,
 ) -> None:
-    """Compare outputs in pairs, each pair in both orders. Resumes: only what is missing is asked."""
+    """Compare outputs in pairs, each pair in both orders. Existing judgments are kept; failures are retried."""
     from imarena.workflows.questions import parse_orders, parse_sampler, plan_battles
 
     def plan(workspace: Any, arguments: Any, budget: Any) -> list[Any]:

@@ -21,7 +21,7 @@ Check = Annotated[
 
 @judging_options.with_shared_options
 def command(context: typer.Context, asked: judging_options.JudgingOptions, check: Check = "") -> None:
-    """Score outputs one by one. Resumes: what was judged is not judged again; failures are tried again."""
+    """Score outputs one by one. Existing judgments are kept; failures are retried."""
     from imarena.workflows.questions import plan_scores
 
     if check:

@@ -32,7 +32,7 @@ Judges = Annotated[
         help="A judge of --list or of imarena.toml, or function:MODULE:NAME; repeatable. Without it: builtin.",
     ),
 ]
-Listing = Annotated[bool, typer.Option("--list", help="Show the judges and stop.")]
+Listing = Annotated[bool, typer.Option("--list", help="List the judges.")]
 EndpointName = Annotated[str, typer.Option("--endpoint", help="An endpoint of imarena.toml.")]
 BaseUrl = Annotated[list[str] | None, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
 Model = Annotated[
@@ -45,11 +45,13 @@ ApiKeyEnv = Annotated[list[str] | None, typer.Option("--api-key-env", help="The 
 Editors = Annotated[list[str] | None, typer.Option("--editors", "-e", help="Only these editors; repeatable.")]
 Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets; repeatable.")]
 Tasks = Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only these tasks; repeatable.")]
-Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Ask so often; for self-consistency.")]
-Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Questions at once.")]
-MaxCost = Annotated[float | None, typer.Option("--max-cost-usd", min=0, help="Stop before this is passed.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before money is spent.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Plan and estimate only.")]
+Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Ask each question N times (self-consistency).")]
+Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Number of concurrent questions.")]
+MaxCost = Annotated[
+    float | None, typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this many US dollars.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation before spending money.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and the estimated cost, and stop.")]
 Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the judge.")]
 
 
@@ -279,7 +281,10 @@ def finish_run(
     emit(context, document, show)
     if any(report.missing for report in reports):
         if not session(context).json:
-            stderr().print("Some verdicts are missing: run the same command again; `imarena status` lists them.")
+            left = sum(report.missing for report in reports)
+            stderr().print(
+                f"{counted(left, 'question')} left; run the same command to continue (`imarena status` lists all)."
+            )
         raise typer.Exit(Exit.PARTIAL)
 
 

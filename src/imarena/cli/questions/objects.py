@@ -30,7 +30,7 @@ def command(
     yes: asking.Yes = False,
     dry_run: asking.DryRun = False,
 ) -> None:
-    """List the things that a correct output shows, for raters to tick and judges to see.
+    """List the objects that a correct output shows, for raters to tick and judges to see.
 
     With --endpoint (or --base-url and --model) a model is asked; without, the built-in reader lists what the
     instruction names. Resumes: what was listed is not asked again; failures are.

@@ -22,7 +22,7 @@ def command(
         typer.Option("--option", "-o", help="key=value, for judges that need a file, such as questions=list.yaml."),
     ] = None,
 ) -> None:
-    """Read stored replies again with the present parser: nothing is asked, nothing is paid, old readings stay."""
+    """Parse stored replies again with the current parser. Nothing is asked or paid; earlier verdicts are kept."""
     from imarena.storage import open_workspace
     from imarena.workflows.questions import reparse_replies
     from imarena.workflows.wiring import parse_option_values

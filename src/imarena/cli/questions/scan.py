@@ -29,10 +29,10 @@ def command(
     ] = "words",
     executor: Executor = "",
 ) -> None:
-    """Read the words in every output and source, and flag those that speak to a judge, whatever the judge.
+    """Read the text in every output and source image, and flag text that addresses the judge.
 
-    With --tool, another tool is asked about every picture, and its answers are stored as evidence. Resumes: a picture
-    with an answer by this version of the tool is not asked about again. Needs no network: the tools are bundled.
+    With --tool, another vision tool runs on every image, and its results are stored as evidence. Results of
+    the same version of the tool are kept. Needs no network: the tools are bundled.
     """
     from imarena.storage import open_workspace
     from imarena.workflows.questions import read_findings, scan_images, scan_pictures

@@ -24,12 +24,12 @@ def command(
         typer.Option("--tool", "-t", help="objects, words, salient, colours, faces or quality; repeatable. Else all."),
     ] = None,
     boxes: Annotated[
-        Path | None, typer.Option("--boxes", help="A folder for a copy of each picture with boxes on it.")
+        Path | None, typer.Option("--boxes", help="Folder for a copy of each image with boxes drawn on it.")
     ] = None,
 ) -> None:
-    """Show what is in pictures: objects, words, the salient region, colours, faces, quality. Needs no workspace.
+    """Show what is in images: objects, text, the salient region, colours, faces, quality. Needs no workspace.
 
-    A picture that cannot be read and a tool that fails have a status; the others are shown.
+    An image that cannot be read, or a tool that fails, gets a status; the other results are shown.
     """
     from imarena.workflows.questions import see
 

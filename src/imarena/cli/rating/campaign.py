@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from imarena.workflows.rating import CampaignForecast, CampaignStatus, RaterWork
 
 app = typer.Typer(
-    add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Rating campaigns: people vote by a link."
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Manage rating campaigns: raters vote through a link.",
 )
 Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
 Many = list[str] | None
@@ -39,22 +42,23 @@ def create(
     dataset: Annotated[Many, typer.Option(help="Only items of these data sets; repeatable.")] = None,
     task: Annotated[Many, typer.Option(help="Only items of these tasks; repeatable.")] = None,
     topic: Annotated[Many, typer.Option(help="Only items of these topics; repeatable.")] = None,
-    per_stratum: Annotated[int | None, typer.Option(min=1, help="Items for each task and topic, by chance.")] = None,
-    max_units: Annotated[int | None, typer.Option(min=1, help="At most so many pairs, outputs or items.")] = None,
-    raters_per_unit: Annotated[int | None, typer.Option(min=1, help="People for each.")] = None,
+    per_stratum: Annotated[int | None, typer.Option(min=1, help="Number of items drawn per task and topic.")] = None,
+    max_units: Annotated[int | None, typer.Option(min=1, help="Maximum number of pairs, outputs or items.")] = None,
+    raters_per_unit: Annotated[int | None, typer.Option(min=1, help="Raters per task.")] = None,
     gold_rate: Annotated[float, typer.Option(min=0, max=0.5, help="Share of tasks with a known answer.")] = 0.0,
     repeat_rate: Annotated[float, typer.Option(min=0, max=0.5, help="Share of tasks shown again.")] = 0.0,
-    weekly_quota: Annotated[int, typer.Option(min=1, help="Most votes of a person in seven days.")] = 200,
-    lease_s: Annotated[int, typer.Option(min=10, help="Seconds to answer before others may take the task.")] = 900,
+    weekly_quota: Annotated[int, typer.Option(min=1, help="Maximum number of votes per rater in seven days.")] = 200,
+    lease_s: Annotated[int, typer.Option(min=10, help="Seconds to answer before the task is offered to others.")] = 900,
     settings: Annotated[
-        Path | None, typer.Option(help="A JSON file with more: gold, practice, qualification, consent, guidelines.")
+        Path | None,
+        typer.Option(help="A JSON file with more settings: gold, practice, qualification, consent, guidelines."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Decides order and sides.")] = 0,
-    min_seconds: Annotated[float, typer.Option(min=0, max=600, help="Least time to look before an answer.")] = 0.0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the order of tasks and of the sides.")] = 0,
+    min_seconds: Annotated[float, typer.Option(min=0, max=600, help="Minimum time in seconds before an answer.")] = 0.0,
     adjudication: Annotated[str, typer.Option(help="Units on which raters disagree: off, rater or lead.")] = "off",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print how many tasks it would make.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the number of tasks and create nothing.")] = False,
 ) -> None:
-    """Make a campaign and its assignments from what the workspace holds."""
+    """Create a campaign and its tasks from the items and outputs of the workspace."""
     from pydantic import ValidationError
 
     from imarena.routing import CampaignPlan
@@ -121,14 +125,16 @@ def _more(path: Path | None) -> dict[str, Any]:
 def invite(
     context: typer.Context,
     campaign: Name,
-    name: Annotated[str, typer.Option(help="Whom the link is for.")] = "",
-    people: Annotated[int, typer.Option(min=1, help="1: a personal link. More: one link for many.")] = 1,
-    person_param: Annotated[str, typer.Option(help="The link's parameter that tells people apart.")] = "",
-    rater: Annotated[str, typer.Option(help="A rater whom `route assign --raters` names: their tasks only.")] = "",
-    days: Annotated[float, typer.Option(min=0.01, max=365, help="How long the link is good.")] = 14.0,
-    address: Annotated[str, typer.Option(help="The server's address; without it, that of the one that runs now.")] = "",
+    name: Annotated[str, typer.Option(help="The rater's name.")] = "",
+    people: Annotated[int, typer.Option(min=1, help="Number of raters who can use the link; 1: a personal link.")] = 1,
+    person_param: Annotated[str, typer.Option(help="The URL parameter that identifies the rater.")] = "",
+    rater: Annotated[
+        str, typer.Option(help="A rater named by `route assign --raters`; the link gives only their tasks.")
+    ] = "",
+    days: Annotated[float, typer.Option(min=0.01, max=365, help="How many days the link is valid.")] = 14.0,
+    address: Annotated[str, typer.Option(help="The server's address (default: the running server).")] = "",
 ) -> None:
-    """Make an invitation link. It is told once; only its hash is kept."""
+    """Create an invitation link. It is printed once; only its hash is stored."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import invite_raters
     from imarena.workflows.serving import USUAL, find_server_address
@@ -171,9 +177,10 @@ def _who(param: str) -> str:
 
 @app.command("status")
 def status(
-    context: typer.Context, campaign: Annotated[str, typer.Argument(help="An id or a name; none: all.")] = ""
+    context: typer.Context,
+    campaign: Annotated[str, typer.Argument(help="The campaign's id or name (default: all).")] = "",
 ) -> None:
-    """How far campaigns are, who rated, and how far raters agree."""
+    """Print the progress of campaigns, their raters and how well raters agree."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import all_campaigns, campaign_status, get_campaign
 
@@ -250,7 +257,7 @@ def _person(rater: "RaterWork") -> str:
 def export(
     context: typer.Context,
     campaign: Name,
-    to: Annotated[Path | None, typer.Option("--to", help="The file to write; without it, stdout.")] = None,
+    to: Annotated[Path | None, typer.Option("--to", help="The file to write (default: stdout).")] = None,
 ) -> None:
     """Write all live votes of a campaign as CSV; `imarena rank --from` reads it.
 
@@ -273,9 +280,9 @@ def export(
 def close(
     context: typer.Context,
     campaign: Name,
-    reopen: Annotated[bool, typer.Option("--reopen", help="Open it again instead.")] = False,
+    reopen: Annotated[bool, typer.Option("--reopen", help="Open the campaign again.")] = False,
 ) -> None:
-    """Close a campaign: no new tasks are given out, and its items can be looked up again."""
+    """Close a campaign: no new tasks are offered, and its items become visible to everybody."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import CampaignChanges, change_campaign, get_campaign
 

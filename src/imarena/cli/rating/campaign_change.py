@@ -22,14 +22,14 @@ USES = ("gold", "practice", "qualification")
 def change(
     context: typer.Context,
     campaign: Name,
-    name: Annotated[str | None, typer.Option(help="Another name.")] = None,
-    guidelines: Annotated[Path | None, typer.Option(help="A text file with other guidelines.")] = None,
+    name: Annotated[str | None, typer.Option(help="New name.")] = None,
+    guidelines: Annotated[Path | None, typer.Option(help="A text file with new guidelines.")] = None,
     consent: Annotated[
-        Path | None, typer.Option(help="A text file with another consent text; everybody is asked again.")
+        Path | None, typer.Option(help="A text file with a new consent text; all raters are asked again.")
     ] = None,
-    weekly_quota: Annotated[int | None, typer.Option(help="Most votes of a person in seven days.")] = None,
+    weekly_quota: Annotated[int | None, typer.Option(help="Maximum number of votes per rater in seven days.")] = None,
     raters_per_unit: Annotated[
-        int | None, typer.Option(help="People for each unit. More: tasks are added. Fewer: free tasks are withdrawn.")
+        int | None, typer.Option(help="Raters per task. More: tasks are added. Fewer: free tasks are withdrawn.")
     ] = None,
     lease_s: Annotated[int | None, typer.Option(help="Seconds to answer, for tasks taken from now on.")] = None,
     gold_rate: Annotated[float | None, typer.Option(help="Share of tasks with a known answer.")] = None,
@@ -42,7 +42,9 @@ def change(
         typer.Option(help="OUTCOME=CODE: completed, screened_out, quota_full or partial; repeatable."),
     ] = None,
     complete_after: Annotated[int | None, typer.Option(help="Answers that make a participation complete.")] = None,
-    min_seconds: Annotated[float | None, typer.Option(help="Least time to look before an answer; 0: none.")] = None,
+    min_seconds: Annotated[
+        float | None, typer.Option(help="Minimum time in seconds before an answer; 0: none.")
+    ] = None,
     adjudication: Annotated[
         str | None,
         typer.Option(help="Who answers units on which raters disagree: off, rater or lead."),
@@ -50,10 +52,10 @@ def change(
     adjudication_answers: Annotated[
         str | None, typer.Option(help="What an adjudicator sees of the raters' answers: hidden or shown.")
     ] = None,
-    paused: Annotated[bool | None, typer.Option("--pause/--resume", help="No tasks for now; or go on.")] = None,
+    paused: Annotated[bool | None, typer.Option("--pause/--resume", help="Pause or resume the campaign.")] = None,
     opened: Annotated[bool | None, typer.Option("--open/--close", help="Open or close it.")] = None,
 ) -> None:
-    """Change settings of a campaign under way. What is asked (kind, items, editors, known answers) never changes."""
+    """Change the settings of a campaign. What is asked (kind, items, editors, known answers) never changes."""
     from pydantic import ValidationError
 
     from imarena.storage import open_workspace
@@ -118,7 +120,7 @@ def _words(path: Path | None) -> str | None:
 
 
 def show_history(context: typer.Context, campaign: Name) -> None:
-    """Who changed what in a campaign, or excluded which rater, and when; the newest first."""
+    """List changes of a campaign and excluded raters, newest first."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import campaign_history, get_campaign
 
@@ -149,9 +151,11 @@ def _short(value: object) -> str:
 def known(
     context: typer.Context,
     kind: Annotated[str, typer.Option(help="preference, rating or yes_no.")] = "preference",
-    table: Annotated[Path | None, typer.Option("--from", help="A CSV; without it, votes that agree.")] = None,
-    least_votes: Annotated[int, typer.Option(min=1, help="Votes that a task needs.")] = 2,
-    least_share: Annotated[float, typer.Option(min=0.01, max=1, help="Share of them that must be the same.")] = 1.0,
+    table: Annotated[
+        Path | None, typer.Option("--from", help="A CSV file of tasks (default: votes that agree).")
+    ] = None,
+    least_votes: Annotated[int, typer.Option(min=1, help="Minimum number of votes per task.")] = 2,
+    least_share: Annotated[float, typer.Option(min=0.01, max=1, help="Minimum share of votes that agree.")] = 1.0,
     to: Annotated[
         Path | None, typer.Option("--to", help="Write the file that `campaign create --settings` reads.")
     ] = None,
@@ -159,10 +163,10 @@ def known(
         str, typer.Option(help="Use of tasks for which the table names none: gold, practice or qualification.")
     ] = "gold",
     most: Annotated[
-        int | None, typer.Option(min=1, help="Write at most this many; those with most votes first.")
+        int | None, typer.Option(min=1, help="Maximum number of tasks; those with the most votes first.")
     ] = None,
 ) -> None:
-    """Find tasks with known answers in votes that agree, or in a table, for `campaign create --settings`."""
+    """Find tasks with known answers, from votes that agree or from a table, for `campaign create --settings`."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import known_tasks_from_table, known_tasks_from_votes
 

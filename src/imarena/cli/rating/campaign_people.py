@@ -13,9 +13,10 @@ LinkId = Annotated[str, typer.Argument(help="The link's id, as `campaign links` 
 
 
 def links(
-    context: typer.Context, campaign: Annotated[str, typer.Argument(help="An id or a name; none: all.")] = ""
+    context: typer.Context,
+    campaign: Annotated[str, typer.Argument(help="The campaign's id or name (default: all).")] = "",
 ) -> None:
-    """List invitation links, newest first. Their secrets are not kept."""
+    """List invitation links, newest first. Their secrets are not stored."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import get_campaign, list_links
 
@@ -53,7 +54,7 @@ def revoke(context: typer.Context, link: LinkId) -> None:
 
 
 def unrevoke(context: typer.Context, link: LinkId) -> None:
-    """Undo a revocation: the link opens again, and the sessions that ended with it go on."""
+    """Undo a revocation: the link works again, and the sessions that it ended continue."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import restore_link
 
@@ -68,9 +69,9 @@ def reinvite(
     rater: Annotated[str, typer.Argument(help="The rater's id, or a name that only one rater has.")],
     campaign: Annotated[str, typer.Option(help="To this campaign; without it, the one they joined last.")] = "",
     days: Annotated[float, typer.Option(min=0.01, max=365, help="How many days the link is valid.")] = 14.0,
-    address: Annotated[str, typer.Option(help="The server's address; without it, that of the one that runs now.")] = "",
+    address: Annotated[str, typer.Option(help="The server's address (default: the running server).")] = "",
 ) -> None:
-    """Make a new link for an existing rater, who goes on under the same id."""
+    """Create a new link for an existing rater, who continues under the same id."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import reinvite_rater
     from imarena.workflows.serving import USUAL, find_server_address

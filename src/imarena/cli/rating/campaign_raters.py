@@ -40,7 +40,7 @@ def include(
     reason: Annotated[str, typer.Option("--reason", help="Why; stored with it.")] = "",
     by: By = "command line",
 ) -> None:
-    """Let the votes of an excluded rater count again."""
+    """Count the votes of an excluded rater again."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import include_rater
 

@@ -21,7 +21,7 @@ def rehearse(
     random: Annotated[int, typer.Option(min=0, max=50, help="Raters who answer by chance.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Decides the simulated answers.")] = 0,
 ) -> None:
-    """Let simulated raters do a campaign in a copy, to see its pages, agreement, marks and export beforehand."""
+    """Run a campaign with simulated raters in a copy of the workspace, to check its pages, agreement and export."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import rehearse_campaign
 

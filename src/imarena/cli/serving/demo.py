@@ -31,7 +31,7 @@ def command(
     ] = False,
     port: Annotated[int, typer.Option(min=1, max=65535, help="With --serve: the port.")] = 8000,
 ) -> None:
-    """The whole path on the bundled benchmark, offline: items, outputs, judgments, battles, ranking, report."""
+    """Run the whole path on the bundled benchmark, offline: items, outputs, judgments, battles, ranking, report."""
     from imarena.workflows.demo import demo, next_steps
     from imarena.workflows.serving import first_campaign, need_port, need_web, run_background_server
 

@@ -21,7 +21,7 @@ def command(
     allowed_host: Annotated[
         list[str] | None, typer.Option(help="A name under which browsers reach the server; repeatable.")
     ] = None,
-    root_path: Annotated[str, typer.Option(help="Path of the host below which a proxy has it, such as /arena.")] = "",
+    root_path: Annotated[str, typer.Option(help="URL prefix behind a reverse proxy, such as /arena.")] = "",
 ) -> None:
     """Serve a workspace's web application: voting, rating, leaderboards, explorer."""
     from imarena.workflows.serving import ServeSettings, serve

@@ -85,7 +85,7 @@ def command(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
 ) -> None:
-    """A judge or a metric against people: correlations and bias, or accuracy on battles."""
+    """Compare a judge or a metric with people: correlations and bias, or accuracy on battles."""
     from imarena.agreement import AlignOptions
 
     if from_file is not None:

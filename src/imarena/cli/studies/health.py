@@ -24,13 +24,13 @@ def command(
     context: typer.Context,
     judge: Annotated[
         list[str] | None,
-        typer.Option("--judge", "-j", help="As `status` names it, its kind, or NAME@VERSION; all without."),
+        typer.Option("--judge", "-j", help="A judge's name, kind or NAME@VERSION (default: all judges)."),
     ] = None,
     probe: Annotated[
         int, typer.Option("--probe", min=0, help="Ask about N outputs or pairs with texts drawn on them.")
     ] = 0,
     battles: Annotated[
-        bool, typer.Option("--battles", help="Probe with pairs a judge that both scores and compares.")
+        bool, typer.Option("--battles", help="Probe with pairs where a judge both scores and compares.")
     ] = False,
     endpoint: asking.EndpointName = "",
     base_url: asking.BaseUrl = None,
@@ -44,7 +44,7 @@ def command(
     dry_run: asking.DryRun = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX.")] = False,
 ) -> None:
-    """How far each judge can be trusted: failures, position, consistency, people, ties, drift, injection.
+    """Report how reliable each judge is: failures, position bias, consistency, agreement, ties, drift, injection.
 
     With --probe the judge is asked about outputs with texts drawn on them that address it; a pairwise judge about
     pairs, in both orders. Answers are kept: the next call goes on where this one stopped.

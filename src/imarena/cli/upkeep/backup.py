@@ -12,9 +12,9 @@ from imarena.core import counted
 
 def command(
     context: typer.Context,
-    target: Annotated[Path, typer.Argument(help="The backup folder; later backups into it copy only what is new.")],
+    target: Annotated[Path, typer.Argument(help="The backup folder; later backups copy only new files.")],
 ) -> None:
-    """Copy a workspace: the database as it is at one moment, and every picture."""
+    """Copy a workspace: a consistent snapshot of the database, and every image."""
     from imarena.storage import backup, open_workspace
 
     with open_workspace(session(context).workspace) as workspace, progress_bars("backup") as tell:

@@ -8,7 +8,7 @@ from imarena.workflows.upkeep import Check, examine
 
 
 def command(context: typer.Context) -> None:
-    """Check Python, the packages, the optional parts, the disk and the workspace."""
+    """Check Python, the installed packages, the optional extras, the disk and the workspace."""
     checks = examine(session(context).workspace)
 
     def show(console: Console) -> None:

@@ -10,10 +10,12 @@ from imarena.core import counted
 
 def command(
     context: typer.Context,
-    yes: Annotated[bool, typer.Option("--yes", help="Really remove; without it, only say what would go.")] = False,
-    grace_s: Annotated[float, typer.Option(help="Leave files younger than this alone.")] = 3600.0,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Remove them; without it, only print what would be removed.")
+    ] = False,
+    grace_s: Annotated[float, typer.Option(help="Keep files younger than this many seconds.")] = 3600.0,
 ) -> None:
-    """Remove pictures that no record names, and parts of writes that never finished."""
+    """Remove images that no record refers to, and leftovers of interrupted writes."""
     from imarena.storage import collect_garbage, open_workspace
 
     with open_workspace(session(context).workspace) as workspace:

@@ -10,14 +10,14 @@ from imarena.cli.console import emit, session
 
 def command(
     context: typer.Context,
-    directory: Annotated[Path | None, typer.Argument(help="The folder; the workspace option by default.")] = None,
-    name: Annotated[str, typer.Option(help="What the arena is called.")] = "",
-    database: Annotated[str, typer.Option(help="A PostgreSQL address; empty: SQLite in the folder.")] = "",
+    directory: Annotated[Path | None, typer.Argument(help="The folder (default: the one of --workspace).")] = None,
+    name: Annotated[str, typer.Option(help="Name of the arena.")] = "",
+    database: Annotated[str, typer.Option(help="A PostgreSQL URL (default: SQLite in the folder).")] = "",
     blobs: Annotated[
-        str, typer.Option(help="Where images are stored: s3://bucket/prefix or a shared folder; empty: blobs/.")
+        str, typer.Option(help="Where images are stored: s3://bucket/prefix or a shared folder (default: blobs/).")
     ] = "",
 ) -> None:
-    """Make a workspace: imarena.toml, arena.db and blobs/. An existing one is left as it is."""
+    """Create a workspace: imarena.toml, arena.db and blobs/. An existing workspace is not changed."""
     from imarena.storage import init_workspace, is_workspace
 
     root = directory or session(context).workspace

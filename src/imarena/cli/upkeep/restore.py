@@ -20,7 +20,7 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Make a workspace (the --workspace folder) from a backup."""
+    """Restore a backup into a new workspace (the folder of --workspace)."""
     from imarena.storage import restore
 
     root = session(context).workspace

@@ -17,10 +17,10 @@ LISTED = 40
 def command(
     context: typer.Context,
     items: Annotated[
-        bool, typer.Option("--items", help="Instead: the items, and the file names that `edit -e folder:PATH` takes.")
+        bool, typer.Option("--items", help="List the items and the file names that `edit -e folder:PATH` reads.")
     ] = False,
 ) -> None:
-    """Counts by stage, status and editor; what a resume would still do."""
+    """Print counts by stage, status and editor, and what the next run would do."""
     from imarena.storage import open_workspace
     from imarena.workflows.editing import item_files
 

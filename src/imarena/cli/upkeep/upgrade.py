@@ -11,9 +11,11 @@ from imarena.cli.progress import progress_bars
 
 def command(
     context: typer.Context,
-    backup_to: Annotated[Path | None, typer.Option(help="Where the backup goes; beside the workspace.")] = None,
+    backup_to: Annotated[
+        Path | None, typer.Option(help="Folder for the backup (default: next to the workspace).")
+    ] = None,
 ) -> None:
-    """Bring a workspace to the newest schema. A backup is made first; a newer schema is refused."""
+    """Upgrade a workspace to the newest schema. A backup is made first; a newer schema is refused."""
     from imarena.workflows.upkeep import upgrade_workspace
 
     with progress_bars("upgrade") as tell:

@@ -13,10 +13,12 @@ from imarena.core import counted
 
 def command(
     context: typer.Context,
-    deep: Annotated[bool, typer.Option(help="Read every record back and hash every blob; resumes.")] = False,
-    restart: Annotated[bool, typer.Option(help="With --deep: forget what was hashed before.")] = False,
+    deep: Annotated[
+        bool, typer.Option(help="Read every record and hash every image file; continues where it stopped.")
+    ] = False,
+    restart: Annotated[bool, typer.Option(help="With --deep: start from the beginning.")] = False,
 ) -> None:
-    """Check every record, hash and link. Exit code 1 where something is wrong."""
+    """Check every record, hash and link. Exit code 1: problems were found."""
     from imarena.storage import open_workspace, restart_deep, verify
 
     with open_workspace(session(context).workspace) as workspace, progress_bars("verify") as tell:

@@ -23,7 +23,7 @@ Accept = Annotated[bool, typer.Option("--accept", help="You accept a licence tha
 
 @app.command("list")
 def list_(context: typer.Context) -> None:
-    """Weights that can be installed by name, and those that are."""
+    """List the weights that can be installed by name, and those that are installed."""
     from imarena.reports.tables import Column, Table
     from imarena.workflows.upkeep import list_weights
 
@@ -55,7 +55,7 @@ def get(
     name: Annotated[str, typer.Argument(help="A name of `imarena weights list`.", show_default=False)],
     accept: Accept = False,
 ) -> None:
-    """Download weights and check their hashes. A download that broke off is continued."""
+    """Download weights and check their hashes. An interrupted download is continued."""
     from imarena.workflows.upkeep import downloadable_entry, get_weights
 
     entry = downloadable_entry(name)

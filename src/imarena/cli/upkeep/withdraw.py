@@ -11,9 +11,9 @@ def command(
     context: typer.Context,
     kind: Annotated[str, typer.Argument(help="image or rater")],
     subject: Annotated[str, typer.Argument(help="The image's SHA-256 (8 digits or more), or the rater's id.")],
-    reason: Annotated[str, typer.Option(help="Kept in the tombstone.")] = "",
+    reason: Annotated[str, typer.Option(help="The reason, stored in the tombstone.")] = "",
 ) -> None:
-    """Remove an image's bytes or a rater's personal data. Records stay; a tombstone says what happened."""
+    """Remove an image's bytes or a rater's personal data. Records remain, and a tombstone records the removal."""
     from imarena.storage import open_workspace, withdraw_image, withdraw_rater
 
     actions = {"image": withdraw_image, "rater": withdraw_rater}

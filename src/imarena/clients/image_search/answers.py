@@ -29,6 +29,13 @@ def text(entry: Any, *names: str) -> str:
     return " ".join(html.unescape(_TAG.sub(" ", entry)).split())[:_LONGEST]
 
 
+def address(entry: Any, *names: str) -> str:
+    """A web address, by path, as it is: `&copy=1` in it is no mark-up. Empty where it is missing or too long."""
+    for name in names:
+        entry = entry.get(name) if isinstance(entry, dict) else None
+    return entry.strip() if isinstance(entry, str) and len(entry) <= _LONGEST else ""
+
+
 def number(entry: Any, *names: str) -> int | None:
     """A whole number, by path."""
     for name in names:

@@ -77,6 +77,11 @@ def _make(name: str, table: SourceTable, fetcher: PoliteFetcher, key: str) -> _W
     if table.kind == "openverse":
         return OpenverseSource(name, fetcher, url, key)
     if table.kind == "wikimedia":
+        if not table.contact:
+            raise UserError(
+                f"The source '{name}' needs a contact: Wikimedia asks every program for an address or a page.",
+                hint=f'Add to imarena.toml: [sources.{name}], kind = "wikimedia", contact = "you@example.org".',
+            )
         return WikimediaSource(name, fetcher, url)
     if table.kind == "huggingface":
         if not table.dataset:

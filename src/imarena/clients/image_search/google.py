@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.answers import listed_entries, number, text
+from imarena.clients.image_search.answers import address, listed_entries, number, text
 from imarena.clients.image_search.polite import PoliteFetcher
 from imarena.core import FoundImage, ImageQuery
 
@@ -18,6 +18,8 @@ RIGHTS = ("cc_publicdomain", "cc_attribute")
 _LICENCES = {"cc_publicdomain": "public domain", "cc_attribute": "CC-BY (version not stated)"}
 _PAGE = 10
 """The most that one request gives."""
+_LAST = 100
+"""`start` and `num` may not add up to more."""
 
 
 class GoogleSource:
@@ -44,17 +46,20 @@ class GoogleSource:
     async def _with_right(self, query: ImageQuery, right: str, limit: int) -> list[FoundImage]:
         found: list[FoundImage] = []
         while len(found) < limit:
-            wanted = min(_PAGE, limit - len(found))
+            start = len(found) + 1
+            wanted = min(_PAGE, limit - len(found), _LAST - start)
+            if wanted < 1:
+                break
             asked = {
                 "key": self._key, "cx": self._engine, "q": query.text, "searchType": "image", "rights": right,
-                "num": wanted, "start": len(found) + 1, "safe": "active", "imgType": "photo",
+                "num": wanted, "start": start, "safe": "active", "imgType": "photo",
                 **({"excludeTerms": " ".join(query.exclude)} if query.exclude else {}),
             }  # fmt: skip
             reply = await self._fetcher.json(f"{self._base_url}/customsearch/v1?{urlencode(asked)}")
             if not isinstance(reply, dict) or "items" not in reply:  # nothing more
                 break
             results = listed_entries(reply, "items", self._name)
-            found += [self._found(each, right) for each in results if text(each, "link")]
+            found += [self._found(each, right) for each in results if address(each, "link")]
             if len(results) < wanted:
                 break
         return found
@@ -64,9 +69,9 @@ class GoogleSource:
         return await self._fetcher.image(found.address)
 
     def _found(self, entry: Any, right: str) -> FoundImage:
-        link = text(entry, "link")
+        link = address(entry, "link")
         return FoundImage(
             self._name, link, link, text(entry, "title"), text(entry, "snippet"), _LICENCES.get(right, right), "",
-            text(entry, "displayLink"), text(entry, "image", "contextLink"), number(entry, "image", "width"),
+            text(entry, "displayLink"), address(entry, "image", "contextLink"), number(entry, "image", "width"),
             number(entry, "image", "height"), licence_by_filter=True,
         )  # fmt: skip

@@ -1,9 +1,12 @@
-"""Data sets of the Hugging Face hub, through its dataset viewer's text search (https://datasets-server.huggingface.co)."""
+"""Data sets of the Hugging Face hub, through its dataset viewer's text search (https://datasets-server.huggingface.co).
+
+The licence of a data set's card need not be that of each image: such results are marked, and a person has to look.
+"""
 
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.answers import listed_entries, number, text
+from imarena.clients.image_search.answers import address, listed_entries, number, text
 from imarena.clients.image_search.polite import PoliteFetcher
 from imarena.core import FoundImage, ImageQuery, SourceFailure
 
@@ -29,23 +32,30 @@ class HuggingFaceSource:
 
     async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
         """The `SearchImages` port. The viewer has no way to exclude words, so rows with them are left out here."""
-        asked = {**self._place, "query": query.text, "offset": 0, "length": min(limit, _LONGEST_PAGE)}
-        reply = await self._fetcher.json(f"{self._server}/search?{urlencode(asked)}", self._headers)
-        licence = await self._stated_licence()
-        column = _image_column(reply, self._name)
-        found = [self._found(row, column, licence) for row in listed_entries(reply, "rows", self._name)]
+        found: list[FoundImage] = []
+        offset = 0
         excluded = [word.casefold() for word in query.exclude]
-        return [each for each in found if each and not any(word in each.text.casefold() for word in excluded)]
+        while len(found) < limit:
+            asked = {**self._place, "query": query.text, "offset": offset, "length": min(limit, _LONGEST_PAGE)}
+            reply = await self._fetcher.json(f"{self._server}/search?{urlencode(asked)}", self._headers)
+            rows = listed_entries(reply, "rows", self._name)
+            column, licence = _image_column(reply, self._name), await self._stated_licence()
+            read = [self._found(row, column, licence) for row in rows]
+            found += [each for each in read if not any(word in each.text.casefold() for word in excluded)]
+            offset += len(rows)
+            if not rows or offset >= (number(reply, "num_rows_total") or 0):
+                break
+        return found[:limit]
 
     async def load(self, found: FoundImage) -> bytes:
         """The `LoadImage` port. The addresses of images expire, so the row is asked for again."""
         asked = {**self._place, "offset": found.key, "length": 1}
         reply = await self._fetcher.json(f"{self._server}/rows?{urlencode(asked)}", self._headers)
         rows = listed_entries(reply, "rows", self._name)
-        address = text(rows[0], "row", _image_column(reply, self._name), "src") if rows else ""
-        if not address:
+        place = address(rows[0], "row", _image_column(reply, self._name), "src") if rows else ""
+        if not place:
             raise SourceFailure(f"{self._name} has no image in row {found.key}")
-        return await self._fetcher.image(address)
+        return await self._fetcher.image(place)
 
     async def _stated_licence(self) -> str:
         if self._licence is None:
@@ -64,7 +74,7 @@ class HuggingFaceSource:
             " ".join(value for name, value in words.items() if name not in ("title", "license", "licence", "url")),
             own or licence, "", words.get("creator") or words.get("author") or "",
             f"{self._hub}/datasets/{self._place['dataset']}", number(values, column, "width"),
-            number(values, column, "height"),
+            number(values, column, "height"), licence_by_filter=not own,
         )  # fmt: skip
 
 

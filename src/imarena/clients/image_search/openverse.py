@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.answers import listed_entries, number, text
+from imarena.clients.image_search.answers import address, listed_entries, number, text
 from imarena.clients.image_search.polite import PoliteFetcher
 from imarena.core import FoundImage, ImageQuery
 
@@ -12,6 +12,8 @@ LICENCES = "cc0,pdm,by,by-sa"
 """Licences that permit edited copies, also commercial ones."""
 _PAGE = 20
 """The most that the API gives without a key."""
+_LONGEST_QUERY = 200
+"""Openverse refuses longer ones."""
 _NAMES = {"cc0": "CC0-1.0", "pdm": "PDM-1.0"}
 
 
@@ -29,10 +31,15 @@ class OpenverseSource:
         found: list[FoundImage] = []
         page = 1
         while len(found) < limit:
-            asked = {"q": str(query), "license": LICENCES, "page_size": min(_PAGE, limit), "page": page}
+            asked = {
+                "q": str(query)[:_LONGEST_QUERY],
+                "license": LICENCES,
+                "page_size": min(_PAGE, limit),
+                "page": page,
+            }
             reply = await self._fetcher.json(f"{self._base_url}/v1/images/?{urlencode(asked)}", self._headers)
             results = listed_entries(reply, "results", self._name)
-            found += [self._found(each) for each in results if text(each, "url")]
+            found += [self._found(each) for each in results if address(each, "url")]
             pages = reply.get("page_count")
             page += 1
             if not results or not isinstance(pages, int) or page > pages:
@@ -48,7 +55,7 @@ class OpenverseSource:
         licence = _NAMES.get(code) or (f"CC-{code.upper()}-{version}" if code and version else code)
         tags = " ".join(text(tag, "name") for tag in entry.get("tags") or () if isinstance(tag, dict))
         return FoundImage(
-            self._name, text(entry, "id"), text(entry, "url"), text(entry, "title"), tags, licence,
-            text(entry, "license_url"), text(entry, "creator"), text(entry, "foreign_landing_url"),
+            self._name, text(entry, "id"), address(entry, "url"), text(entry, "title"), tags, licence,
+            address(entry, "license_url"), text(entry, "creator"), address(entry, "foreign_landing_url"),
             number(entry, "width"), number(entry, "height"),
         )  # fmt: skip

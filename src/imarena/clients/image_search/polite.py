@@ -1,14 +1,16 @@
 """Requests to image sources: one at a time per host, with pauses, a user agent, robots.txt and few retries.
 
+A host that asks for a long pause, or whose quota of the day is used up, is not asked again by the same run.
 Everything goes through `download_file`, so a search answer or an image can lead nowhere but to public addresses.
 """
 
 import asyncio
 import json
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 from urllib.robotparser import RobotFileParser
 
 from imarena.clients.fetch import Download, DownloadRefused, download_file
@@ -17,6 +19,8 @@ from imarena.core import VERSION, InvalidImage, SourceFailure
 AGENT = "imarena"
 _TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _LONGEST_WAIT_S = 60.0
+_DAY = re.compile(r"per day|daily ?limit", re.IGNORECASE)
+"""How Google and others name a quota that no pause of a minute restores."""
 _MAX_JSON_BYTES = 16 * 1024 * 1024
 _MAX_ROBOTS_BYTES = 512 * 1024
 
@@ -45,10 +49,19 @@ class PoliteFetcher:
         self._last: dict[str, float] = {}
         self._delays: dict[str, float] = {}
         self._robots: dict[str, RobotFileParser] = {}
+        self._used_up: dict[str, str] = {}
 
-    async def json(self, url: str, headers: Mapping[str, str] | None = None) -> Any:
-        """The JSON document that an API answers with."""
-        reply = await self._get(url, headers or {}, type_of=_json_type, max_bytes=_MAX_JSON_BYTES)
+    async def json(
+        self, url: str, headers: Mapping[str, str] | None = None, busy: Callable[[Any], str] | None = None
+    ) -> Any:
+        """The JSON document that an API answers with. `busy` reads from it why the API wants to be asked later."""
+
+        def check(reply: Download) -> None:
+            why = busy(json.loads(reply.data)) if busy else ""
+            if why:
+                raise DownloadRefused(why, retry_after_s=reply.retry_after_s, unreachable=True)
+
+        reply = await self._get(url, headers or {}, check, type_of=_json_type, max_bytes=_MAX_JSON_BYTES)
         return json.loads(reply.data)
 
     async def image(self, url: str) -> bytes:
@@ -57,23 +70,34 @@ class PoliteFetcher:
             raise SourceFailure(f"robots.txt of {urlsplit(url).hostname} forbids to download the image")
         return (await self._get(url, {})).data
 
-    async def _get(self, url: str, headers: Mapping[str, str], **options: Any) -> Download:
+    async def _get(
+        self, url: str, headers: Mapping[str, str], check: Callable[[Download], None] | None = None, **options: Any
+    ) -> Download:
+        host = urlsplit(url).netloc
         for attempt in range(1, self._attempts + 1):
             try:
-                return await self._once(url, headers, **options)
+                reply = await self._once(url, headers, **options)
+                if check is not None:
+                    check(reply)
             except DownloadRefused as error:
+                why = f"{error.args[0]}{_detail(error.body, url)}"
+                wait_s = error.retry_after_s
+                if (wait_s or 0.0) > _LONGEST_WAIT_S or (error.status in (403, 429) and _DAY.search(why)):
+                    self._used_up[host] = f"{why}; it asks to wait {wait_s:g} s" if wait_s else why
+                    raise SourceFailure(self._used_up[host], retriable=True) from error
                 temporary = error.unreachable or error.status in _TEMPORARY
                 if not temporary or attempt == self._attempts:
-                    raise SourceFailure(str(error.args[0]), hint=error.hint, retriable=temporary) from error
-                asked = error.retry_after_s if error.retry_after_s is not None else self._backoff_s * 2 ** (attempt - 1)
-                if asked > _LONGEST_WAIT_S:  # a quota of an hour or a day: the run goes on without this source
-                    raise SourceFailure(f"{error.args[0]}; it asks to wait {asked:g} s", retriable=True) from error
-                await asyncio.sleep(asked)
+                    raise SourceFailure(why, hint=error.hint, retriable=temporary) from error
+                await asyncio.sleep(wait_s if wait_s is not None else self._backoff_s * 2 ** (attempt - 1))
+            else:
+                return reply
         raise SourceFailure("no attempt was made")
 
     async def _once(self, url: str, headers: Mapping[str, str], **options: Any) -> Download:
         host = urlsplit(url).netloc
         async with self._turns.setdefault(host, asyncio.Lock()):
+            if host in self._used_up:
+                raise SourceFailure(self._used_up[host], retriable=True)
             pause = max(self._interval_s, self._delays.get(host, 0.0)) - (time.monotonic() - self._last.get(host, -1e9))
             if pause > 0:
                 await asyncio.sleep(pause)
@@ -112,6 +136,24 @@ def _json_type(data: bytes) -> str:
     except (ValueError, RecursionError) as error:
         raise InvalidImage("the answer is not JSON") from error
     return "application/json"
+
+
+def _detail(body: bytes, url: str) -> str:
+    """What an API states about an error, in one line: `error.message` (Google), `detail` (Openverse), `error`."""
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(document, dict):
+        return ""
+    error = document.get("error")
+    stated = error.get("message") if isinstance(error, dict) else document.get("detail") or error
+    if not isinstance(stated, str) or not stated:
+        return ""
+    text = "".join(letter if letter.isprintable() else " " for letter in stated)[:300]
+    for secret in parse_qs(urlsplit(url).query).get("key", ()):  # never repeat a key that was sent
+        text = text.replace(secret, "...")
+    return f": {text}"
 
 
 def _any_type(data: bytes) -> str:  # noqa: ARG001

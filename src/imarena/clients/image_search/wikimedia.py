@@ -3,12 +3,15 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.answers import listed_entries, number, text
+from imarena.clients.image_search.answers import address, listed_entries, number, text
 from imarena.clients.image_search.polite import PoliteFetcher
 from imarena.core import FoundImage, ImageQuery, SourceFailure
 
 BASE_URL = "https://commons.wikimedia.org"
 _FILES = 6
+_MOST_REQUESTS = 8
+"""Pages of results, and of properties that did not fit, per search."""
+_BUSY = ("maxlag", "ratelimited", "readonly")
 _METADATA = "LicenseShortName|LicenseUrl|Artist|ImageDescription|Categories|ObjectName"
 
 
@@ -27,16 +30,23 @@ class WikimediaSource:
             "gsrsearch": f"{query} filetype:bitmap", "gsrnamespace": _FILES, "gsrlimit": min(limit, 50),
             "prop": "imageinfo", "iiprop": "url|size|mime|extmetadata", "iiextmetadatafilter": _METADATA,
         }  # fmt: skip
-        reply = await self._fetcher.json(f"{self._base_url}/w/api.php?{urlencode(asked)}")
-        if not isinstance(reply, dict) or "error" in reply:
-            why = text(reply, "error", "info") or "an unknown answer"
-            raise SourceFailure(
-                f"{self._name}: {why}", retriable=text(reply, "error", "code") in ("maxlag", "ratelimited")
+        pages: dict[str, Any] = {}
+        more: dict[str, str] = {}
+        for _ in range(_MOST_REQUESTS):
+            reply = await self._fetcher.json(
+                f"{self._base_url}/w/api.php?{urlencode({**asked, **more})}", busy=_why_busy
             )
-        if "query" not in reply:  # nothing matches
-            return []
-        pages = sorted(listed_entries(reply["query"], "pages", self._name), key=lambda page: number(page, "index") or 0)
-        found = [self._found(page, page["imageinfo"][0]) for page in pages if page.get("imageinfo")]
+            if not isinstance(reply, dict) or "error" in reply:
+                raise SourceFailure(f"{self._name}: {text(reply, 'error', 'info') or 'an unknown answer'}")
+            listed = listed_entries(reply["query"], "pages", self._name) if "query" in reply else []
+            for page in listed:  # a page may come again with the properties that did not fit before
+                pages[text(page, "pageid")] = {**pages.get(text(page, "pageid"), {}), **page}
+            more = {name: str(value) for name, value in (reply.get("continue") or {}).items()}
+            whole = sum(bool(page.get("imageinfo")) for page in pages.values())
+            if not more or whole >= limit:
+                break
+        ranked = sorted(pages.values(), key=lambda page: number(page, "index") or 0)
+        found = [self._found(page, page["imageinfo"][0]) for page in ranked if page.get("imageinfo")]
         return [each for each in found if each.address][:limit]
 
     async def load(self, found: FoundImage) -> bytes:
@@ -50,7 +60,12 @@ class WikimediaSource:
         title = stated("ObjectName") or text(page, "title").removeprefix("File:")
         words = f"{stated('ImageDescription')} {stated('Categories').replace('|', ' ')}".strip()
         return FoundImage(
-            self._name, text(page, "pageid"), text(info, "url"), title, words, stated("LicenseShortName"),
-            stated("LicenseUrl"), stated("Artist"), text(info, "descriptionurl"), number(info, "width"),
+            self._name, text(page, "pageid"), address(info, "url"), title, words, stated("LicenseShortName"),
+            stated("LicenseUrl"), stated("Artist"), address(info, "descriptionurl"), number(info, "width"),
             number(info, "height"),
         )  # fmt: skip
+
+
+def _why_busy(reply: Any) -> str:
+    """MediaWiki answers with HTTP 200 and an error when its databases lag (`maxlag`)."""
+    return text(reply, "error", "info") if text(reply, "error", "code") in _BUSY else ""

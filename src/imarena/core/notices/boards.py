@@ -33,7 +33,7 @@ def _how(medium: Medium, **chosen: str) -> str:
 
 
 def _few_votes(values: dict[str, Any], medium: Medium) -> str:
-    text = f"Only {counted(values['votes'], 'vote')} of people so far: this board says little yet"
+    text = f"Only {counted(values['votes'], 'vote')} of people so far: too few for conclusions"
     if values["judges"] and medium != "report":
         return f"{text} ({choice(medium, source='judge')} shows the judge's board)."
     return f"{text}."

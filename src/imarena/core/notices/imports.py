@@ -11,7 +11,7 @@ def _columns_unused(values: dict[str, Any], medium: Medium) -> str:
     if kept := values["kept"]:
         group = next((column for column in kept if column not in values["clashing"]), "")
         how = f" (`rank --by {group}` groups by one)" if medium == "terminal" and group else ""
-        parts.append(f"columns that are no field of an item are kept with it: {', '.join(kept)}{how}")
+        parts.append(f"other columns are stored with the item: {', '.join(kept)}{how}")
     if dropped := values["dropped"]:
         parts.append(
             "columns that are not used: " + ", ".join(f"{column} ({reason})" for column, reason in dropped.items())

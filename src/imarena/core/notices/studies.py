@@ -118,7 +118,7 @@ def _health_needs(values: dict[str, Any], medium: Medium) -> str:
 
 WORDINGS: dict[str, Wording] = {
     "pairs_from_ratings": (
-        "People rated outputs and compared none: {pairs:,} pairs of outputs for one item stand for votes. "
+        "People rated outputs and compared none: {pairs:,} pairs of outputs for one item are used as votes. "
         "The higher mean rating wins, and equal means are a tie."
     ),
     "judges_by_scores": lambda values, _: (
@@ -142,7 +142,7 @@ WORDINGS: dict[str, Wording] = {
         + ("." if medium == "report" else f": `imarena rank --judge {values['judge']}` ranks by those.")
     ),
     "models_without_evidence": lambda values, _: (
-        f"Not ranked, having {values['lacking']}: {', '.join(values['models'])}."
+        f"Not ranked, because they have {values['lacking']}: {', '.join(values['models'])}."
     ),
     "models_without_scores": lambda values, medium: (
         f"'{values['judge']}' scored no output of {', '.join(values['models'])}: only votes rank them."
@@ -164,8 +164,8 @@ WORDINGS: dict[str, Wording] = {
         "the others were assigned before or did not pass the policy."
     ),
     "one_model_needs_most_votes": lambda values, _: (
-        f"'{values['model']}' needs by far the most votes: it wins or loses nearly every battle, so each vote says "
-        f"little about its rating. All other models reach +-{values['target']:g} with "
+        f"'{values['model']}' needs by far the most votes: it wins or loses nearly every battle, so each vote adds "
+        f"little information about its rating. All other models reach +-{values['target']:g} with "
         f"{counted(values['votes'], 'vote')}."
     ),
     "too_few_votes_left": _too_few_votes_left,

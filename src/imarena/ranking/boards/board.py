@@ -151,6 +151,10 @@ def _details(battles: Battles, result: Result, options: Options, order: Any) -> 
             for winner, loser, units in sweeps:
                 low[winner, loser] = pairs.least_lead(units, options.level, options.per_log)
                 high[loser, winner] = -low[winner, loser]
+            plain = options.method == "bt" and result.fixed is None and not options.position
+            exact = pairs.two_model_ends(battles, options.level, options.per_log) if plain else None
+            if exact is not None and not absent[0, 1]:
+                (low[0, 1], high[0, 1]), (high[1, 0], low[1, 0]) = exact, (-exact[0], -exact[1])
             tables.update({"difference": difference, "difference_low": low, "difference_high": high})
         details["pairs"] = {
             "models": [battles.models[i] for i in order],

@@ -163,7 +163,7 @@ def include(request: Request, caller: LeadCaller, rater_id: RaterId) -> Exclusio
 
 @router.get("/campaigns/{campaign_id}/agreement")
 def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> AgreementReport:
-    """Agreement among raters."""
+    """Measure agreement among raters."""
     arena = arena_of(request)
     criteria = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
     return AgreementReport(criteria=[AgreementOut.model_validate(criterion) for criterion in criteria])

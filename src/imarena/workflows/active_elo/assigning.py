@@ -105,7 +105,7 @@ def assign_battles(
     if request.policy not in POLICIES:
         raise UserError(f"No policy '{request.policy}'.", hint=f"Known: {', '.join(POLICIES)}.")
     if request.votes_per_battle < 1 or (request.raters and request.votes_per_battle > len(request.raters)):
-        raise UserError("There are fewer raters than votes a battle.", hint="Name more --raters, or lower --votes.")
+        raise UserError("There are fewer raters than votes per battle.", hint="Name more --raters, or lower --votes.")
     check_confidence(request.confidence)
     _check_raters(workspace, request.raters)
     arena = read_arena(workspace, judge, people_alone=True)

@@ -74,20 +74,24 @@ def help_instructions(
 ) -> InstructionReport:
     """Help for the instructions of a table, or for those of a data set with its images."""
     threshold = (settings or CurationSettings()).threshold
-    asked: list[tuple[CurationRequest, Perception | None, str]] = [(request, None, "") for request in requests]
+    asked: list[_Asked] = [_Asked(request) for request in requests]
     if dataset:
         asked = [_of_item(workspace, item) for item in workspace.store.records(Item, dataset=dataset)]
     if not asked:
         raise UserError("There are no instructions.", hint="Name a table, or a data set with --dataset.")
     if chat is None or opened is None:
-        variants = [suggest_variants(request.instruction, seen) for request, seen, _ in asked]
+        variants = [suggest_variants(each.request.instruction, each.seen) for each in asked]
     else:
         variants = asyncio.run(_ask_all(chat, opened, asked))
     entries = tuple(
-        InstructionHelp(request, words, check_feasibility(request, seen, text, threshold) if seen else None)
-        for (request, seen, text), words in zip(asked, variants, strict=True)
+        InstructionHelp(
+            each.request,
+            words,
+            check_feasibility(each.request, each.seen, each.text, threshold, each.shows) if each.seen else None,
+        )
+        for each, words in zip(asked, variants, strict=True)
     )
-    labels = [(request.task, request.topic) for request, _, _ in asked]
+    labels = [(each.request.task, each.request.topic) for each in asked]
     return InstructionReport(entries, measure_balance(labels, [task.name for task in load_taxonomy(taxonomy).tasks]))
 
 
@@ -108,20 +112,30 @@ def write_variants(report: InstructionReport, path: Path) -> int:
     return rows
 
 
-def _of_item(workspace: Workspace, item: Item) -> tuple[CurationRequest, Perception | None, str]:
+@dataclass(frozen=True)
+class _Asked:
+    """An instruction, and what is known of its image."""
+
+    request: CurationRequest
+    seen: Perception | None = None
+    text: str = ""
+    shows: str = ""
+
+
+def _of_item(workspace: Workspace, item: Item) -> _Asked:
     request = CurationRequest(item.key, item.instruction, item.task, item.topic)
     seen = ImageMemory(workspace).look(workspace.load(item.sources[0]))[0] if item.sources else None
     stated = f"{item.provenance.get('title') or ''} {item.provenance.get('caption') or ''}"
-    return request, seen, stated
+    return _Asked(request, seen, stated, str(item.provenance.get("shows") or ""))
 
 
 async def _ask_all(
-    chat: Chat,
-    opened: Callable[[], AbstractAsyncContextManager[None]],
-    asked: Sequence[tuple[CurationRequest, Perception | None, str]],
+    chat: Chat, opened: Callable[[], AbstractAsyncContextManager[None]], asked: Sequence[_Asked]
 ) -> list[InstructionVariants]:
     async with opened():
         return [
-            await ask_variants(chat, request.instruction, text or (make_caption(seen) if seen else ""))
-            for request, seen, text in asked
+            await ask_variants(
+                chat, each.request.instruction, each.text or (make_caption(each.seen) if each.seen else "")
+            )
+            for each in asked
         ]

@@ -8,7 +8,8 @@ from imarena.core import FoundImage, ImageQuery, ImageSource, SourceFailure, Sto
 from imarena.core.records import Evidence
 from imarena.curation import CurationMind, CurationRequest, CurationSettings
 from imarena.storage import Workspace
-from imarena.workflows.curating.run import KIND, REQUEST, CurationReport, CurationSetup, curate
+from imarena.workflows.curating.decisions import STEPS
+from imarena.workflows.curating.run import REQUEST, CurationReport, CurationSetup, curate
 
 STORED = "stored"
 """The name of the source that gives stored candidates."""
@@ -52,7 +53,7 @@ def _works(workspace: Workspace, dataset: str) -> Iterator[tuple[str, CurationRe
 
 def _candidates(workspace: Workspace, work: str) -> list[tuple[FoundImage, str]]:
     images = []
-    for step in workspace.store.records(Evidence, image_sha256=work, kind=KIND):
+    for step in workspace.store.records(Evidence, image_sha256=work, kind=STEPS):
         value: Any = step.value
         if value.get("step") == "image" and "failed" not in value:
             images.append((FoundImage.from_json(value["found"]), str(value["sha256"])))

@@ -15,12 +15,10 @@ from imarena.core import (
     Progress,
     UserError,
     canonical_json,
-    find_licence,
     sha256_hex,
 )
-from imarena.core.records import Evidence, Item, JsonDict, Run, Turn
+from imarena.core.records import Evidence, JsonDict, Run
 from imarena.curation import (
-    CandidateRecord,
     CurationLoop,
     CurationMind,
     CurationRequest,
@@ -29,16 +27,16 @@ from imarena.curation import (
     CurationTools,
     read_brief,
 )
-from imarena.datasets import load_taxonomy, taxonomy_names
-from imarena.images import describe_image
 from imarena.storage import Workspace
+from imarena.workflows.curating.decisions import STEPS
+from imarena.workflows.curating.items import make_item
 from imarena.workflows.curating.looking import BenchmarkImages, ImageMemory
 from imarena.workflows.wiring import WorkJournal, exclusive_run, record_run
 
-KIND = "curation_step"
 REQUEST = "curation_request"
 """Evidence of what was asked, under the name of its steps."""
 COMMAND = "curate"
+TOOL = "cogretriever"
 
 
 @dataclass(frozen=True)
@@ -163,12 +161,17 @@ async def _curate_all(
     async with (setup.opened or _nothing)():
         for at, request in enumerate(requests):
             work = curation_work(setup, request)
-            asked: JsonDict = {"dataset": setup.dataset, "request": request.to_json(), "topic": request.topic}
-            workspace.store.add([Evidence(image_sha256=work, tool="cogretriever", kind=REQUEST, value=asked)])
-            journal = WorkJournal(workspace, work, attempt, kind=KIND, tool="cogretriever", tool_version="1")
+            asked: JsonDict = {
+                "dataset": setup.dataset, "request": request.to_json(), "topic": request.topic,
+                "taxonomy": setup.taxonomy, "settings": setup.settings.model_dump(mode="json"),
+            }  # fmt: skip
+            workspace.store.add([Evidence(image_sha256=work, tool=TOOL, kind=REQUEST, value=asked)])
+            journal = WorkJournal(workspace, work, attempt, kind=STEPS, tool=TOOL, tool_version="1")
             tools = CurationTools(setup.sources, setup.mind, memory.look, partial(benchmark.near, request.key))
             result = await CurationLoop(read_brief(request), tools, setup.settings, journal).run()
-            items = [_item(workspace, setup, request, work, record) for record in result.pool]
+            items = [
+                make_item(workspace, setup.dataset, setup.taxonomy, request, work, record) for record in result.pool
+            ]
             added = workspace.store.add(items)
             for item in items:
                 benchmark.add(item)
@@ -197,29 +200,3 @@ def _count(tally: _Tally, request: CurationRequest, result: CurationResult, keys
             tally.causes.add(record.reason, f"{record.found.source}/{record.found.key}")
     for failure in result.failures:
         tally.failures.add(failure, request.key)
-
-
-def _item(
-    workspace: Workspace, setup: CurationSetup, request: CurationRequest, work: str, record: CandidateRecord
-) -> Item:
-    found = record.found
-    known = find_licence(found.licence) or find_licence(found.licence_url)
-    provenance: JsonDict = {
-        "request": request.key, "curation": work, "collected_by": "base" if request.keywords else "agentic",
-        "source": found.source, "source_key": found.key, "title": found.title, "creator": found.creator,
-        "page": found.page, "licence_url": found.licence_url, "original_sha256": record.original_sha256,
-        "score": record.score, "caption": record.caption, "query": record.query, "round": record.round,
-        "review": ", ".join(record.flags),
-    }  # fmt: skip
-    task = load_taxonomy(setup.taxonomy).task(request.task) if request.task and _is_known(setup.taxonomy) else None
-    return Item(
-        dataset=setup.dataset, key=f"{request.key}-{record.sha256[:8]}", turns=(Turn(instruction=request.instruction),),
-        sources=(describe_image(workspace.blobs.get(record.sha256)),), taxonomy=setup.taxonomy or None,
-        task=task.name if task else request.task, family=task.family if task else None, topic=request.topic,
-        licence=known.id if known else found.licence,
-        provenance={name: value for name, value in provenance.items() if value not in (None, "")},
-    )  # fmt: skip
-
-
-def _is_known(taxonomy: str) -> bool:
-    return taxonomy in taxonomy_names() or taxonomy.endswith((".yaml", ".yml"))

@@ -1,16 +1,25 @@
 """From names on the command line and tables of imarena.toml to image sources."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from imarena.clients import open_image_source
-from imarena.core import ImageSource, JsonDict, Progress, UserError, require_licence, sha256_hex, suggestion
-from imarena.curation import LocalLibrary
+from imarena.core import Cause, ImageSource, JsonDict, Progress, UserError, require_licence, sha256_hex, suggestion
+from imarena.curation import LibraryContents, LocalLibrary
 from imarena.storage import Workspace
 from imarena.workflows.curating.looking import ImageMemory
 
 WEB = ("google", "openverse", "wikimedia")
 HUB = "hf:"
+
+
+@dataclass(frozen=True)
+class WiredSources:
+    """Sources, and which files of local folders were left out."""
+
+    sources: tuple[ImageSource, ...]
+    skipped: tuple[Cause, ...] = ()
 
 
 def wire_sources(
@@ -20,18 +29,21 @@ def wire_sources(
     licence: str = "",
     describe: bool = True,
     progress: Progress | None = None,
-) -> list[ImageSource]:
+) -> WiredSources:
     """Sources by name: a folder or Parquet file, `openverse`, `wikimedia`, `google`, `hf:OWNER/NAME`, or a table
     `[sources.NAME]` of imarena.toml. `licence` is that of local images that state none.
     """
     stated = require_licence(licence).id if licence else ""
     sources: list[ImageSource] = []
+    skipped: list[Cause] = []
     for name in names:
         table = workspace.settings.sources.get(name)
         if table is not None or name in WEB or name.startswith(HUB):
             sources.append(_web_source(name, dict(table or {})))
         elif Path(name).exists():
-            sources.append(_library(workspace, Path(name), stated, describe, progress))
+            library, contents = open_library(workspace, Path(name), stated, describe=describe, progress=progress)
+            sources.append(library.source())
+            skipped += contents.skipped
         else:
             known = [*WEB, *workspace.settings.sources]
             raise UserError(
@@ -41,17 +53,20 @@ def wire_sources(
     called = [source.name for source in sources]
     if len(set(called)) < len(called):
         raise UserError("Two sources have the same name.", hint="Name each folder or source once.")
-    return sources
+    return WiredSources(tuple(sources), tuple(skipped))
 
 
-def _library(workspace: Workspace, path: Path, licence: str, describe: bool, progress: Progress | None) -> ImageSource:
+def open_library(
+    workspace: Workspace, path: Path, licence: str, *, describe: bool, progress: Progress | None
+) -> tuple[LocalLibrary, LibraryContents]:
+    """A folder or Parquet file as a library whose index is up to date; without any image it raises."""
     place = path.resolve()
-    index = workspace.root / "cache" / "libraries" / f"{sha256_hex(str(place).encode())[:16]}.db"
+    index = workspace.root / "cache" / "libraries" / f"{sha256_hex(str(place).encode())[:16]}-2.db"
     library = LocalLibrary(place, index, licence=licence, name=place.name)
-    memory = ImageMemory(workspace)
-    if not library.build(memory.describe if describe else None, progress):
+    contents = library.build(ImageMemory(workspace).describe if describe else None, progress)
+    if not contents.images:
         raise UserError(f"There are no images in {path}.", hint="JPEG, PNG, WebP, GIF, BMP and TIFF files are read.")
-    return library.source()
+    return library, contents
 
 
 def _web_source(name: str, table: JsonDict) -> ImageSource:

@@ -7,7 +7,7 @@ from typing import Any
 from imarena.core import UserError, suggestion
 from imarena.core.records import Evidence, Item, JsonDict, Verification
 from imarena.storage import Workspace
-from imarena.workflows.curating.run import KIND
+from imarena.workflows.curating.decisions import STEPS
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,26 @@ def item_story(workspace: Workspace, name: str) -> ItemStory:
     """The story of the item with this key or id."""
     item = find_curated_item(workspace, name)
     work = str(item.provenance.get("curation") or "")
-    steps = list(workspace.store.records(Evidence, image_sha256=work, kind=KIND))
+    steps = list(workspace.store.records(Evidence, image_sha256=work, kind=STEPS))
     own = {image.sha256 for image in item.sources}
     lines = [line for step in steps if (line := _line(step, own, item)) is not None]
-    lines += [_verification(check) for check in workspace.store.records(Verification, item_id=item.item_id)]
+    same = [each.item_id for each in workspace.store.records(Item, key=item.key)
+            if each.provenance.get("curation") == work]  # also the copy that was released  # fmt: skip
+    for chained in (*same, *_replaced(steps, item)):
+        lines += [_verification(check) for check in workspace.store.records(Verification, item_id=chained)]
     looked = sum(isinstance(step.value, dict) and step.value.get("step") in ("image", "refused") for step in steps)
     return ItemStory(item, tuple(sorted(lines, key=lambda line: line.moment)), looked)
+
+
+def _replaced(steps: list[Evidence], item: Item) -> list[str]:
+    """Ids of the items whose place it took: their checks belong to its story."""
+    values: list[Any] = [step.value for step in steps]
+    before = {value["new_item"]: value for value in values if value["step"] == "repair" and value.get("new_item")}
+    ids, key = [], item.key
+    while key in before:
+        ids.append(str(before[key]["item_id"]))
+        key = before[key]["item"]
+    return ids
 
 
 def find_curated_item(workspace: Workspace, name: str) -> Item:
@@ -71,7 +85,7 @@ def find_curated_item(workspace: Workspace, name: str) -> Item:
 def _line(step: Evidence, own: set[str], item: Item) -> StoryLine | None:
     value: Any = step.value
     kind = str(value.get("step"))
-    mine = value.get("sha256") in own
+    mine = value.get("sha256") in own or (kind == "repair" and value["item_id"] == item.item_id)
     if kind in ("image", "caption", "score") and not mine and "failed" not in value:
         return None
     text = _TEXTS[kind](value, item) if "failed" not in value else f"no answer: {value['failed']}"
@@ -121,11 +135,22 @@ def _reflect(value: Any, _: Item) -> str:
     return f"round {value['round']}: {value['note']}"
 
 
+def _repair(value: Any, _: Item) -> str:
+    failed = f" (not met: {', '.join(value['failed_checks'])})" if value["failed_checks"] else ""
+    if value["action"] == "discard":
+        return f"{value['item']}{failed}: discarded"
+    how = {
+        "candidate": "another candidate", "crop": f"cropped to {value.get('crop')}",
+        "instruction": f"new instruction '{value.get('instruction')}'",
+    }  # fmt: skip
+    return f"{value['item']}{failed}: {how[value['action']]}, score {value['score']:.2f}, now {value['new_item']}"
+
+
 def _caption(value: Any, _: Item) -> str:
     return str(value["caption"])
 
 
 _TEXTS: Mapping[str, Callable[[Any, Item], str]] = {
     "plan": _plan, "search": _search, "image": _image, "refused": _refused, "reflect": _reflect, "score": _score,
-    "caption": _caption,
+    "caption": _caption, "repair": _repair,
 }  # fmt: skip

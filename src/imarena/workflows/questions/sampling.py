@@ -52,7 +52,7 @@ def parse_sampler(text: str, *, width: float | None = None, until: str = "pairs"
         if width is None or not width > 0:
             raise UserError(
                 "An adaptive sampler needs a width.",
-                hint="--sampler adaptive --width 60 goes on until every interval is narrower than 60 Elo points.",
+                hint="--sampler adaptive --width 60 continues until every interval is narrower than 60 Elo points.",
             )
         return Sampler("adaptive", int(value or 10), width, "models" if until == "models" else "pairs", seed=seed)
     if kind == "new-model" and value:

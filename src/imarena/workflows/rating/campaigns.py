@@ -159,7 +159,7 @@ def _check_known(workspace: Workspace, plan: CampaignPlan) -> None:
     if len({task.unit for task in plan.known()}) < len(plan.known()):
         raise UserError(
             "The same task is among those with a known answer twice.",
-            hint="A practice task tells its answer: it can be neither gold nor in the test.",
+            hint="A practice task shows its answer: it can be neither gold nor in the test.",
         )
     if plan.gold_rate and not plan.gold:
         raise UserError("There are no tasks with known answers to take a share of.", hint="Give gold, or no gold_rate.")

@@ -304,7 +304,7 @@ class Voting:
         return Refusal(
             "too_late",
             "Your time for this task had run out and somebody else has it now, so that this answer does not count.",
-            hint="It was noted. Please go on with the next task.",
+            hint="It was recorded. Please continue with the next task.",
         )
 
     def _keep_refused(

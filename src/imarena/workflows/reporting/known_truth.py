@@ -79,10 +79,10 @@ def _section(
     )
     agreement = "; ".join(f"{title} {value:.2f}" for title, value in tau.items())
     text = [
-        "The studio editors are no models: each has one habit, told below. The studio draws the exact answer to every"
-        " instruction, so the true quality of each picture is known (0 to 1; the mean of what an editor delivered)."
+        "The studio editors are no models: each has one habit, described below. The studio draws the exact answer to"
+        " every instruction, so the true quality of each image is known (0 to 1; the mean over an editor's outputs)."
         " Judges see pixels and words only.",
-        "A judge can have the order of the editors right and still err on single pictures: the gallery says where.",
+        "A judge can have the order of the editors right and still be wrong on single images: the gallery shows where.",
     ]
     if agreement:
         text.append(

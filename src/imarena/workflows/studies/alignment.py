@@ -174,7 +174,7 @@ def _align_export(
 ) -> Alignment | VerdictAlignment:
     """A table of `export scores`: its scores meet ratings, and its verdicts on pairs meet votes.
 
-    Where it holds verdicts alone and people rated, pairs of mean ratings stand for votes, as in a workspace.
+    Where it holds verdicts alone and people rated, pairs of mean ratings are used as votes, as in a workspace.
     """
     if is_battle_file(against):
         votes = verdicts_from_file(against, outcomes=HUMAN_OUTCOMES)

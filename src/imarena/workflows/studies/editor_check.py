@@ -167,7 +167,7 @@ def _check_together(editor: Editor, seen: Sequence[Observation], source: bytes, 
     if blocking is not None:
         findings.fix(blocking.message, blocking.hint)
     if editor.version == "unversioned":
-        findings.note("It has no `version`", "Set one: outputs of a changed editor are then told apart.")
+        findings.note("It has no `version`", "Set one: outputs of a changed editor are then stored separately.")
 
 
 def _answer(each: Observation) -> str:

@@ -73,7 +73,7 @@ def _position(health: HealthFindings, answers: JudgeAnswers) -> None:
     )
     health.add("Does it like the first place? (0.5 is fair)", bias.first_rate)
     health.add("How often do the two orders disagree?", bias.flips)
-    health.add("Of those that chose one place twice: how often the first?", bias.first_of_flips)
+    health.add("When the two orders disagree: share that chose the first position", bias.first_of_flips)
 
 
 def _consistency(health: HealthFindings, answers: JudgeAnswers) -> None:

@@ -256,7 +256,7 @@ def _check_scores(wired: WiredJudge, answers: _Answers, findings: CheckFindings)
             findings.note(message, "`judge --repeats 5` and `health` measure how much.")
     higher = judge.params.get("higher_is_better", True) is not False
     if first is not None and first == failure:
-        findings.note(f"The {SUCCESS} and the {FAILURE} both score {first:g}: the judge does not tell them apart")
+        findings.note(f"The {SUCCESS} and the {FAILURE} both score {first:g}: the judge does not distinguish them")
     elif first is not None and failure is not None and (first < failure if higher else first > failure):
         findings.note(
             f"The {SUCCESS} scores {first:g} and the {FAILURE} {failure:g}",

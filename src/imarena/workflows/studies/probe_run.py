@@ -132,8 +132,9 @@ def plan_probe(
     unfit: Counter[str] = Counter()
     chosen = list(islice(_cases(workspace, board, judge, unfit, battles=battles), count))
     if not chosen:
-        why = next(iter(unfit), "a battle needs two outputs of one item" if battles else "there are no outputs")
-        raise UserError(f"There is nothing to draw texts on: {why}.", hint="Run `imarena edit`, or import outputs.")
+        why = next(iter(unfit), "a pair needs two outputs of one item" if battles else "there are no outputs")
+        hint = "Run `imarena edit`, or import outputs. A judge that compares pairs needs --battles."
+        raise UserError(f"No output can be probed: {why}.", hint=hint)
     past = _stored(workspace, judge)
     stored = known_answers(workspace, judge)
     asks, known, before = [], [], 0

@@ -242,7 +242,7 @@ def _about(card: ModelCard) -> str:
     """A model in a line: what it is, what it costs or where it runs, whether it still lives."""
     parts = [card.title, card.kind]
     if card.price is not None:
-        parts.append(f"{card.price.per_image({}, card.native_size):g} USD a picture at most ({card.price.as_of})")
+        parts.append(f"{card.price.per_image({}, card.native_size):g} USD per image or less ({card.price.as_of})")
     else:
         parts.append(card.no_price or "")
     if card.withdrawn is not None:

@@ -68,7 +68,7 @@ def exclusive_run(workspace: Workspace, command: str, asked: str) -> Iterator[No
         except BlockingIOError as error:
             raise UserError(
                 f"Another `{command}` is asking {asked} in this workspace now; both would pay for the same work.",
-                hint="Wait until it ends, or stop it: the same command goes on from there. --concurrency asks faster.",
+                hint="Wait until it ends, or stop it: the same command continues there. --concurrency raises the rate.",
             ) from error
         except OSError:  # a file system without locks, such as some shared ones
             pass

@@ -29,6 +29,6 @@ def test_yes_is_one_and_no_is_zero(name: str, answer: str, score: float) -> None
     ],
 )
 def test_what_is_neither_is_a_status(reply: object, status: Status) -> None:
-    judge = JUDGES.get("style-check")({}, always(reply))  # type: ignore[arg-type]
+    judge = JUDGES.get("style-check")({}, always(reply))
     verdict = asyncio.run(judge.judge(exhibit()))
     assert (verdict.status, verdict.score) == (status, None)

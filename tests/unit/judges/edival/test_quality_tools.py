@@ -40,7 +40,7 @@ def test_a_model_stands_beside_the_main_measure_and_nothing_is_asked_twice() -> 
     chat = Says("62")
     judge = make({**OFFLINE, "model": "m"}, chat)
     assert judge.settings.also_quality == "vlm"
-    assert judge.tools.names["quality: vlm"].startswith("vlm@m+")
+    assert str(judge.tools.names["quality: vlm"]).startswith("vlm@m+")
     before, after = encode_pixels(plain()), encode_pixels(plain(inside=(30, 40, 210)))
     planned = PlannedEdit(color_edit("blue"), 0, Mode.SINGLE, (before,))
     verdict = asyncio.run(judge.judge(Exhibit("", left=after, planned=planned)))

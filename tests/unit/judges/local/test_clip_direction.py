@@ -72,7 +72,7 @@ def test_the_score_is_the_cosine_of_the_two_directions(tmp_path: Path) -> None:
             if isinstance(content, str):
                 features = model.get_text_features(**tokenizer([content], return_tensors="pt"))
             else:
-                shown = processor(images=[Image.fromarray(content)], return_tensors="pt")
+                shown = processor(images=[Image.fromarray(np.asarray(content))], return_tensors="pt")
                 features = model.get_image_features(**shown)
         vector = getattr(features, "pooler_output", features)[0].numpy()
         return np.asarray(vector / np.linalg.norm(vector), np.float32)

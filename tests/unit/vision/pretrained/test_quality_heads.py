@@ -56,7 +56,7 @@ def test_installed_heads_stand_beside_the_main_measure(
     Imarena(tmp_path)("weights", "add", "quality-heads", str(folder), "--licence", "Apache-2.0")
     judge = make(options, None)
     assert judge.settings.also_quality == "plausibility,aesthetics"
-    assert judge.tools.names["quality: plausibility"].startswith("plausibility@quality-heads@")
+    assert str(judge.tools.names["quality: plausibility"]).startswith("plausibility@quality-heads@")
     pixels = noise(1, 32, 32)
     numbers = rate_quality(pixels)
     assert [meter.measure(pixels) for meter in judge.tools.also] == [numbers["plausibility"], numbers["aesthetics"]]

@@ -1,0 +1,107 @@
+"""``imarena curate`` describe and repair: what a person adds before and after a run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from imarena.cli.causes import print_causes
+from imarena.cli.console import Exit, emit, session
+from imarena.cli.progress import progress_bars
+from imarena.core import counted
+
+if TYPE_CHECKING:
+    from imarena.workflows.curating import RepairEntry
+
+
+def describe_images(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="A folder of images.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-O", help="The table to write (default: metadata.csv in the folder).")
+    ] = None,
+) -> None:
+    """Write a table with one row per image of a folder; fill in what each image shows, then `curate run` reads it.
+
+    Write the things that an image shows in the column `shows`: they count, also where no detector sees them. The column
+    `seen` lists what the tools see and is not read back. An existing table is never overwritten.
+    """
+    from imarena.storage import open_workspace
+    from imarena.workflows.curating import describe_folder
+
+    with open_workspace(session(context).workspace) as workspace, progress_bars("describe") as progress:
+        report = describe_folder(workspace, folder, output, progress=progress)
+
+    def show(console: Console) -> None:
+        print_causes(console, report.skipped, "skipped files")
+        console.print(f"Wrote {counted(report.images, 'row')} to {report.file}.", markup=False)
+        console.print(
+            f"{counted(report.not_described, 'image')} left to describe: write in the column `shows` what they show,"
+            " in a few English words.",
+            markup=False,
+        )
+
+    emit(context, report.to_json(), show)
+
+
+def repair_items(
+    context: typer.Context,
+    dataset: Annotated[str, typer.Argument(help="The data set that people checked.")],
+    item: Annotated[str, typer.Argument(help="An item on the repair list; without it, print the list.")] = "",
+    candidate: Annotated[bool, typer.Option("--candidate", help="Use the next best candidate of its pool.")] = False,
+    crop: Annotated[str, typer.Option(help="Crop its image to LEFT,TOP,RIGHT,BOTTOM in pixels.")] = "",
+    instruction: Annotated[str, typer.Option(help="Give it another instruction.")] = "",
+    discard: Annotated[bool, typer.Option("--discard", help="Take it out for good.")] = False,
+    verifiers: Annotated[int, typer.Option(min=1, help="Number of people who must have checked an item.")] = 2,
+    threshold: Annotated[float | None, typer.Option(min=0, max=1, help="Minimum score of another candidate.")] = None,
+    min_long_side: Annotated[int | None, typer.Option(min=16, help="Minimum long side in pixels.")] = None,
+    endpoint: Annotated[str, typer.Option(help="An endpoint of imarena.toml whose model captions and scores.")] = "",
+) -> None:
+    """Print the items that people sent to repair, or repair one of them.
+
+    A repaired item goes to the data set DATASET-repaired; people check it again before `curate release` takes it.
+    """
+    from imarena.storage import open_workspace
+    from imarena.workflows.curating import RepairChange, RepairDesk, wire_mind
+    from imarena.workflows.wiring import EndpointArguments
+
+    given: dict[str, Any] = {"threshold": threshold, "min_long_side": min_long_side}
+    change = RepairChange(candidate, crop, instruction, discard)
+    with open_workspace(session(context).workspace) as workspace:
+        desk = RepairDesk(workspace, dataset, given, verifiers)
+        if not item:
+            entries = desk.entries()
+            document = {"dataset": dataset, "repair": [entry.to_json() for entry in entries]}
+            emit(context, document, lambda console: _show_list(console, dataset, entries))
+            if entries:
+                raise typer.Exit(Exit.PARTIAL)
+            return
+        chosen = wire_mind(workspace.settings, EndpointArguments(endpoint))
+        result = desk.repair(item, change, chosen.mind, chosen.opened)
+
+    def show(console: Console) -> None:
+        if not result.item:
+            console.print(f"{result.key}: discarded.", markup=False)
+            return
+        flags = f"; check by a person: {', '.join(result.flags)}" if result.flags else ""
+        score = "" if result.score is None else f", score {result.score:.2f}"
+        console.print(f"{result.key}: now {result.item} in data set '{result.dataset}'{score}{flags}.", markup=False)
+        console.print(f"Next: let people check the data set '{result.dataset}' in a `check` campaign.", markup=False)
+
+    emit(context, result.to_json(), show)
+
+
+def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]") -> None:
+    if not entries:
+        console.print(f"No item of '{dataset}' is on the repair list.", markup=False)
+        return
+    for entry in entries:
+        console.print(f"{entry.key} ({entry.image} pixels): {entry.instruction}", markup=False)
+        console.print(f"  not met: {', '.join(entry.failed) or 'not stated'}", markup=False)
+        for comment in entry.comments:
+            console.print(f"  comment: {comment}", markup=False)
+        console.print(f"  other candidates of its pool: {entry.candidates}", markup=False)
+    console.print(
+        f"Next: imarena curate repair {dataset} KEY with --candidate, --crop, --instruction or --discard.", markup=False
+    )

@@ -1,0 +1,51 @@
+"""Prompt files and replies of stages that ask a model for a JSON object and have rules to fall back on."""
+
+import json
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from imarena.core import ChatAnswer
+from imarena.core.records import Status
+
+
+@cache
+def stage_prompt(package: str, name: str) -> dict[str, Any]:
+    """The prompt file `prompts/NAME.yaml` of a package."""
+    text = files(package).joinpath("prompts", f"{name}.yaml").read_text(encoding="utf-8")
+    prompt: dict[str, Any] = yaml.safe_load(text)
+    return prompt
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The JSON object of a reply, fenced or not; None where there is none."""
+    for candidate in (text, *re.findall(r"\{.*\}", text, re.DOTALL)):
+        try:
+            fields = json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(fields, dict):
+            return fields
+    return None
+
+
+def read_fields(answer: ChatAnswer) -> tuple[dict[str, Any], str]:
+    """The JSON object of an answer; empty, with a note for the trace, where there is none."""
+    if answer.status is not Status.OK:
+        return {}, f"{answer.status.value}: {answer.error}; rules were used"
+    fields = json_object(answer.text)
+    return ({}, "the reply is not JSON; rules were used") if fields is None else (fields, "")
+
+
+def field_text(value: Any, longest: int) -> str:
+    """A text of a reply in one line; empty where it is none."""
+    return " ".join(value.split())[:longest] if isinstance(value, str) else ""
+
+
+def field_texts(value: Any, longest: int, most: int) -> tuple[str, ...]:
+    """The texts of a list in a reply, without empty ones."""
+    listed = value[:most] if isinstance(value, list) else []
+    return tuple(text for entry in listed if (text := field_text(entry, longest)))

@@ -1,0 +1,62 @@
+"""Repairing an item that people did not accept: crop its image, and check and score what a repair gives."""
+
+import re
+
+from imarena.core import FoundImage, SourceFailure, UserError, sha256_hex
+from imarena.core.records import Status
+from imarena.curation.brief import ImageBrief
+from imarena.curation.checks import check_file
+from imarena.curation.filters import refuse_damage, review_flags
+from imarena.curation.loop import CandidateRecord, LookAt
+from imarena.curation.mind import Candidate, CurationMind
+from imarena.curation.settings import CurationSettings
+from imarena.images import Box, decode, encode_image
+
+_BOX = re.compile(r"\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*")
+
+
+def read_crop(text: str) -> Box:
+    """A box from `LEFT,TOP,RIGHT,BOTTOM` in pixels."""
+    read = _BOX.fullmatch(text)
+    if read is None:
+        raise UserError(f"'{text}' is not a box.", hint="Give LEFT,TOP,RIGHT,BOTTOM in pixels, such as 0,0,1600,1200.")
+    left, top, right, bottom = (float(number) for number in read.groups())
+    return Box(left, top, right, bottom)
+
+
+def crop_image(data: bytes, box: Box) -> bytes:
+    """The part of an image inside the box, without another compression (PNG)."""
+    image = decode(data)
+    if not (0 <= box.left < box.right <= image.width and 0 <= box.top < box.bottom <= image.height):
+        raise UserError(
+            f"The box does not lie inside the image of {image.width} x {image.height} pixels.",
+            hint="Give LEFT,TOP,RIGHT,BOTTOM in pixels, with the origin at the top left.",
+        )
+    return encode_image(image.crop((int(box.left), int(box.top), int(box.right), int(box.bottom))))
+
+
+async def assess_image(
+    brief: ImageBrief, found: FoundImage, data: bytes, look: LookAt, mind: CurationMind, settings: CurationSettings
+) -> CandidateRecord:
+    """Check, caption and score one image. Raises `Refused` by the checks of a run, `SourceFailure` without a score.
+
+    A score below the threshold is a flag (`below_threshold`): people decide.
+    """
+    normal = check_file(data, settings, brief.needs)
+    seen, _ = look(normal.data)
+    refuse_damage(seen, settings, brief.needs)
+    flags = review_flags(seen, f"{found.title} {found.text}")
+    candidate = Candidate(found, normal.data, seen)
+    caption = await mind.caption(candidate)
+    answer = await mind.score(brief, candidate, caption.text)
+    if answer.status is not Status.OK or answer.score is None:
+        raise SourceFailure(f"no score ({answer.status.value}): {answer.error}")
+    if answer.score.value < settings.threshold:
+        flags += ("below_threshold",)
+    if not brief.english and not mind.reads_all_languages:
+        flags += ("instruction_not_read",)
+    return CandidateRecord(
+        found, 0, "", "pooled", sha256=sha256_hex(normal.data), original_sha256=normal.original_sha256,
+        width=normal.width, height=normal.height, flags=flags, caption=caption.text, score=answer.score.value,
+        parts=answer.score.parts,
+    )  # fmt: skip

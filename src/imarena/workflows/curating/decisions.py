@@ -1,0 +1,83 @@
+"""What people decided about each item of a data set, with repairs followed to the item that took its place.
+
+A person's newest check of an item counts. An item is accepted where enough people checked it and all accept it, or,
+where they disagree, the majority of at least three does (the third one is the adjudication). A repaired item counts by
+the checks of its repair.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from imarena.core import UserError
+from imarena.core.records import Evidence, Item, Verification
+from imarena.storage import Workspace
+
+ACCEPT, REPAIR, DISCARD, DISPUTED, OPEN = "accept", "repair", "discard", "disputed", "not checked"
+REPAIRS = "repaired_item"
+"""In the provenance of a repaired item: the id of the item whose place it took."""
+STEPS = "curation_step"
+"""The kind of evidence that every step of a curation run is."""
+
+
+@dataclass(frozen=True)
+class ItemDecision:
+    """What people decided about one item."""
+
+    key: str
+    decision: str
+    """accept, repair, discard, disputed or not checked."""
+    votes: dict[str, int]
+    failed: tuple[str, ...] = ()
+    """Criteria that somebody found not met."""
+    comments: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    """Keys of the items whose place it took, the first one first."""
+
+
+def decide_items(workspace: Workspace, dataset: str, verifiers: int) -> list[tuple[Item, ItemDecision]]:
+    """Every curated item of a data set, or the last repair of it, with the decision."""
+    items = [item for item in workspace.store.records(Item, dataset=dataset) if "curation" in item.provenance]
+    if not items:
+        raise UserError(f"There are no curated items in '{dataset}'.", hint="`imarena curate run` collects some.")
+    repairs = {
+        str(item.provenance[REPAIRS]): item for item in workspace.store.records(Item)
+        if REPAIRS in item.provenance and "verified" not in item.provenance  # not the copy that was released
+    }  # fmt: skip
+    decided = []
+    for item in items:
+        newest, replaced = item, []
+        while (newer := repairs.get(newest.item_id)) is not None:
+            replaced.append(newest.key)
+            newest = newer
+        decided.append((newest, _decide(workspace, newest, verifiers, tuple(replaced))))
+    return decided
+
+
+def _decide(workspace: Workspace, item: Item, verifiers: int, replaced: tuple[str, ...]) -> ItemDecision:
+    newest = {check.rater_id: check for check in workspace.store.records(Verification, item_id=item.item_id)}
+    votes = Counter(check.decision for check in newest.values())
+    failed = tuple(dict.fromkeys(name for check in newest.values() for name, met in check.checks.items() if not met))
+    comments = tuple(check.comment for check in newest.values() if check.comment)
+    decision = DISCARD if is_discarded(workspace, item) else _outcome(votes, verifiers)
+    return ItemDecision(item.key, decision, dict(votes), failed, comments, replaced)
+
+
+def is_discarded(workspace: Workspace, item: Item) -> bool:
+    """Did the lead take it off the repair list?"""
+    work = str(item.provenance["curation"])
+    values: list[Any] = [step.value for step in workspace.store.records(Evidence, image_sha256=work, kind=STEPS)]
+    return any(
+        value["step"] == "repair" and value["action"] == DISCARD and value["item_id"] == item.item_id
+        for value in values
+    )
+
+
+def _outcome(votes: Counter[str], verifiers: int) -> str:
+    total = sum(votes.values())
+    if total < verifiers:
+        return OPEN
+    decision, most = votes.most_common(1)[0]
+    if len(votes) == 1 or (total >= 3 and most * 2 > total):
+        return decision
+    return DISPUTED

@@ -1,0 +1,291 @@
+"""curate repair: the list of items that people sent to repair, and four ways to settle one of them.
+
+Another candidate of the same pool, a crop, a changed instruction, or discard. A repair makes a new item in a data set
+of its own, so that a campaign can check exactly those again; the old item keeps its checks. Every repair is a step of
+the instruction's log.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from imarena.core import FoundImage, JournalEntry, UserError, suggestion
+from imarena.core.records import Evidence, Item, JsonDict
+from imarena.curation import (
+    CandidateRecord,
+    CurationMind,
+    CurationRequest,
+    CurationSettings,
+    DuplicateIndex,
+    Fingerprint,
+    Perception,
+    assess_image,
+    crop_image,
+    read_brief,
+    read_crop,
+)
+from imarena.images import describe_image
+from imarena.storage import Workspace
+from imarena.workflows.curating.decisions import DISCARD, REPAIR, REPAIRS, STEPS, ItemDecision, decide_items
+from imarena.workflows.curating.items import make_item
+from imarena.workflows.curating.looking import BenchmarkImages, ImageMemory
+from imarena.workflows.curating.requests import curation_settings
+from imarena.workflows.curating.run import REQUEST, TOOL
+from imarena.workflows.wiring import WorkJournal, exclusive_run
+
+CANDIDATE = "candidate_sha256"
+"""In the provenance of a repaired item: the stored candidate that its image was made from."""
+
+
+@dataclass(frozen=True)
+class RepairChange:
+    """What to do with one item: exactly one of these."""
+
+    candidate: bool = False
+    crop: str = ""
+    instruction: str = ""
+    discard: bool = False
+
+    @property
+    def action(self) -> str:
+        """The name of the change; none or several raise."""
+        given = {"candidate": self.candidate, "crop": self.crop, "instruction": self.instruction, DISCARD: self.discard}
+        chosen = [name for name, value in given.items() if value]
+        if len(chosen) != 1:
+            raise UserError(
+                "Choose one way to repair the item.", hint="Add --candidate, --crop, --instruction or --discard."
+            )
+        return chosen[0]
+
+
+@dataclass(frozen=True)
+class RepairEntry:
+    """An item on the repair list."""
+
+    key: str
+    instruction: str
+    image: str
+    """Size of its image, in pixels."""
+    failed: tuple[str, ...]
+    comments: tuple[str, ...]
+    candidates: int
+    """Other images of the same instruction that could take its place."""
+
+    def to_json(self) -> JsonDict:
+        """For ``--json``."""
+        return {
+            "key": self.key, "instruction": self.instruction, "image": self.image, "failed": list(self.failed),
+            "comments": list(self.comments), "candidates": self.candidates,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RepairResult:
+    """What a repair gave."""
+
+    key: str
+    action: str
+    item: str = ""
+    """The new item; empty where the old one was discarded."""
+    dataset: str = ""
+    score: float | None = None
+    flags: tuple[str, ...] = ()
+
+    def to_json(self) -> JsonDict:
+        """For ``--json``."""
+        return {
+            "key": self.key, "action": self.action, "item": self.item or None, "dataset": self.dataset or None,
+            "score": self.score, "flags": list(self.flags),
+        }  # fmt: skip
+
+
+class RepairDesk:
+    """Repairs of one data set."""
+
+    def __init__(self, workspace: Workspace, dataset: str, given: JsonDict, verifiers: int = 2) -> None:
+        self._workspace = workspace
+        self._dataset = dataset
+        self._given = given
+        self._memory = ImageMemory(workspace)
+        self._decided = decide_items(workspace, dataset, verifiers)
+
+    def entries(self) -> list[RepairEntry]:
+        """The repair list."""
+        return [self._entry(item, decision) for item, decision in self._decided if decision.decision == REPAIR]
+
+    def _entry(self, item: Item, decision: ItemDecision) -> RepairEntry:
+        image = item.sources[0]
+        return RepairEntry(
+            item.key, item.instruction, f"{image.width} x {image.height}", decision.failed, decision.comments,
+            len(self._spare(item)),
+        )  # fmt: skip
+
+    def repair(
+        self,
+        key: str,
+        change: RepairChange,
+        mind: CurationMind,
+        opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
+    ) -> RepairResult:
+        """Settle one item of the list. The new item goes to `DATASET-repaired` and has to be checked by people."""
+        action = change.action
+        item, decision = self._find(key)
+        with exclusive_run(self._workspace, "curate", self._dataset):
+            if action == DISCARD:
+                self._note(item, decision, action, {})
+                return RepairResult(item.key, action)
+            request, settings, taxonomy = self._asked(item)
+            found, data, candidate_sha = self._changed_image(item, change)
+            if change.instruction:
+                request = replace(request, instruction=" ".join(change.instruction.split()))
+            record = asyncio.run(self._assess(request, found, data, mind, settings, opened))
+            new_key = _next_key(item.key, request.key, record.sha256)
+            journal_facts: JsonDict = {
+                "new_item": new_key, "sha256": record.sha256, "score": record.score, "crop": change.crop or None,
+                "instruction": change.instruction or None, "width": record.width, "height": record.height,
+            }  # fmt: skip
+            self._note(item, decision, action, journal_facts, record.sha256)
+            more: JsonDict = {REPAIRS: item.item_id, "repair": action, CANDIDATE: candidate_sha}
+            made = make_item(
+                self._workspace, repaired_dataset(item.dataset), taxonomy, request, str(item.provenance["curation"]),
+                record, key=new_key, more=more,
+            )  # fmt: skip
+            self._workspace.store.add([made])
+        return RepairResult(item.key, action, made.key, made.dataset, record.score, record.flags)
+
+    # ------------------------------------------------------------------ parts
+
+    def _find(self, key: str) -> tuple[Item, ItemDecision]:
+        for item, decision in self._decided:
+            if item.key == key:
+                if decision.decision != REPAIR:
+                    raise UserError(
+                        f"The item {key} is not on the repair list: its decision is '{decision.decision}'.",
+                        hint=f"`imarena curate repair {self._dataset}` prints the list.",
+                    )
+                return item, decision
+        listed = [item.key for item, _ in self._decided]
+        raise UserError(f"There is no item '{key}' in '{self._dataset}'.", hint=suggestion(key, listed))
+
+    def _asked(self, item: Item) -> tuple[CurationRequest, CurationSettings, str]:
+        """The instruction, settings and taxonomy of the run that collected the item; options change the settings."""
+        work = str(item.provenance["curation"])
+        request = CurationRequest(str(item.provenance["request"]), item.instruction, item.task, item.topic)
+        stored: dict[str, Any] = {}
+        for asked in self._workspace.store.records(Evidence, image_sha256=work, kind=REQUEST):
+            value: Any = asked.value
+            stored = value
+        if stored.get("request", {}).get("keywords"):
+            request = replace(request, keywords=tuple(stored["request"]["keywords"]))
+        base = stored.get("settings") or {}
+        given = {**base, **{name: value for name, value in self._given.items() if value is not None}}
+        return request, curation_settings(self._workspace, given), str(stored.get("taxonomy") or item.taxonomy or "")
+
+    def _changed_image(self, item: Item, change: RepairChange) -> tuple[FoundImage, bytes, str]:
+        if change.candidate:
+            spare = self._spare(item)
+            if not spare:
+                raise UserError(
+                    f"No other candidate is left for {item.key}.",
+                    hint="Crop it, change its instruction, discard it, or search with `imarena curate base`.",
+                )
+            found, sha256 = spare[0]
+            return found, self._workspace.blobs.get(sha256), sha256
+        data = self._workspace.load(item.sources[0])
+        sha256 = str(item.provenance.get(CANDIDATE) or item.sources[0].sha256)
+        found = {sha: image for image, sha, _ in self._candidates(item)}.get(sha256) or _found_of(item)
+        return found, crop_image(data, read_crop(change.crop)) if change.crop else data, sha256
+
+    def _candidates(self, item: Item) -> list[tuple[FoundImage, str, float]]:
+        """The stored candidates of an instruction with a score, the best first."""
+        images: dict[str, FoundImage] = {}
+        scores: dict[str, float] = {}
+        work = str(item.provenance["curation"])
+        for step in self._workspace.store.records(Evidence, image_sha256=work, kind=STEPS):
+            value: Any = step.value
+            if value["step"] == "image" and "failed" not in value:
+                images.setdefault(str(value["sha256"]), FoundImage.from_json(value["found"]))
+            elif value["step"] == "score" and "failed" not in value:
+                scores[str(value["sha256"])] = float(value["score"])
+        ranked = sorted(scores.items(), key=lambda each: (-each[1], each[0]))
+        return [(images[sha], sha, score) for sha, score in ranked if sha in images]
+
+    def _spare(self, item: Item) -> list[tuple[FoundImage, str]]:
+        """Candidates that may take the item's place: above the threshold, in no item, like no image of the data set."""
+        request, settings, _ = self._asked(item)
+        items = [*self._workspace.store.records(Item, dataset=self._dataset), *(each for each, _ in self._decided)]
+        benchmark = BenchmarkImages(self._workspace, "", self._memory, settings)
+        own = DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
+        used: set[str] = set()
+        for other in items:
+            benchmark.add(other)
+            used |= {image.sha256 for image in other.sources} | {str(other.provenance.get(CANDIDATE))}
+            if other.provenance.get("request") == request.key:
+                for image in other.sources:
+                    own.add(other.key, self._memory.fingerprint(image.sha256))
+        spare = []
+        for found, sha256, score in self._candidates(item):
+            if score < settings.threshold or sha256 in used:
+                continue
+            fingerprint = self._memory.fingerprint(sha256)
+            if not own.search(fingerprint) and not benchmark.near(request.key, fingerprint):
+                spare.append((found, sha256))
+        return spare
+
+    async def _assess(
+        self,
+        request: CurationRequest,
+        found: FoundImage,
+        data: bytes,
+        mind: CurationMind,
+        settings: CurationSettings,
+        opened: Callable[[], AbstractAsyncContextManager[None]] | None,
+    ) -> CandidateRecord:
+        brief = read_brief(request)
+        if opened is None:
+            record = await assess_image(brief, found, data, self._kept_look, mind, settings)
+        else:
+            async with opened():
+                record = await assess_image(brief, found, data, self._kept_look, mind, settings)
+        return record
+
+    def _kept_look(self, data: bytes) -> tuple[Perception, Fingerprint]:
+        """Look at an image and keep its bytes: the item that is made next names them."""
+        self._workspace.keep(describe_image(data), data)
+        return self._memory.look(data)
+
+    def _note(
+        self, item: Item, decision: ItemDecision, action: str, facts: JsonDict, sha256: str | None = None
+    ) -> None:
+        work = str(item.provenance["curation"])
+        journal = WorkJournal(self._workspace, work, None, kind=STEPS, tool=TOOL, tool_version="1")
+        value: JsonDict = {
+            "step": "repair", "action": action, "item": item.key, "item_id": item.item_id,
+            "failed_checks": list(decision.failed), **facts,
+        }  # fmt: skip
+        image = self._workspace.blobs.get(sha256) if sha256 else None
+        journal.note(f"repair {item.item_id}", JournalEntry(value, image))
+
+
+def repaired_dataset(dataset: str) -> str:
+    """Where repaired items of a data set go: `raw-repaired`, then `raw-repaired-2` for repairs of repairs."""
+    read = re.fullmatch(r"(.+-repaired)(?:-(\d+))?", dataset)
+    return f"{read[1]}-{int(read[2] or 1) + 1}" if read else f"{dataset}-repaired"
+
+
+def _next_key(old: str, request: str, sha256: str) -> str:
+    read = re.search(r"-r(\d+)$", old)
+    return f"{request}-{sha256[:8]}-r{int(read[1]) + 1 if read else 1}"
+
+
+def _found_of(item: Item) -> FoundImage:
+    """What the provenance keeps of a search result."""
+    facts = {name: str(item.provenance.get(name) or "") for name in ("title", "creator", "page", "licence_url")}
+    source, key = (str(item.provenance.get(name) or "") for name in ("source", "source_key"))
+    return FoundImage(
+        source, key, facts["page"] or key, facts["title"], "", item.licence or "", facts["licence_url"],
+        facts["creator"], facts["page"], shows=str(item.provenance.get("shows") or ""),
+    )  # fmt: skip

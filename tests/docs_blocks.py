@@ -1,0 +1,118 @@
+"""Code blocks of the documentation, and a folder in which they run: an arena, tables, outputs and images by their names."""
+
+import csv
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image
+
+from imarena.storage import open_workspace
+from tests.conftest import ROOT
+from tests.small_arena import make_arena, write_folders
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SHELL = ("sh", "bash", "console")
+CHECKED = (*SHELL, "python", "yaml", "toml", "json")
+MARK = re.compile(r"<!-- (not run|run by): (\S[^>]*?) -->")
+_FENCE = re.compile(r"^(?P<blank> *)```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^(?P=blank)```", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page, and the mark above it: why it is not run here, or by which test it is."""
+
+    page: str
+    line: int
+    language: str
+    body: str
+    mark: str
+    reason: str
+
+    @property
+    def where(self) -> str:
+        """The page and the line."""
+        return f"{self.page}:{self.line}"
+
+    def commands(self) -> list[list[str]]:
+        """The calls of a shell block. Raises `ValueError` for a line that is no call of imarena."""
+        lines = self.body.replace("\\\n", " ").splitlines()
+        if self.language == "console":
+            lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+        calls = []
+        for line in lines:
+            for part in line.split(" && "):
+                words = shlex.split(part.split(" | ")[0], comments=True)
+                if not words:
+                    continue
+                if words[0] != "imarena":
+                    raise ValueError(f"{self.where}: not a call of imarena: {part}")
+                calls.append(words[1:])
+        return calls
+
+
+def blocks() -> Iterator[Block]:
+    """Every fenced block of every page."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for found in _FENCE.finditer(text):
+            above = text[: found.start()].rstrip("\n").rsplit("\n", 1)[-1]
+            mark = MARK.search(above)
+            yield Block(
+                page.relative_to(ROOT).as_posix(), text[: found.start()].count("\n") + 1, found["language"],
+                found["body"], mark[1] if mark else "", mark[2] if mark else "",
+            )  # fmt: skip
+
+
+def prepare(folder: Path) -> None:
+    """Fill the folder that pages are run in."""
+    make_arena(folder / "arena")
+    write_folders(folder / "arena", folder / "mybench")
+    shutil.copy(folder / "mybench/items.csv", folder / "items.csv")
+    shutil.copytree(folder / "mybench/sources", folder / "sources")
+    outputs = folder / "mybench/outputs"
+    for name, made in (("new", "studio-exact"), ("old", "studio-artefacts")):
+        shutil.copytree(outputs / made, folder / "outputs" / name)
+    source = next((folder / "sources").iterdir())
+    for name in ("cup.png", "source.png", "photo.jpg"):
+        Image.open(source).convert("RGB").save(folder / name)
+    Image.new("L", Image.open(source).size, 255).save(folder / "mask.png")
+    for name in ("edited.png", "output.png", "old.png", "new.png"):
+        Image.open(outputs / "studio-exact" / f"{source.stem}.png").save(folder / name)
+    for name in ("votes.csv", "battles.csv"):
+        _table(folder / name, "left,right,winner,item,rater", _votes())
+    models = ("ash", "elm")
+    ratings = [
+        (f"u{n}", models[m], f"r{r}", (n * 2 + m + r % 2) % 5) for n in range(8) for m in (0, 1) for r in range(3)
+    ]
+    _table(folder / "ratings.csv", "unit,model,rater,value", ratings)
+    scores = [
+        (f"u{n}", models[m], judge, (n * 2 + m) % 5 + n / 10)
+        for judge in ("gpt4o", "LPIPS")
+        for n in range(8)
+        for m in (0, 1)
+    ]
+    _table(folder / "scores.csv", "unit,model,judge,score", scores)
+
+
+def _votes() -> list[tuple[object, ...]]:
+    models, winners = ("ash", "elm", "oak"), ("left", "right", "left", "tie")
+    return [(models[n % 3], models[(n + 1) % 3], winners[n % 4], f"i{n % 8}", f"r{n % 2}") for n in range(48)]
+
+
+def _table(path: Path, header: str, rows: Sequence[tuple[object, ...]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header.split(","))
+        writer.writerows(rows)
+
+
+def judge_arena(folder: Path) -> None:
+    """Scores and battles of the built-in judge in the arena."""
+    from tests.small_arena import battle_all
+
+    with open_workspace(folder / "arena") as workspace:
+        battle_all(workspace)

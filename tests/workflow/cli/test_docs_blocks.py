@@ -1,0 +1,93 @@
+"""Every code block of the documentation is run, is run by another test that is named, or is marked with a reason."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.command import Imarena
+from tests.conftest import ROOT
+from tests.docs_blocks import CHECKED, SHELL, Block, blocks, judge_arena, prepare
+
+BLOCKS = [block for block in blocks() if block.language in CHECKED]
+RUN = {page: list(found) for page, found in groupby((b for b in BLOCKS if not b.mark), lambda block: block.page)}
+RUN = {page: found for page, found in RUN.items() if any(block.language in (*SHELL, "python") for block in found)}
+DONE = (0, 3, 4)
+"""Done, done in part, a gate failed: the exit codes of a call that was understood."""
+
+
+def test_there_are_blocks() -> None:
+    assert len(BLOCKS) > 80
+    assert len(RUN) > 8
+    assert sum(len(found) for found in RUN.values()) > 30
+
+
+@pytest.mark.parametrize("block", [b for b in BLOCKS if b.mark], ids=lambda block: block.where)
+def test_a_mark_is_true(block: Block) -> None:
+    """A test that is named exists and names the page; a reason has words."""
+    if block.mark == "run by":
+        assert Path(block.page).name in (ROOT / block.reason).read_text(encoding="utf-8")
+    else:
+        assert len(block.reason.split()) >= 2
+
+
+def read_json(text: str) -> object:
+    """One document, or one per line."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("block", [b for b in BLOCKS if b.language in ("yaml", "toml", "json")], ids=lambda b: b.where)
+def test_data_can_be_read(block: Block) -> None:
+    if block.mark == "not run":
+        return
+    readers: dict[str, Callable[[str], object]] = {"yaml": yaml.safe_load, "toml": tomllib.loads, "json": read_json}
+    readers[block.language](block.body)
+
+
+def test_blocks_that_run_call_imarena_alone() -> None:
+    """A line for another program is marked, and not skipped in silence."""
+    for found in RUN.values():
+        for block in found:
+            if block.language in SHELL:
+                assert block.commands(), block.where
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("docs") / "prepared"
+    folder.mkdir()
+    prepare(folder)
+    judge_arena(folder)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", sorted(RUN))
+def test_the_blocks_of_a_page_run(page: str, prepared: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "here"
+    shutil.copytree(prepared, folder)
+    run = Imarena(folder)
+    for block in RUN[page]:
+        if block.language == "python":
+            env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+            ended = subprocess.run(
+                [sys.executable, "-c", block.body], cwd=folder, env=env, capture_output=True, text=True, check=False
+            )
+            assert ended.returncode == 0, f"{block.where}\n{ended.stderr[-2000:]}"
+        elif block.language in SHELL:
+            for words in block.commands():
+                done = run(*words, code=None)
+                assert done.code in DONE, (
+                    f"{block.where}: imarena {' '.join(words)}\n{done.out[-800:]}\n{done.err[-800:]}"
+                )

@@ -1,0 +1,35 @@
+"""`imarena agent-ablation`: four settings of the agent are edited, compared and ranked; the report has the table."""
+
+from pathlib import Path
+
+import pytest
+
+from imarena.storage import open_workspace
+from imarena.workflows.boards import Boards
+from imarena.workflows.reporting.papers.cv_arena import MAKERS
+from imarena.workflows.reporting.papers.data import PaperData
+from imarena.workflows.views import View
+from tests.command import Imarena
+
+SETTINGS = ["editor only", "+ understanding", "+ understanding and planning", "full agent (closed loop)"]
+
+
+@pytest.mark.slow
+def test_the_stages_are_ranked_and_the_report_has_the_same_table(tmp_path: Path) -> None:
+    imarena = Imarena(tmp_path)
+    imarena("init", "w")
+    words = ("agent-ablation", "studio-timid", "--studio", "--items", "world-tie-cg", "--items", "world-tie-a")
+    stages = imarena("-w", "w", "--json", *words).json["stages"]
+    assert [stage["setting"] for stage in stages] == SETTINGS
+    assert [stage["editor"] for stage in stages] == [
+        f"{kind}:studio-timid" for kind in ("agent-none", "agent-understand", "agent-plan", "agent")
+    ]
+    assert all(stage["outputs"] == 2 for stage in stages)
+    shown = imarena("-w", "w", *words).out  # nothing is made twice
+    assert "full agent (closed loop)" in shown
+    with open_workspace(tmp_path / "w") as workspace:
+        view = View(workspace)
+        (table,) = MAKERS["agent_stages"](PaperData(view, Boards(view), None, lambda _: "")).tables
+    assert [(row[0], row[1], row[2]) for row in table.rows] == [
+        (stage["setting"], stage["editor"], pytest.approx(stage["rating"])) for stage in stages
+    ]
