@@ -7,7 +7,7 @@ the odd half was looked at once a version. Intervals come from drawing whole ite
 Studio: the bundled benchmark with editors of known order; Kendall's tau of their mean scores and of their battles won,
 and how many battles end as the true quality has it. `--others`: the items that the demo does not use.
 
-    python benchmarks/builtin_judge.py museum [--data DIR]
+    python benchmarks/builtin_judge.py museum [--data DIR] [--items N: a sample of the items]
     python benchmarks/builtin_judge.py studio [--all | --others]
 
 Executors: the same scores and battles answered by threads and by processes; wall and CPU seconds, and whether the
@@ -181,11 +181,13 @@ def tell_editors(ours: Scores, humans: Scores, uids: list[str]) -> None:
         print(f"  {editor:16s} people {by_human[editor]:.3f}   builtin {by_judge[editor]:4.0f}")
 
 
-def museum(data: Path) -> None:
+def museum(data: Path, items: int | None) -> None:
     folder = data / "imagenmuseum" / "Text-Guided_IE"
     humans = human_scores(data / "imagenhub" / "human_ratings" / "Text-Guided_IE")
     gemini = recorded_scores(data / "viescore" / "judge_scores" / "gemini_0shot.json")
     asked = json.loads((folder / "dataset_lookup.json").read_text(encoding="utf-8"))
+    names = sorted(asked)
+    asked = {names[at]: asked[names[at]] for at in np.random.default_rng(0).permutation(len(names))[:items]}
     judge = BuiltinJudge()
     ours: Scores = {}
     battles: list[Battle] = []
@@ -305,6 +307,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["museum", "studio", "executors"])
     parser.add_argument("--data", type=Path, default=None)
+    parser.add_argument("--items", type=int, default=None, help="museum: a random sample of N items")
     parser.add_argument("--all", action="store_true", help="every studio item, not the demo's sample")
     parser.add_argument("--others", action="store_true", help="the studio items outside of the demo's sample")
     parser.add_argument("--count", type=int, default=200, help="questions to each executor")
@@ -323,7 +326,7 @@ def main() -> None:
     data = options.data or Path(os.environ.get("IMARENA_SHARED_DATA", beside))
     if not data.is_dir():
         raise SystemExit(f"No data at {data}: give --data or set IMARENA_SHARED_DATA.")
-    museum(data)
+    museum(data, options.items)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@
 Sources, all openly licensed and none of them part of this project: the photographs of benchmarks/photographs.yaml (half
 `choose` for training, half `report` for the test file), further photographs of gcompris-qt-data and the wallpapers of
 Plasma, cut-out things with an alpha channel of Tux Paint, and scenes of `imarena.studio` before and after an edit.
-Nothing else is read. The same inputs give the same file.
+Nothing else is read. The same inputs give the same file, and its content hash is printed; training records it.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from imarena.preferences import damage_kinds
-from imarena.preferences.small.packing import pack_pictures
+from imarena.preferences.small.packing import pack_pictures, packed_sha256
 from imarena.studio import COLOURS, Scene, random_scene, render_scene
 from imarena.studio.backdrops import BACKDROPS
 from imarena.vision import saliency
@@ -189,8 +189,9 @@ def main() -> None:
     options = parser.parse_args()
     for half, file in (("choose", options.out), ("report", options.test)):
         if file is not None:
-            np.savez_compressed(file, **pack(options, half))
-            print(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+            arrays = pack(options, half)
+            np.savez_compressed(file, **arrays)
+            print(f"{file}: {file.stat().st_size / 1e6:.1f} MB, content SHA-256 {packed_sha256(arrays)}")
 
 
 if __name__ == "__main__":

@@ -31,8 +31,12 @@ class JudgeCard:
     """What it does not see: a board by its verdicts says so."""
     presets: Mapping[str, str] = field(default_factory=dict)
     """The option `preset` to the model that it names."""
+    default_model: str = ""
+    """The model that is asked for where an address is given without one."""
 
 
+EDIVAL_MODEL = "Qwen/Qwen2.5-VL-7B-Instruct"
+"""The vision-language model of EdiVal-Agent."""
 BUILTIN_LIMITS = (
     "objects beyond 80 everyday kinds",
     "faces and expressions",
@@ -52,6 +56,14 @@ CARDS: Mapping[str, JudgeCard] = {
         (0, 1000),
         "Pixels and words, no model: an honest baseline.",
         cannot_judge=BUILTIN_LIMITS,
+    ),
+    "builtin-clip": JudgeCard(
+        "imarena.judges.local.builtin_clip:make",
+        "both",
+        "vision",
+        (0, 1000),
+        "The judge builtin with CLIP's likeness of image and words.",
+        cannot_judge=("faces and expressions", "physics", "likeness to reference images"),
     ),
     "cv-judge": JudgeCard(
         "imarena.judges.chat.cv_judge:make_edit",
@@ -179,6 +191,7 @@ CARDS: Mapping[str, JudgeCard] = {
         (0, 1),
         "Yes or no by a model alone: does the edit follow its instruction (EdiVal's VLM-only baseline)?",
         "instruction_following",
+        default_model=EDIVAL_MODEL,
     ),
     "style-check": JudgeCard(
         "imarena.judges.chat.yes_no:make_style_check",
@@ -259,6 +272,7 @@ CARDS: Mapping[str, JudgeCard] = {
         "EdiVal's scores of object-centric edits, by looking at objects; `-o dimension=` one of overall, "
         "instruction_following, consistency, quality.",
         cannot_judge=("items without a plan of objects and turns",),
+        default_model=EDIVAL_MODEL,
     ),
     "recorded": JudgeCard(
         "imarena.judges.recorded:make", "both", "records", None, "Verdicts from a file, single or pairwise."

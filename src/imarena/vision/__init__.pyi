@@ -86,6 +86,7 @@ from .pretrained.depth_anything import load_depth_anything as load_depth_anythin
 from .pretrained.dinov3 import load_dinov3 as load_dinov3
 from .pretrained.grounding_dino import load_grounding_dino as load_grounding_dino
 from .pretrained.hpsv3 import load_hpsv3 as load_hpsv3
+from .pretrained.minilm import embed_sentences as embed_sentences
 from .pretrained.mobile_sam import load_mobile_sam as load_mobile_sam
 from .pretrained.open_vocabulary import default_phrases as default_phrases
 from .pretrained.owl import load_owl as load_owl

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.vision.frame import LONG_SIDE, Floats, Frame, centre_crop, frame_of
+from imarena.vision.frame import LONG_SIDE, Floats, Frame, centre_crop, detail_of, frame_of
 
 Mask = NDArray[np.bool_]
 
@@ -19,6 +19,8 @@ _FLOOR = 10.0
 _OVER_MEDIAN = 2.5
 _SMALLEST = 0.0005
 _C_STRUCTURE = 9.0
+_FINE = 0.3
+"""Detail (units of lightness) that is too faint to be compared."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,9 @@ class Difference:
     mask: Mask
     regions: tuple[Region, ...]
     aspect_change: float
+    detail_change: float
+    """Log of fine detail at the source's own size, output over source: the median over its textured blocks. Negative is
+    blur or a lower resolution, positive is noise or ringing."""
     colour_blocks: Floats = field(repr=False)
     structure_blocks: Floats = field(repr=False)
 
@@ -133,6 +138,15 @@ def _fitted(source: Frame, output: Image.Image, long_side: int) -> tuple[Frame, 
     return (cropped if far[1] < far[0] else stretched), change
 
 
+def _detail_change(source: Frame, output: Image.Image) -> float:
+    """Blocks of the middle, so that neither an edit of less than half of it nor a flat sky decides."""
+    same = output if output.size == source.full_size else output.resize(source.full_size, Image.Resampling.BICUBIC)
+    maps = [np.abs(cv2.Laplacian(light, cv2.CV_32F)) for light in (source.detail, detail_of(same))]
+    before, after = (blocks(np.asarray(values, dtype=np.float32)) for values in maps)
+    textured = before >= np.median(before)
+    return float(np.median(np.log((after[textured] + _FINE) / (before[textured] + _FINE))))
+
+
 def measure_difference(source: Frame, output: Image.Image, long_side: int = LONG_SIDE) -> Difference:
     """Compare a source at working size with an output of any size."""
     fitted, aspect_change = _fitted(source, output, long_side)
@@ -147,6 +161,7 @@ def measure_difference(source: Frame, output: Image.Image, long_side: int = LONG
         mask=mask,
         regions=regions,
         aspect_change=aspect_change,
+        detail_change=_detail_change(source, output),
         colour_blocks=blocks(colour),
         structure_blocks=blocks(structure),
     )

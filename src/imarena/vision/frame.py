@@ -1,6 +1,6 @@
 """A picture at working size: sRGB and CIE Lab side by side, so that each conversion is paid for once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import cv2
@@ -23,6 +23,8 @@ class Frame:
     full_size: tuple[int, int]
     detail: Floats
     """Lightness (0 to 100) of the middle of the picture at its own size, at most 512 x 512: for pixel-level damage."""
+    full: NDArray[np.uint8] = field(repr=False)
+    """The picture at its own size, (height, width, 3): for a detector, which sees more in it."""
 
     @cached_property
     def lab(self) -> Floats:
@@ -81,7 +83,12 @@ def _scaled(array: NDArray[np.uint8], size: tuple[int, int]) -> Floats:
 def frame_of(image: Image.Image, size: tuple[int, int] | None = None, long_side: int = LONG_SIDE) -> Frame:
     """The picture at `size` (width, height), or at its own working size."""
     array = np.asarray(image.convert("RGB"), dtype=np.uint8)
-    return Frame(_scaled(array, size or working_size(*image.size, long_side)), image.size, _middle(array))
+    return Frame(_scaled(array, size or working_size(*image.size, long_side)), image.size, _middle(array), array)
+
+
+def detail_of(image: Image.Image) -> Floats:
+    """Lightness of the middle of an image at its own size, as `Frame.detail` has it."""
+    return _middle(np.asarray(image.convert("RGB"), dtype=np.uint8))
 
 
 def centre_crop(image: Image.Image, aspect: float) -> Image.Image:

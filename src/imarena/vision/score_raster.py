@@ -16,12 +16,16 @@ GRID = 32
 _FINEST = max(LEVELS)
 
 
-def detection_scores(rgb: NDArray[np.floating]) -> NDArray[np.float32]:
+def detection_scores(rgb: NDArray[np.floating] | NDArray[np.uint8]) -> NDArray[np.float32]:
     """How sure the network is of each of `KINDS` at each place: (80, 32, 32), 0 to 1; under 0.5 it is often wrong.
 
-    `rgb` is sRGB, 0 to 1, shape (height, width, 3). The raster covers the image, whatever its shape.
+    `rgb` is sRGB, 0 to 1 or whole numbers up to 255, shape (height, width, 3). The raster covers the image,
+    whatever its shape.
     """
-    pixels = np.asarray(np.clip(np.asarray(rgb, np.float32) * 255 + 0.5, 0, 255), np.uint8)
+    if rgb.dtype == np.uint8:
+        pixels = np.asarray(rgb, np.uint8)
+    else:
+        pixels = np.asarray(np.clip(np.asarray(rgb, np.float32) * 255 + 0.5, 0, 255), np.uint8)
     return _score_map(pixels.tobytes(), pixels.shape[0], pixels.shape[1])
 
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from imarena.preferences import damage_kinds
-from imarena.preferences.small.packing import pack_pictures, unpack_pictures
+from imarena.preferences.small.packing import pack_pictures, packed_sha256, unpack_pictures
 from imarena.preferences.small.synthesis import EDITS, Dice, Stock, Synthesis, load_stock
 
 SIDE = 128
@@ -52,6 +52,17 @@ def test_packed_pictures_come_back() -> None:
     back = unpack_pictures("photo", pack_pictures("photo", given))
     assert back.shape == given.shape
     assert np.abs(back.astype(int) - given).mean() < 2
+
+
+def test_packing_again_gives_the_same_bytes_and_another_picture_another_hash(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        with (tmp_path / name).open("wb") as sink:
+            np.savez_compressed(sink, allow_pickle=False, **pack_pictures("photo", pictures(2)))
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    hashes = [packed_sha256(pack_pictures("photo", pictures(2, side))) for side in (SIDE, SIDE, SIDE // 2)]
+    assert hashes[0] == hashes[1] != hashes[2]
+    with np.load(tmp_path / "one") as archive:
+        assert packed_sha256({name: archive[name] for name in archive.files}) == hashes[0]
 
 
 @pytest.mark.parametrize("kind", EDITS)
@@ -102,6 +113,7 @@ def test_training_runs_saves_and_exports(packed: Path, tmp_path: Path) -> None:
     trained = train_network(packed, packed, tmp_path, plan, tell=lines.append)
     report = json.loads((tmp_path / "curves.json").read_text())
     assert report["steps"] == 3
+    assert len(report["data_sha256"]["train"]) == 64
     assert set(report["held_out"]) == {"local_warp", "colour_cast", "texture_swap", "object_drift"}
     assert all(len(row) == 10 for row in report["trained"].values())
     source, output = torch.rand(2, 3, 128, 160), torch.rand(2, 3, 128, 160)

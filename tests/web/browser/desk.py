@@ -15,7 +15,7 @@ LONGEST_MS = 60_000
 
 def visitor(browser: Browser) -> Page:
     """Somebody new, with a browser of their own."""
-    context = browser.new_context(viewport=SIZE, color_scheme="light")
+    context = browser.new_context(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
     context.set_default_timeout(LONGEST_MS)
     return context.new_page()
 
@@ -78,6 +78,12 @@ def until(page: Page, told: Callable[[], object]) -> None:
             return
         page.wait_for_timeout(100)
     raise AssertionError(f"it did not come to be within {LONGEST_MS} ms")
+
+
+def still(page: Page) -> None:
+    """Wait until nothing moves or changes its colour, and what was changed last is painted."""
+    until(page, lambda: page.evaluate("document.getAnimations().length === 0"))
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def fits(page: Page) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.browser.desk import become_lead, join, loaded
+from tests.web.browser.desk import become_lead, join, loaded, still
 from tests.web.browser.stage import Stage
 
 pytestmark = pytest.mark.browser
@@ -17,6 +17,8 @@ def violations(page: Page) -> list[str]:
     """What axe finds wrong on the page, one line each."""
     if not AXE.is_file():
         pytest.skip("axe-core is not installed: run 'npm ci' in web/")
+    expect(page.locator("main [aria-busy=true], main[aria-busy=true]")).to_have_count(0)
+    still(page)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
     return [f"{one['id']}: {one['help']} ({one['nodes'][0]['html'][:120]})" for one in found]

@@ -26,6 +26,7 @@ def test_a_leads_windows_are_accessible(page: Page, stage: Stage, theme: str, sh
     page.get_by_role("button", name="A picture is broken").click()
     next_task(page, before)
     page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
     assert violations(page) == []
     become_lead(page, stage)
     stage.change(campaign, {"weekly_quota": 100})
@@ -35,6 +36,7 @@ def test_a_leads_windows_are_accessible(page: Page, stage: Stage, theme: str, sh
     assert violations(page) == []
     shot(page, f"campaign-{theme}")
     page.get_by_role("button", name="Settings").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
     assert violations(page) == []
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)

@@ -164,7 +164,7 @@ def test_a_token_is_made_shown_once_used_and_revoked(keeper: Page, hall: Stage, 
 def test_a_viewer_is_invited_looks_and_is_signed_out(keeper: Page, hall: Stage, browser: Browser) -> None:
     keeper.goto(f"{hall.address}/access")
     people = keeper.get_by_role("region", name="People")
-    people.get_by_label("Name of the rater").fill("Vera")
+    people.get_by_label("Name", exact=True).fill("Vera")
     people.get_by_role("button", name="Create a link").click()
     link = people.get_by_label("Send this link. It is shown only once.").input_value()
     other = visitor(browser)

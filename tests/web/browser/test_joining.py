@@ -1,10 +1,10 @@
 """How raters come and go: links that do not work say why, crowd platforms' parameters, the way back, the weekly quota."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.web.browser.conftest import Shot
-from tests.web.browser.desk import become_lead, join, next_task, open_link, ready, task_of
+from tests.web.browser.desk import become_lead, join, next_task, open_link, ready, task_of, visitor
 from tests.web.browser.stage import Stage
 
 pytestmark = pytest.mark.browser
@@ -67,6 +67,37 @@ def test_a_crowd_worker_comes_by_a_parameter_and_is_sent_back(page: Page, stage:
     page.keyboard.press("b")
     expect(page.get_by_role("link", name="Finish")).to_be_visible()
     assert stage.votes(campaign) == 2
+
+
+def test_the_code_for_how_the_work_ended_is_shown_and_copied(
+    page: Page, stage: Stage, browser: Browser, shot: Shot
+) -> None:
+    """Who completed gets one code, who came when all was taken gets another; both are on the payment list."""
+    codes = {"completed": "DONE-7Q", "quota_full": "FULL-3X"}
+    campaign = stage.campaign("Codes", datasets=["studio"], max_units=1, completion_codes=codes)
+    join(page, stage, campaign, "Ida")
+    expect(page.get_by_test_id("completion-code")).to_have_count(0)
+    page.keyboard.press("t")
+    expect(page.get_by_test_id("completion-code")).to_have_text("DONE-7Q")
+    expect(page.get_by_text("Enter this code on the platform that sent you here.")).to_be_visible()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == "DONE-7Q"
+    shot(page, "completion-code")
+    page.reload()
+    expect(page.get_by_test_id("completion-code")).to_have_text("DONE-7Q")
+    late = visitor(browser)
+    late.goto(stage.invite(campaign, "Late"))
+    expect(late.get_by_text("no tasks left at the moment")).to_be_visible()
+    late.get_by_role("link", name="Open").click()
+    late.get_by_role("button", name="Next").click()
+    late.get_by_role("button", name="Begin").click()
+    expect(late.get_by_test_id("completion-code")).to_have_text("FULL-3X")
+    expect(late.get_by_text("DONE-7Q")).to_have_count(0)
+    late.context.close()
+    rows = stage.get(f"/api/lead/campaigns/{campaign}/payments")["rows"]
+    assert {row["name"]: row["completion_code"] for row in rows} == {"Ida": "DONE-7Q", "Late": "FULL-3X"}
 
 
 def test_the_weekly_quota_ends_the_work_for_now(page: Page, stage: Stage, shot: Shot) -> None:

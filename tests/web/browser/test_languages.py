@@ -30,7 +30,7 @@ def polyglot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 
 def reader(browser: Browser, language: str) -> Page:
-    context = browser.new_context(viewport=SIZE, locale=language, color_scheme="light")
+    context = browser.new_context(viewport=SIZE, locale=language, color_scheme="light", reduced_motion="reduce")
     context.set_default_timeout(LONGEST_MS)
     return context.new_page()
 

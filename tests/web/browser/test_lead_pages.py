@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.web.browser.conftest import Shot
-from tests.web.browser.desk import fits, join, loaded, next_task, task_of, until, visitor
+from tests.web.browser.desk import fits, join, loaded, next_task, ready, task_of, until, visitor
 from tests.web.browser.stage import Stage
 from tests.web.browser.test_accessibility import violations
 
@@ -214,7 +214,9 @@ def test_guidelines_are_markdown_with_a_preview_and_pictures(
 
 
 def test_where_raters_disagree_a_lead_can_decide(lead: Page, stage: Stage, browser: Browser) -> None:
-    campaign = stage.campaign("Disputed", datasets=["alone"], raters_per_unit=2, max_units=1, adjudication="lead")
+    campaign = stage.campaign(
+        "Disputed", datasets=["alone"], raters_per_unit=2, max_units=1, adjudication="lead", adjudication_answers="shown",
+    )  # fmt: skip
     for name, key in (("Fay", "ArrowLeft"), ("Gus", "ArrowRight")):
         page = visitor(browser)
         join(page, stage, campaign, name)
@@ -223,7 +225,19 @@ def test_where_raters_disagree_a_lead_can_decide(lead: Page, stage: Stage, brows
         page.context.close()
     open_campaign(lead, stage, campaign)
     expect(lead.locator(".tile", has_text="Units with disagreement")).to_contain_text("1")
-    expect(lead.get_by_role("link", name="Decide 1 unit")).to_be_visible()
+    lead.get_by_role("link", name="Decide 1 unit").click()
+    lead.get_by_role("button", name="Next").click()
+    lead.get_by_role("button", name="Begin").click()
+    ready(lead)
+    expect(lead.locator(".badge")).to_have_text("Decide")
+    expect(lead.locator(".other-answers")).to_have_text(re.compile("^Earlier answers: (left; right|right; left)$"))
+    lead.keyboard.press("t")
+    expect(lead.locator(".task")).to_have_count(0)
+    open_campaign(lead, stage, campaign)
+    expect(lead.get_by_role("link", name="Decide 1 unit")).to_have_count(0)
+    exported = lead.request.get(f"{stage.address}/api/lead/campaigns/{campaign}/export.csv").text()
+    assert exported.count("adjudication") == 1
+    assert len(exported.splitlines()) == 4, "both kinds of answers are kept"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

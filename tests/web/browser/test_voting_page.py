@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.browser.conftest import Shot
-from tests.web.browser.desk import join, next_task, ready, task_of, until, zoom
+from tests.web.browser.desk import join, next_task, ready, still, task_of, until, zoom
 from tests.web.browser.stage import Stage
 
 pytestmark = pytest.mark.browser
@@ -18,15 +18,15 @@ def test_the_view_stays_from_task_to_task(page: Page, stage: Stage) -> None:
     whole = zoom(page)
     for _ in range(3):
         page.keyboard.press("+")
-    until(page, lambda: zoom(page) > 2 * whole)
-    page.wait_for_timeout(400)
+    still(page)
+    assert zoom(page) > 2 * whole
     times = zoom(page) / whole
     before = task_of(page)
     page.keyboard.press("t")
     next_task(page, before)
     near = zoom(page)
     page.keyboard.press("0")
-    page.wait_for_timeout(400)
+    still(page)
     assert near / zoom(page) == pytest.approx(times, rel=0.05), "as near as before, whatever the size of the pictures"
     page.keyboard.press("w")
     expect(page.locator(".stack")).to_have_attribute("data-mode", "swipe")

@@ -114,7 +114,7 @@ function People({ admin }: { admin: boolean }) {
       <h2>{t.people}</h2>
       <p className="muted">{t.peopleHint}</p>
       <form className="invite-form" onSubmit={send}>
-        <label className="field"><span>{strings.lead.inviteName}</span><input name="name" maxLength={500} /></label>
+        <label className="field"><span>{strings.lead.name}</span><input name="name" maxLength={500} /></label>
         <Roles roles={admin ? ["viewer", "lead"] : ["viewer"]} />
         <label className="field"><span>{t.days}</span><input name="days" type="number" min={1} max={365} defaultValue={14} required /></label>
         <button type="submit" className="primary">{t.makeLink}</button>

@@ -8,6 +8,7 @@ import { isolated } from "../parts/isolated";
 import { ScrollArea } from "../parts/scrollarea";
 import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
+import { leadStrings } from "../strings_lead";
 import { HistoryPlot, ratingOf, short } from "./historyplot";
 
 export function HistoryView({ filters }: { filters: Record<string, string> }) {
@@ -26,7 +27,7 @@ function Past({ history }: { history: RatingHistory }) {
       <figure className="history">
         <HistoryPlot points={points} models={models} />
         <figcaption className="muted">
-          {t.plotCaption(history.method, moment(points[0]!.moment), moment(newest.moment))}
+          {t.plotCaption(leadStrings.board.methods[history.method] ?? history.method, moment(points[0]!.moment), moment(newest.moment))}
         </figcaption>
       </figure>
       <ScrollArea label={t.tabs[3][1]}>

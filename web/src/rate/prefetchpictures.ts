@@ -43,11 +43,11 @@ export function requestEveryPicture(task: TaskOut): void {
   for (const picture of Object.values(picturesBySlot(task))) new Image().src = tileAddress(picture, 0, 0, 0);
 }
 
-/** Ask for pictures anew, past the browser's cache. One that cannot be had is left to the server's refusal. */
+/** Ask the server for pictures, also for those that the browser has kept: a 304 counts. One that cannot be had is left to the server's refusal. */
 export async function requestPictures(task: TaskOut, slots: readonly string[]): Promise<void> {
   const known = picturesBySlot(task);
   const wanted = slots.flatMap((slot) => known[slot] ?? []);
-  await Promise.all(wanted.map((picture) => fetch(withBase(picture.url), { cache: "reload", credentials: "same-origin" }).catch(() => undefined)));
+  await Promise.all(wanted.map((picture) => fetch(withBase(picture.url), { cache: "no-cache", credentials: "same-origin" }).catch(() => undefined)));
 }
 
 /** Width and height of a picture at a level of its tiles. */

@@ -81,7 +81,7 @@ export function makeViewer(element: HTMLElement, picture: Picture, { still = fal
     showNavigationControl: false,
     showNavigator: false,
     mouseNavEnabled: !still,
-    animationTime: 0.25,
+    animationTime: window.matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 0.25,
     springStiffness: 9,
     visibilityRatio: 0.2,
     minZoomImageRatio: 0.5,

@@ -24,7 +24,7 @@ def command(
         str, typer.Option("--image-features", help="An embedder: colour-layout, clip, dino, dinov3 or siglip.")
     ] = "colour-layout",
     text_features: Annotated[
-        str, typer.Option("--text-features", help="words (hashed words and pairs of words) or clip.")
+        str, typer.Option("--text-features", help="words (hashed words and pairs of words), minilm or clip.")
     ] = "words",
 ) -> None:
     """Choose diverse items per task by greedy k-center, and write a folder that `imarena import table` reads."""

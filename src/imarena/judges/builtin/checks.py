@@ -7,6 +7,7 @@ import numpy as np
 from imarena.core.records import JsonDict
 from imarena.judges.builtin.curves import apply_floor, logistic_fall, ramp
 from imarena.judges.builtin.facts import Facts
+from imarena.judges.builtin.likeness import Likeness
 from imarena.language import Edit, EditKind
 from imarena.vision import Difference, Mask, TextLine, is_named, rgb_of, text_match, to_oklab
 
@@ -21,6 +22,8 @@ class RuleInput:
     facts: Facts
     lines: tuple[TextLine, ...] | None = None
     source_lines: tuple[TextLine, ...] | None = None
+    likeness: Likeness | None = None
+    """The likeness of an image and a text, where a model for it is installed."""
 
 
 _DONE = 0.5

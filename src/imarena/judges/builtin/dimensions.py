@@ -41,23 +41,27 @@ def compactness(facts: Facts) -> float:
 
 
 def cleanliness(facts: Facts) -> float:
-    """Freedom from artefacts, 0 to 1: those that the source does not have, or for a new picture its own."""
+    """Freedom from damage that the source does not have, 0 to 1. Each question alone can be wrong about an honest edit,
+    so that none takes more than most of it away.
+    """
     a = facts.artefacts
-    steep = plateau(a.edges_inside, 0.0, 35.0, 1.0, 7.0) * plateau(a.edges_beyond_source, 0.0, 0.08, 1.0, 0.04)
-    harsh = apply_floor(steep, 0.08)
-    beside_source = product(
+    return product(
         (
-            apply_floor(plateau(a.edges_outside, 0.0, 0.10, 0.05, 0.15), 0.2),
-            apply_floor(plateau(a.edges_peak, -0.05, 0.15, 0.12, 0.15), 0.2),
-            apply_floor(plateau(a.contrast, -0.05, 0.08, 0.20, 0.20), 0.2),
-            apply_floor(plateau(a.detail_outside, -0.02, 0.15, 0.12, 0.20), 0.2),
-            harsh,
-            apply_floor(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.55),
+            # A lower resolution, blur or grain everywhere, seen at the source's own size. Coding an image anew costs
+            # some detail too, which people hardly see.
+            apply_floor(plateau(facts.detail_change, -0.45, 0.2, 0.35, 0.35), 0.2),
+            # JPEG blocks that the source has not.
+            apply_floor(plateau(a.blocking, -9.0, 0.25, 1.0, 0.4), 0.4),
+            # The edit itself is a smear, or noise, beside the rest of the picture.
+            apply_floor(plateau(facts.texture_inside, -0.8, 1.3, 0.6, 0.6), 0.35),
+            # It has many edges that are steeper than any in the source: a bad paste.
+            apply_floor(plateau(a.edges_beyond_source, 0.0, 0.15, 1.0, 0.1), 0.5),
+            # It has colours far beyond those of the source.
+            apply_floor(plateau(facts.vividness, -99.0, 15.0, 1.0, 20.0), 0.6),
+            # The whole picture lost or gained contrast.
+            apply_floor(plateau(a.contrast, -0.08, 0.12, 0.20, 0.20), 0.3),
         )
     )
-    by_itself = harsh * apply_floor(ramp(a.detail_outside, -0.8, -0.1), 0.1)
-    share = same_shapes(facts)  # other edges and contrasts are no damage where everything else is new as well
-    return float(beside_source**share * by_itself ** (1.0 - share))
 
 
 def local_dimensions(reading: Reading, facts: Facts, checks: tuple[RuleResult, ...]) -> Dimensions:

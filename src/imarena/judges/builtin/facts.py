@@ -6,10 +6,12 @@ import cv2
 import numpy as np
 
 from imarena.core.records import JsonDict
-from imarena.vision import Artefacts, Difference, Floats, Region, blocks, measure_artefacts, structure_change
+from imarena.vision import Artefacts, Difference, Floats, Frame, Region, blocks, measure_artefacts, structure_change
 
 _FINE = 32
 _TOP = 0.003
+_AROUND = 25
+"""Pixels at working size: half of it is how far the surroundings of a region reach."""
 _ENOUGH = 60
 """Fewer changed pixels than this are too few to measure a texture on."""
 SAME_COLOUR = 3.0
@@ -34,6 +36,16 @@ class Facts:
     """Log of fine detail inside the changed regions, after over before: negative is calmer."""
     joint_contrast: float
     """Log of the strongest change (colour and structure together) over the median one."""
+    apart_before: float
+    """Lab distance of the changed regions' mean colour from that of what is around them, in the source."""
+    apart_after: float
+    """The same in the output: a thing stands out from its surroundings, a filled place does not."""
+    texture_inside: float
+    """Log of fine detail in the output, inside over outside of the changed regions: low is a smear, very high noise."""
+    vividness: float
+    """How far the strongest colours of the changed regions (90th percentile of chroma) lie beyond the source's."""
+    detail_change: float
+    """Log of fine detail at the source's own size, output over source, away from the edit."""
     colour_inside: float
     """Mean colour change inside the changed regions; 0 where there are none."""
     area: float
@@ -83,10 +95,36 @@ def _detail_inside(difference: Difference) -> float:
     return float(np.log((after + 0.3) / (before + 0.3)))
 
 
+def _apart(difference: Difference) -> tuple[float, float]:
+    inside = difference.mask.astype(np.uint8)
+    near, far = (cv2.dilate(inside, np.ones((side, side), np.uint8)) for side in (3, _AROUND))
+    around = (far > 0) & (near == 0)
+    if not around.any():
+        return 0.0, 0.0
+    middles = [(f.lab[difference.mask].mean(axis=0), f.lab[around].mean(axis=0)) for f in _frames(difference)]
+    before, after = (float(np.linalg.norm(here - there)) for here, there in middles)
+    return before, after
+
+
+def _frames(difference: Difference) -> tuple[Frame, Frame]:
+    return difference.source, difference.output
+
+
+def _texture_inside(difference: Difference) -> float:
+    curve = difference.output.curve
+    return float(np.log((curve[difference.mask].mean() + 0.3) / (curve[difference.outside].mean() + 0.3)))
+
+
+def _vividness(difference: Difference) -> float:
+    strongest = np.quantile(difference.source.chroma, 0.99)
+    return float(np.quantile(difference.output.chroma[difference.mask], 0.9) - strongest)
+
+
 def measure(difference: Difference) -> Facts:
     """All facts about one comparison."""
     outside, inside = difference.outside, difference.mask
     some = int(inside.sum()) > _ENOUGH
+    before, after = _apart(difference) if some else (0.0, 0.0)
     shift = (difference.output.lab - difference.source.lab)[outside]
     middle = np.median(shift, axis=0)
     return Facts(
@@ -97,6 +135,11 @@ def measure(difference: Difference) -> Facts:
         layout_change=_layout_change(difference),
         structure_inside=float(difference.structure[inside].mean()) if some else 0.0,
         detail_inside=_detail_inside(difference) if some else 0.0,
+        apart_before=before,
+        apart_after=after,
+        texture_inside=_texture_inside(difference) if some else 0.0,
+        vividness=_vividness(difference) if some else 0.0,
+        detail_change=difference.detail_change,
         joint_contrast=_joint_contrast(difference),
         colour_inside=float(difference.colour[inside].mean()) if inside.any() else 0.0,
         area=difference.area,

@@ -21,6 +21,7 @@ from imarena.judges.builtin.curves import mean
 from imarena.judges.builtin.dimensions import Dimensions, dimensions_of
 from imarena.judges.builtin.facts import as_evidence, measure
 from imarena.judges.builtin.generation import judge_generation
+from imarena.judges.builtin.likeness import Likeness
 from imarena.judges.builtin.pair import Change, change_map, compare_changes
 from imarena.judges.builtin.rules import check_edit
 from imarena.judges.cv_score import (
@@ -47,7 +48,7 @@ from imarena.vision import (
     text_match,
 )
 
-VERSION = "5"
+VERSION = "6"
 _KEPT = 2048
 _PLAIN = 400.0
 """A gap (points) after which a battle's verdict is as sure as it gets."""
@@ -124,8 +125,10 @@ class BuiltinJudge:
     prompt_version = ""
     traits = JudgeTraits(cpu_bound=True)
 
-    def __init__(self, settings: BuiltinSettings | None = None) -> None:
+    def __init__(self, settings: BuiltinSettings | None = None, likeness: Likeness | None = None) -> None:
+        """`likeness` of an image and a text is one more witness where a model for it is installed."""
         self.settings = settings or BuiltinSettings()
+        self._likeness = likeness
         self._assessments: dict[bytes, Assessment] = {}  # no LRUCache: its lock could not go to another process
         combine_dimensions(0, 0, 0, 0, self.settings.weights, self.settings.success_threshold)
 
@@ -234,7 +237,7 @@ class BuiltinJudge:
         facts = measure(difference)
         lines = self._read(reading, difference, output)
         old_lines = self._read_source(reading, source) if lines is not None else None
-        scene = RuleInput(difference, facts, lines, old_lines)
+        scene = RuleInput(difference, facts, lines, old_lines, self._likeness)
         checks = tuple(check_edit(edit, scene) for edit in reading.edits)
         dimensions = dimensions_of(reading, scene, checks)
         evidence: JsonDict = {

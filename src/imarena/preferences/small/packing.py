@@ -3,6 +3,7 @@
 Pictures are kept as quantised cosine coefficients, as JPEG does (quality about 88), ordered by frequency and deflated.
 """
 
+import hashlib
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -26,6 +27,16 @@ def pack_pictures(name: str, pictures: NDArray[np.uint8]) -> dict[str, NDArray[A
     planes = {"low": (unsigned & 255).astype(np.uint8), "high": (unsigned >> 8).astype(np.uint8)}
     packed = {f"{name}_{k}": np.frombuffer(zlib.compress(v.tobytes(), 5), np.uint8) for k, v in planes.items()}
     return {**packed, f"{name}_shape": np.array(numbers.shape)}
+
+
+def packed_sha256(arrays: Mapping[str, Any]) -> str:
+    """One hash over names, types, shapes and bytes of packed arrays, whatever archive holds them."""
+    total = hashlib.sha256()
+    for name in sorted(arrays):
+        values = np.ascontiguousarray(arrays[name])
+        total.update(f"{name} {values.dtype.str} {values.shape}\n".encode())
+        total.update(values.tobytes())
+    return total.hexdigest()
 
 
 def unpack_pictures(name: str, packed: Mapping[str, Any], xp: Any = np, device: str = "cpu") -> Any:

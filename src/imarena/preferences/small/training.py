@@ -17,6 +17,7 @@ import torch
 from torch.nn import functional
 
 from imarena.preferences.small.network import DamageNetwork
+from imarena.preferences.small.packing import packed_sha256
 from imarena.preferences.small.synthesis import Candidates, Dice, Synthesis, load_stock
 
 SIZES = ((512, 512), (512, 512), (384, 512), (512, 384), (448, 448))
@@ -131,6 +132,7 @@ def train_network(
             save_weights(mean_network, out / "weights.npz")
             (out / "curves.json").write_text(json.dumps({"plan": asdict(plan), "training": curve}))
     report: dict[str, Any] = {"plan": asdict(plan), "device": device, "steps": step, "training": curve}
+    report["data_sha256"] = {name: _content_hash(file) for name, file in (("train", train), ("test", test))}
     save_weights(mean_network, out / "weights.npz")
     mean_network.eval()
     tester = Synthesis(load_stock(test, torch, device), Dice(plan.seed + 1, torch, device))
@@ -143,6 +145,11 @@ def train_network(
         tell(f"{name}: {upper:.4f} over the upper half {json.dumps(table)}")
         (out / "curves.json").write_text(json.dumps(report))
     return mean_network
+
+
+def _content_hash(file: Path) -> str:
+    with np.load(file, allow_pickle=False) as archive:
+        return packed_sha256({name: archive[name] for name in archive.files})
 
 
 def _follow(mean: DamageNetwork, network: DamageNetwork, keep: float) -> None:

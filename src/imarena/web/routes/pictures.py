@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 
+from imarena.core import sha256_hex
 from imarena.core.records import ImageRef
 from imarena.web.arena import arena_of
 from imarena.web.callers import LookCaller, RaterCaller
@@ -21,11 +22,14 @@ Index = Annotated[int, Path(ge=0, le=100_000)]
 ExampleId = Annotated[str, Path(max_length=100, pattern=r"^(item|output)_[0-9a-f]{32}$")]
 Identity = Annotated[str, Path(max_length=100, pattern=r"^[a-z]+_[0-9a-f]{32}$")]
 
+NOT_CHANGED = {"description": "The browser has it already; as with 200, a picture of a task counts as requested."}
 JPEG: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"image/jpeg": {"schema": {"type": "string", "format": "binary"}}}}
+    200: {"content": {"image/jpeg": {"schema": {"type": "string", "format": "binary"}}}},
+    304: NOT_CHANGED,
 }
 PNG: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"image/png": {"schema": {"type": "string", "format": "binary"}}}}
+    200: {"content": {"image/png": {"schema": {"type": "string", "format": "binary"}}}},
+    304: NOT_CHANGED,
 }
 
 
@@ -92,7 +96,7 @@ def get_output_tile(
 
 def send_display(request: Request, image: ImageRef) -> Response:
     """A picture as a JPEG that fits a screen."""
-    return _sent(arena_of(request).pictures.display(image), "image/jpeg")
+    return _sent(request, arena_of(request).pictures.display(image), "image/jpeg")
 
 
 def send_tile(request: Request, image: ImageRef, level: int, column: int, row: int) -> Response:
@@ -100,8 +104,14 @@ def send_tile(request: Request, image: ImageRef, level: int, column: int, row: i
     pictures = arena_of(request).pictures
     if not pictures.has_tile(image, level, column, row):
         raise RequestRefused(404, "not_found", "There is no such tile.")
-    return _sent(pictures.tile(image, level, column, row), "image/png")
+    return _sent(request, pictures.tile(image, level, column, row), "image/png")
 
 
-def _sent(data: bytes, media_type: str) -> Response:
-    return Response(data, media_type=media_type, headers={"cache-control": "private, max-age=600"})
+def _sent(request: Request, data: bytes, media_type: str) -> Response:
+    """The bytes, or 304 where the browser names the hash of those that it has; `*` names none."""
+    tag = f'"{sha256_hex(data)[:32]}"'
+    headers = {"cache-control": "private, max-age=600", "etag": tag}
+    kept = request.headers.get("if-none-match", "").split(",")
+    if tag in (one.strip().removeprefix("W/") for one in kept):
+        return Response(status_code=304, headers=headers)
+    return Response(data, media_type=media_type, headers=headers)

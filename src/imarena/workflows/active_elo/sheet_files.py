@@ -115,7 +115,8 @@ def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-_STYLE = """body{font:16px/1.5 system-ui,sans-serif;margin:1rem auto;max-width:1200px;padding:0 1rem}
+_STYLE = """:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;margin:1rem auto;max-width:1200px;padding:0 1rem}
 section{border-top:2px solid #888;padding:1rem 0}h2{margin:0}.pictures{display:flex;gap:1rem;flex-wrap:wrap}
 figure{margin:0;flex:1 1 320px}img{max-width:100%;border:1px solid #888}label{margin-right:1.5rem}
 button{font:inherit;padding:.5rem 1rem}"""
@@ -130,8 +131,9 @@ document.getElementById("state").textContent=missing?missing+" without an answer
 
 def _page(rows: Iterable[Row]) -> Iterator[str]:
     """One page with numbered pictures and the four choices; its button saves the answers as CSV."""
-    yield f"<!doctype html><html lang=en><meta charset=utf-8><title>Which is better?</title><style>{_STYLE}</style>"
-    yield "<h1>Which result carries out the instruction better?</h1>"
+    yield "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+    yield f"<title>Which is better?</title><style>{_STYLE}</style>"
+    yield "<main><h1>Which result carries out the instruction better?</h1>"
     yield "<p>The numbers are the rows of the spreadsheet. Answers are not sent anywhere: save them at the end.</p>"
     for number, row in enumerate(rows, start=FIRST_ROW):
         cells = dict(zip(COLUMNS, map(str, row), strict=True))
@@ -141,11 +143,11 @@ def _page(rows: Iterable[Row]) -> Iterator[str]:
             label = name.removesuffix("_images").removesuffix("_image").capitalize()
             for file in cells[name].split():
                 yield f"<figure><figcaption>{number}: {label}</figcaption>{_picture(file, label)}</figure>"
-        yield "</div><p>"
+        yield f'</div><p role=radiogroup aria-label="Answer {number}">'
         for value, words in CHOICES.items():
             yield f"<label><input type=radio name=row-{number} value={value}> {html.escape(words)}</label>"
         yield "</p></section>"
-    yield "<p><button id=save>Save answers as CSV</button> <span id=state></span></p>"
+    yield "<p><button id=save>Save answers as CSV</button> <span id=state role=status></span></p></main>"
     yield f"<script>{_SCRIPT}</script></html>\n"
 
 

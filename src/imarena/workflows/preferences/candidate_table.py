@@ -14,10 +14,10 @@ from imarena.core import InvalidImage, Progress, UserError, sha256_hex
 from imarena.images import check_image, pixels, read_image_file
 from imarena.preferences import CANDIDATE_TASKS, PER_TASK, hashed_words, joint_features, k_center
 from imarena.tables import read_file
-from imarena.vision import EMBEDDERS, clip_embedder, model_folder
+from imarena.vision import EMBEDDERS, clip_embedder, embed_sentences, model_folder
 
 COLUMNS = frozenset({"key", "image", "instruction", "task"})
-TEXT_FEATURES = ("words", "clip")
+TEXT_FEATURES = ("words", "minilm", "clip")
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,8 @@ def _image_vectors(
 def _text_vectors(texts: Sequence[str], name: str) -> NDArray[np.float32]:
     if name == "words":
         return hashed_words(texts)
+    if name == "minilm":
+        return embed_sentences(texts)
     if name == "clip":
         embed = clip_embedder(model_folder("clip-vit-large-patch14", "Text features"), "auto", "Text features")
         return np.stack([embed(text) for text in texts])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from imarena.stats import RaterReport
 
 FAST_SHARE = 0.25
-"""A rater whose median time is under this share of all raters' median is flagged."""
+"""A rater whose median time is under this share of the others' is flagged."""
 OVERCLAIM_S = 5.0
 """A claimed time that exceeds the measured one by more than this, and by more than as much again, cannot be true: the
 server's clock starts before the page's.
@@ -115,9 +115,10 @@ def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
             before = first.get((cast.vote.rater_id, cast.assignment.unit))
             _add(answers[cast.vote.rater_id], cast, before, known)
     reports = _beside_others(list(answered_tasks(workspace, campaign)))
-    medians = [statistics.median(counts.shorter) for counts in answers.values() if len(counts.shorter) >= FEW]
-    usual = statistics.median(medians) if medians else None
-    work = [_with_answers(people[rater], answers[rater], reports.get(rater), plan, usual) for rater in people]
+    work = [
+        _with_answers(people[rater], answers[rater], reports.get(rater), plan, _usual_pace(answers, rater))
+        for rater in people
+    ]
     live = live_exclusions(workspace)
     return sorted((_with_exclusion(own, live.get(own.rater_id)) for own in work), key=lambda own: own.seq)
 
@@ -241,7 +242,7 @@ def _beside_others(answered: list[AnsweredTask]) -> "dict[str, RaterReport]":
 def _with_answers(
     work: RaterWork, counts: _Answers, report: "RaterReport | None", plan: CampaignPlan, usual: float | None
 ) -> RaterWork:
-    """A rater's work with the figures of their answers. `usual`: the middle one of all raters' median times."""
+    """A rater's work with the figures of their answers. `usual`: the pace of the others."""
     least = forms().pace.least_s.get(plan.kind, 0.0)
     reasons = _reasons(work.rater_id, counts, plan, usual)
     beside = [flag for flag in report.flags if flag != "too_few"] if report is not None else []
@@ -268,6 +269,12 @@ def _with_answers(
     )
 
 
+def _usual_pace(answers: dict[str, _Answers], rater: str) -> float | None:
+    """The median of the median times of the other raters who have answered often enough."""
+    others = (counts.shorter for other, counts in answers.items() if other != rater)
+    return _median([statistics.median(times) for times in others if len(times) >= FEW])
+
+
 def _median(times: list[float]) -> float | None:
     return statistics.median(times) if times else None
 
@@ -289,7 +296,7 @@ def _reasons(
         reasons["contradicts_self"] = {"right": sum(counts.repeats), "asked": len(counts.repeats)}
     if median is not None and len(counts.shorter) >= pace.least_answers and median < least:
         reasons["no_time_to_look"] = {"answers": sum(time < least for time in counts.shorter), "least_s": least}
-    if median is not None and usual and len(counts.shorter) >= FEW and median < FAST_SHARE * usual:
+    elif median is not None and usual is not None and len(counts.shorter) >= FEW and median < FAST_SHARE * usual:
         reasons["very_fast"] = {"median_s": median, "usual_s": usual}
     if left_share is not None and sides >= 2 * FEW and not 0.2 <= left_share <= 0.8:
         reasons["one_sided"] = {"left_share": left_share, "asked": sides}

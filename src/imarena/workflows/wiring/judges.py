@@ -169,9 +169,9 @@ def wire_judge(
     make = _own_judge(name.removeprefix(FUNCTION)) if own else JUDGES.get(kind)
     card = CARDS.get(kind, JudgeCard("", "both", "nothing", None, ""))
     options: JsonDict = {**table, **arguments.options}
-    preset = card.presets.get(str(options.get("preset", "")), "")
-    if preset and not arguments.model:
-        arguments = replace(arguments, model=preset)
+    model = card.presets.get(str(options.get("preset", "")), card.default_model if arguments.base_url else "")
+    if model and not arguments.model:
+        arguments = replace(arguments, model=model)
     door = None
     named = at or arguments.endpoint or arguments.base_url
     if card.needs == "chat" or (named and (card.needs == "optional_chat" or kind not in CARDS)):

@@ -48,7 +48,7 @@ def score(instruction: str, output: Image.Image, judge: Judge = QUIET) -> float:
 
 def test_it_is_a_judge_that_the_catalogue_knows() -> None:
     judge: Judge = JUDGES.get("builtin")({}, None)
-    assert (judge.name, judge.version) == ("builtin", "5")
+    assert (judge.name, judge.version) == ("builtin", "6")
     assert judge.params["margin"] == 10.0
 
 
@@ -294,3 +294,19 @@ def test_a_part_that_is_not_done_is_no_success_whatever_the_mean() -> None:
     assert findings(both, "kept")[1] in ("done", "not done")
     assert both.success is False
     assert findings(look("Make the disc dance.", with_disc((30, 60, 220))), "checks") == ["not checked"]
+
+
+def test_a_recoloured_flat_drawing_is_done_and_a_copy_is_not() -> None:
+    def drawn(colour: tuple[int, int, int]) -> bytes:
+        picture = Image.new("RGB", (384, 288), (235, 235, 225))
+        ImageDraw.Draw(picture).ellipse((120, 70, 260, 210), fill=colour)
+        return png(picture)
+
+    source = drawn((214, 34, 34))
+    done, copy = (
+        asyncio.run(QUIET.judge(Exhibit("Make the red circle blue", output, sources=(source,)))).score
+        for output in (drawn((30, 60, 210)), source)
+    )
+    assert copy == pytest.approx(400)
+    assert done is not None
+    assert done > 800

@@ -11,6 +11,7 @@ from PIL import Image
 from imarena.core import Exhibit, ObjectPlan, ObjectTurn, PlannedEdit
 from imarena.core.errors import UserError
 from imarena.core.records import Mode, Status
+from imarena.judges.edival.ledger import Pixels
 from imarena.judges.local.clip_direction import edit_captions, make
 from imarena.studio import encode_pixels
 from tests.tiny_encoders import make_clip
@@ -67,7 +68,7 @@ def test_the_score_is_the_cosine_of_the_two_directions(tmp_path: Path) -> None:
     processor = transformers.CLIPImageProcessor.from_pretrained(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
 
-    def unit(content: object) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    def unit(content: str | Pixels) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
         with torch.inference_mode():
             if isinstance(content, str):
                 features = model.get_text_features(**tokenizer([content], return_tensors="pt"))

@@ -1,0 +1,57 @@
+"""Image and text in one space (CLIP), where a model is installed: does the changed place, and the whole, come closer to
+what the instruction wants than they were in the source?
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.language import Edit, EditKind
+from imarena.vision import Difference
+
+Pixels = NDArray[np.uint8]
+Likeness = Callable[[Pixels, str], float]
+"""An image (height, width, 3) and a text in, the cosine of their features out."""
+
+_MARGIN = 0.15
+"""Of a changed region's box, added on each side: a thing is recognised by what it stands in."""
+_SMALLEST = 32
+"""Pixels of a crop's side, at least."""
+
+
+def wanted_text(edit: Edit) -> tuple[str, float]:
+    """The text that describes the outcome, and 1; or the thing that shall be gone, and -1."""
+    if edit.kind is EditKind.REMOVE:
+        return f"a photo of {edit.target}", -1.0
+    if edit.kind is EditKind.COLOUR and edit.colours:
+        return f"a photo of {edit.colours[0]} {edit.target}".strip(), 1.0
+    if edit.value:
+        named = f"{edit.value} {edit.target}" if edit.kind is EditKind.MATERIAL else edit.value
+        return f"a photo of {named}".strip(), 1.0
+    return edit.clause, 1.0
+
+
+def _crop(picture: Pixels, box: tuple[float, float, float, float]) -> Pixels:
+    height, width = picture.shape[:2]
+    wide, tall = (box[2] - box[0]) * width, (box[3] - box[1]) * height
+    across, down = max(_MARGIN * wide, (_SMALLEST - wide) / 2), max(_MARGIN * tall, (_SMALLEST - tall) / 2)
+    left, right = max(0, round(box[0] * width - across)), min(width, round(box[2] * width + across))
+    top, bottom = max(0, round(box[1] * height - down)), min(height, round(box[3] * height + down))
+    return np.ascontiguousarray(picture[top : max(bottom, top + 1), left : max(right, left + 1)])
+
+
+def likeness_gains(edit: Edit, difference: Difference, likeness: Likeness) -> dict[str, float]:
+    """How much closer the output is to the wanted text than the source: `likeness`, and `likeness_there` for the
+    largest changed region of a local edit. Cosines, output minus source; the sign is turned for a removal.
+    """
+    text, sign = wanted_text(edit)
+    if not text.strip() or text.strip() == "a photo of":
+        return {}
+    before, after = difference.source.full, difference.output.full
+    gains = {"likeness": sign * (likeness(after, text) - likeness(before, text))}
+    if difference.regions and not edit.whole_image:
+        box = difference.regions[0].box
+        there = likeness(_crop(after, box), text) - likeness(_crop(before, box), text)
+        gains["likeness_there"] = sign * there
+    return gains
