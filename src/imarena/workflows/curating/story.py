@@ -110,8 +110,12 @@ def _plan(value: Any, _: Item) -> str:
 
 
 def _search(value: Any, item: Item) -> str:
-    mine = [at + 1 for at, found in enumerate(value["results"]) if found["key"] == item.provenance.get("source_key")]
-    rank = f"; this image is number {mine[0]}" if mine else ""
+    listed = enumerate(value["results"], start=1)
+    mine = [(at, found) for at, found in listed if found["key"] == item.provenance.get("source_key")]
+    rank = ""
+    if mine:
+        at, found = mine[0]
+        rank = f"; this image is number {at}" + (f", by {found['found_by']}" if found.get("found_by") else "")
     return f"{value['source']}, '{value['query']}': {len(value['results'])} results{rank}"
 
 
