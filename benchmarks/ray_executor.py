@@ -1,6 +1,6 @@
 """What Ray costs per judgment, and what a second worker brings, beside this process alone.
 
-    python -m benchmarks.ray_executor [--calls 40] [--call-s 0.5] [--image-kb 350]
+    PYTHONPATH=. python -m benchmarks.ray_executor [--calls 40] [--call-s 0.5] [--image-kb 350]
 
 Each question carries three images, of which one (the source) is shared by 21 questions, as in a benchmark with 21
 editors. An answer waits for `--call-s` and computes nothing, so that the figures are those of the way there and back.
@@ -88,4 +88,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from benchmarks.ray_executor import main as run  # by its own name: workers import what it sends
+
+    run()

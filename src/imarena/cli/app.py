@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "upgrade": ("upkeep.upgrade", "Upgrade a workspace to the newest schema, after a backup."),
     "gc": ("upkeep.gc", "Remove images that no record refers to."),
     "withdraw": ("upkeep.withdraw", "Remove an image's bytes or a rater's personal data, and leave a tombstone."),
+    "cluster": ("upkeep.cluster", "Check a Ray cluster: what it offers and what is missing."),
     "weights": ("upkeep.weights", "Model weights: list, get, add, verify."),
     "report": ("serving.report", "Write a report: one HTML file, or a folder with tables and plots."),
     "site": ("publishing.site", "Write a static leaderboard site: boards, models, battles with images."),

@@ -1,4 +1,4 @@
-"""A local image library: a folder or a Parquet file, with text search (SQLite FTS5) and, where a model is given, a search
+"""A local image library: a folder or a Parquet file, with text search (SQLite FTS5) and, where a model is given, search
 by text embeddings; both rankings are merged.
 
 What is searched: file and folder names, and the texts of `metadata.csv`, `.jsonl` or `.parquet` in the folder (with

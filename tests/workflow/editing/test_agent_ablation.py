@@ -30,6 +30,6 @@ def test_the_stages_are_ranked_and_the_report_has_the_same_table(tmp_path: Path)
     with open_workspace(tmp_path / "w") as workspace:
         view = View(workspace)
         (table,) = MAKERS["agent_stages"](PaperData(view, Boards(view), None, lambda _: "")).tables
-    assert [(row[0], row[1], row[2]) for row in table.rows] == [
-        (stage["setting"], stage["editor"], pytest.approx(stage["rating"])) for stage in stages
-    ]
+    assert [(row[0], row[1]) for row in table.rows] == [(stage["setting"], stage["editor"]) for stage in stages]
+    ratings = [row[2] for row in table.rows]
+    assert ratings == pytest.approx([stage["rating"] for stage in stages])

@@ -73,7 +73,7 @@ class TextEmbedder:
 
 
 def installed_text_embedder() -> TextEmbedder | None:
-    """MiniLM where its weights and the `vision` extra are installed, else None. Nothing is loaded before its first use."""
+    """MiniLM where its weights and the `vision` extra are installed, else None. It is loaded at its first use."""
     folder = installed_folder(WEIGHTS)
     if folder is None or any(find_spec(package) is None for package in ("torch", "transformers")):
         return None

@@ -141,7 +141,13 @@ def active_report(
     alone = {name: others[name] for name in rewards}
     steps.next("boards side by side")
     boards, missing = side_by_side(workspace, arena, alone, chosen)
-    main = boards.get("corrected") or boards["judge"]
+    main = boards.get("corrected") or boards.get("judge")
+    if main is None:
+        reason = missing.get("judge") or missing.get("corrected") or "too few scores"
+        raise UserError(
+            f"There is no board of '{arena.judge}': {reason}",
+            hint="Score outputs of two editors or more: `imarena judge`.",
+        )
     used = gates or choose_gates(arena, None, None)
     tables = dimension_scores(workspace, arena)
     if not tables:

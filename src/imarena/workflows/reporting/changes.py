@@ -192,7 +192,7 @@ def _section(changes: BoardChanges) -> Section:
             f"({share:.1%}) changed. Changes on these pairs come from the judge or the raters, not from the editors."
         )
     else:
-        points.append("No pair of outputs has a verdict on both boards: what the judge changed cannot be told apart.")
+        points.append("No pair of outputs has a verdict on both boards: the part of the judge is not known.")
     for text, names in (("Only on the old board", changes.left), ("Only on the new board", changes.joined)):
         points += [f"{text}: {', '.join(names)}."] if names else []
     rows: tuple[tuple[Cell, ...], ...] = tuple(

@@ -26,6 +26,8 @@ def agreement_among_judges(forms: Mapping[str, Sequence[JudgeAnswers]]) -> Judge
 
 def _agreement(health: HealthFindings, dimension: str, judges: Sequence[JudgeAnswers]) -> None:
     """On the pairs of battles, for scores by their sign; where none of them fought battles, on all pairs scored."""
+    if len(judges) < 2:
+        return
     keys = set().union(*(answers.keys() for answers in judges)) or set().union(*map(pairs_of_points, judges))
     table = {answers.name: {key: answers.battle(key) for key in keys} for answers in judges}
     shared = [key for key in keys if sum(row[key] is not None for row in table.values()) > 1]
