@@ -103,7 +103,9 @@ def instructions(
     dataset: Annotated[str, typer.Option("--dataset", "-d", help="Instructions and images of a data set.")] = "",
     output: Annotated[Path | None, typer.Option("--output", "-O", help="Write the variants as a table (CSV).")] = None,
     taxonomy: Annotated[str, typer.Option(help="The taxonomy whose tasks should be covered.")] = "cv_arena",
-    endpoint: Annotated[str, typer.Option("--endpoint", help="An endpoint of imarena.toml whose model writes the variants.")] = "",
+    endpoint: Annotated[
+        str, typer.Option("--endpoint", help="An endpoint of imarena.toml whose model writes the variants.")
+    ] = "",
 ) -> None:
     """Suggest paraphrases and easier or harder variants, check feasibility, and report the balance over tasks."""
     from imarena.storage import open_workspace

@@ -41,11 +41,15 @@ def command(
     ] = "offline",
     texts: Annotated[str, typer.Option("--texts", help="Language of texts written into images: en or zh.")] = "en",
     licence: Annotated[str, typer.Option("--licence", help="Licence of the images, stored with every item.")] = "",
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Maximum number of images, in the order of their names.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Maximum number of images, in the order of their names.")
+    ] = None,
     keep_empty: Annotated[
         bool, typer.Option("--keep-empty", help="Write chains for images without objects too.")
     ] = False,
-    concurrency: Annotated[int | None, typer.Option("--concurrency", min=1, max=4096, help="Number of concurrent images.")] = None,
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", min=1, max=4096, help="Number of concurrent images.")
+    ] = None,
     max_cost_usd: Annotated[
         float | None, typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this many US dollars.")
     ] = None,

@@ -11,8 +11,8 @@ from imarena.cli.questions import judging_options
 def command(context: typer.Context, asked: judging_options.JudgingOptions) -> None:
     """Score outputs of items with a plan by EdiVal's rules: one judgment per dimension.
 
-    Same as `imarena judge --judge edival`, run once for each of the four values of `-o dimension=...`. The tools' results
-    are stored as evidence, so each image is analysed once.
+    Same as `imarena judge --judge edival`, run once for each of the four values of `-o dimension=...`. The tools'
+    results are stored as evidence, so each image is analysed once.
     """
     from imarena.workflows.questions import plan_edival
 

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 def command(
     context: typer.Context,
-    judge: Annotated[list[str] | None, typer.Option("--judge", "-j", help="A judge as `imarena status` names it; repeatable. Default: all judges.")] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option("--judge", "-j", help="A judge as `imarena status` names it; repeatable. Default: all judges."),
+    ] = None,
     dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set; repeatable.")] = None,
     against: Annotated[
         str, typer.Option("--against", help="Print differences to this judge with paired-bootstrap intervals.")

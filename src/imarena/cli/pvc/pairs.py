@@ -44,8 +44,12 @@ def make(
     dimension: Annotated[
         str, typer.Option("--dimension", help="With --from votes or judgments: what the verdicts are about.")
     ] = "visual_consistency",
-    judge: Annotated[str, typer.Option("--judge", "-j", help="With --from judgments: the judge whose verdicts are used.")] = "",
-    min_votes: Annotated[int, typer.Option("--min-votes", min=1, help="With --from votes: minimum number of votes per pair.")] = 1,
+    judge: Annotated[
+        str, typer.Option("--judge", "-j", help="With --from judgments: the judge whose verdicts are used.")
+    ] = "",
+    min_votes: Annotated[
+        int, typer.Option("--min-votes", min=1, help="With --from votes: minimum number of votes per pair.")
+    ] = 1,
     min_share: Annotated[
         float, typer.Option("--min-share", min=0.01, max=1.0, help="Share of the votes that the winner needs.")
     ] = 0.5,
