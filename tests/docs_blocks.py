@@ -76,6 +76,7 @@ def prepare(folder: Path) -> None:
     outputs = folder / "mybench/outputs"
     for name, made in (("new", "studio-exact"), ("old", "studio-artefacts")):
         shutil.copytree(outputs / made, folder / "outputs" / name)
+    _own_columns(folder / "mybench", folder / "photos")
     source = next((folder / "sources").iterdir())
     for name in ("cup.png", "source.png", "photo.jpg"):
         Image.open(source).convert("RGB").save(folder / name)
@@ -98,6 +99,15 @@ def prepare(folder: Path) -> None:
     _table(folder / "scores.csv", "unit,model,judge,score", scores)
 
 
+def _own_columns(bench: Path, folder: Path) -> None:
+    """A benchmark whose table has names of its own and one column more, as in the README."""
+    shutil.copytree(bench / "sources", folder / "sources")
+    with (bench / "items.csv").open(newline="", encoding="utf-8") as file:
+        items = list(csv.DictReader(file))
+    rows = [(row["key"], row["instruction"], row["source"], ("ann", "bob")[n % 2]) for n, row in enumerate(items)]
+    _table(folder / "items.csv", "id,prompt,image,photographer", rows)
+
+
 def _votes() -> list[tuple[object, ...]]:
     models, winners = ("ash", "elm", "oak"), ("left", "right", "left", "tie")
     return [(models[n % 3], models[(n + 1) % 3], winners[n % 4], f"i{n % 8}", f"r{n % 2}") for n in range(48)]
@@ -111,8 +121,9 @@ def _table(path: Path, header: str, rows: Sequence[tuple[object, ...]]) -> None:
 
 
 def judge_arena(folder: Path) -> None:
-    """Scores and battles of the built-in judge in the arena."""
+    """Scores and battles of the built-in judge in the arena, and a copy of it under the name of the demo's."""
     from tests.small_arena import battle_all
 
     with open_workspace(folder / "arena") as workspace:
         battle_all(workspace)
+    shutil.copytree(folder / "arena", folder / "imarena-demo")

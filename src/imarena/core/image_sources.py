@@ -45,6 +45,8 @@ class FoundImage:
     """The licence follows from a search filter or a data set's card only: a person has to look at the page."""
     shows: str = ""
     """What the user states that an image of their own library shows: it counts as seen."""
+    found_by: str = ""
+    """Which search of a source with several found it."""
 
     def to_json(self) -> JsonDict:
         """Without empty fields."""

@@ -1,4 +1,5 @@
-"""A local image library: a folder or a Parquet file, with text search (SQLite FTS5).
+"""A local image library: a folder or a Parquet file, with text search (SQLite FTS5) and, where a model is given, search
+by text embeddings; both rankings are merged.
 
 What is searched: file and folder names, and the texts of `metadata.csv`, `.jsonl` or `.parquet` in the folder (with
 `file_name`, as Hugging Face's image folders have it). Images are also looked at once, and the words that the tools find
@@ -29,8 +30,10 @@ from imarena.core import (
     content_id,
     sha256_hex,
 )
+from imarena.curation.text_vectors import TextVectors, merge_rankings
 from imarena.images import read_image_file
 from imarena.tables import column_names, read_file
+from imarena.vision import TextEmbedder
 
 DescribeImage = Callable[[bytes], str]
 """Words for an image without any text of its own."""
@@ -98,7 +101,9 @@ class LibraryContents:
 class LocalLibrary:
     """An index over a folder or Parquet file. It lies in `index`, and only what changed is read again."""
 
-    def __init__(self, path: Path, index: Path, *, licence: str = "", name: str = "local") -> None:
+    def __init__(
+        self, path: Path, index: Path, *, licence: str = "", name: str = "local", embedder: TextEmbedder | None = None
+    ) -> None:
         if not path.exists():
             raise UserError(f"There is no folder or file {path}.", hint="Check the path of the library.")
         self._path = path
@@ -108,6 +113,7 @@ class LocalLibrary:
         index.parent.mkdir(parents=True, exist_ok=True)
         self._parquet: dict[str, list[bytes | None]] = {}
         self._skipped = CauseTally()
+        self._vectors = TextVectors(embedder) if embedder else None
 
     def build(self, describe: DescribeImage | None = None, progress: Progress | None = None) -> LibraryContents:
         """Bring the index up to date. A kill loses at most one description."""
@@ -129,6 +135,8 @@ class LocalLibrary:
             connection.executemany(_FORGET_WORDS, [(key,) for key in gone])
             connection.executemany("DELETE FROM images WHERE key = ?", [(key,) for key in gone])
             connection.commit()
+            if self._vectors is not None:
+                self._vectors.build(connection, progress)
         return LibraryContents(len(entries), self._skipped.causes())
 
     def images(self) -> list[LibraryImage]:
@@ -143,34 +151,49 @@ class LocalLibrary:
         """The library behind the port of sources."""
         with self._connection() as connection:
             rows = connection.execute("SELECT key, stamp, text, shows, licence FROM images ORDER BY key").fetchall()
-        identity = content_id("library", self._name, self._licence, [list(row) for row in rows])
+        embedding = [self._vectors.version] if self._vectors is not None else []
+        identity = content_id("library", self._name, self._licence, [list(row) for row in rows], *embedding)
         return ImageSource(self._name, self._search, self._load, identity)
 
     async def _search(self, query: ImageQuery, limit: int) -> Sequence[FoundImage]:
         return await asyncio.to_thread(self.search, query, limit)
 
     def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
-        """Images with any of the words, those with more and rarer ones first (BM25)."""
+        """Images with any of the words, those with more and rarer ones first (BM25).
+
+        With a text embedding, this ranking is merged with the one by the cosine of the query's and the image's texts.
+        """
         words = [word for word in _WORD.findall(query.text.casefold()) if len(word) > 1 or not word.isascii()]
         if not words:
             return []
-        match = " OR ".join(f'"{word}"' for word in dict.fromkeys(words))
-        excluded = [part for word in query.exclude for part in _WORD.findall(word.casefold())]
-        if excluded:
-            match = f"({match}) NOT ({' OR '.join(f'{chr(34)}{word}{chr(34)}' for word in excluded)})"
+        any_word = " OR ".join(f'"{word}"' for word in dict.fromkeys(words))
+        excluded = " OR ".join(f'"{part}"' for word in query.exclude for part in _WORD.findall(word.casefold()))
+        match = f"({any_word}) NOT ({excluded})" if excluded else any_word
         with self._connection() as connection:
-            rows = connection.execute(
-                "SELECT images.* FROM words JOIN images ON images.rowid = words.rowid WHERE words MATCH ? "
-                "ORDER BY bm25(words, 2.0, 1.0), key LIMIT ?",
-                (match, limit),
-            ).fetchall()
-        return [self._found(dict(row)) for row in rows]
+            ranked = [
+                row["rowid"]
+                for row in connection.execute(
+                    "SELECT words.rowid FROM words JOIN images ON images.rowid = words.rowid WHERE words MATCH ? "
+                    "ORDER BY bm25(words, 2.0, 1.0), key LIMIT ?",
+                    (match, limit),
+                )
+            ]
+            rankings = {"text search": ranked}
+            if self._vectors is not None:
+                query_of = ("SELECT rowid FROM words WHERE words MATCH ?", (excluded,))
+                without = {row["rowid"] for row in connection.execute(*query_of)} if excluded else set()
+                rankings["text embedding"] = self._vectors.nearest(connection, query.text, limit, without)
+            results = []
+            for rowid, found_by in merge_rankings(rankings)[:limit]:
+                row = connection.execute("SELECT * FROM images WHERE rowid = ?", (rowid,)).fetchone()
+                results.append(self._found(row, " and ".join(found_by)))
+        return results
 
-    def _found(self, row: Mapping[str, Any]) -> FoundImage:
+    def _found(self, row: sqlite3.Row, found_by: str) -> FoundImage:
         return FoundImage(
             self._name, row["key"], row["address"], row["title"] or "", row["text"] or "",
             row["licence"] or self._licence, row["licence_url"] or "", row["creator"] or "", row["page"] or "",
-            shows=row["shows"] or "",
+            shows=row["shows"] or "", found_by=found_by,
         )  # fmt: skip
 
     async def _load(self, found: FoundImage) -> bytes:

@@ -125,7 +125,8 @@ class CurationLoop:
 
     def _shortage(self, chosen: int, rounds: int) -> str:
         """How many images are there, and what the best of the others lacks."""
-        why = f"{chosen} of {counted(self._settings.pool, 'image')} after {counted(rounds, 'round')}"
+        reached = f"only {chosen} of {self._settings.pool} images" if chosen else "no image"
+        why = f"{reached} reached the threshold in {counted(rounds, 'round')}"
         below = [(record, scored.score) for record, scored, _ in self._scored.values() if record.outcome == "below"]
         if not below:
             return f"{why}; " + ("no other candidate passed the checks" if self._records else "no query found an image")

@@ -86,7 +86,9 @@ from .pretrained.depth_anything import load_depth_anything as load_depth_anythin
 from .pretrained.dinov3 import load_dinov3 as load_dinov3
 from .pretrained.grounding_dino import load_grounding_dino as load_grounding_dino
 from .pretrained.hpsv3 import load_hpsv3 as load_hpsv3
+from .pretrained.minilm import TextEmbedder as TextEmbedder
 from .pretrained.minilm import embed_sentences as embed_sentences
+from .pretrained.minilm import installed_text_embedder as installed_text_embedder
 from .pretrained.mobile_sam import load_mobile_sam as load_mobile_sam
 from .pretrained.open_vocabulary import default_phrases as default_phrases
 from .pretrained.owl import load_owl as load_owl

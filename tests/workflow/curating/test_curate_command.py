@@ -60,7 +60,7 @@ def test_the_loop_recovers_by_reflection(imarena: Imarena, workspace: Path, tmp_
     (library / "dogs.jpg").unlink()
     left = imarena("--json", *run, "--dataset", "none", code=3).json
     assert (
-        "0 of 1 image after 4 rounds; the best other candidate, coffee.jpg, scores 0.50 and lacks thing: puppy"
+        "no image reached the threshold in 4 rounds; the best other candidate, coffee.jpg, scores 0.50 and lacks thing: puppy"
         in of(left, "turn")["review"]
     )
     assert of(left, "turn")["candidates"] == {"below": 1}

@@ -80,7 +80,7 @@ def run(
     model: Model = "",
     max_cost_usd: MaxCost = None,
 ) -> None:
-    """Collect images for instructions: plan queries, search, check, score, and reflect while the pool is short.
+    """Collect images for instructions: plan queries, search, check, score, and reflect while images are missing.
 
     Run the same command again to continue after a stop and to retry what had no answer.
     """

@@ -24,8 +24,8 @@ def describe_images(
 ) -> None:
     """Write a table with one row per image of a folder; fill in what each image shows, then `curate run` reads it.
 
-    Write the things that an image shows in the column `shows`: they count, also where no detector sees them. The column
-    `seen` lists what the tools see and is not read back. An existing table is never overwritten.
+    Write the things that an image shows in the column `shows`. They count even if no detector finds them. The column
+    `seen` lists what the tools found and is not read back. An existing table is never overwritten.
     """
     from imarena.storage import open_workspace
     from imarena.workflows.curating import describe_folder
@@ -52,7 +52,7 @@ def repair_items(
     candidate: Annotated[bool, typer.Option("--candidate", help="Use the next best candidate of its pool.")] = False,
     crop: Annotated[str, typer.Option(help="Crop its image to LEFT,TOP,RIGHT,BOTTOM in pixels.")] = "",
     instruction: Annotated[str, typer.Option(help="Give it another instruction.")] = "",
-    discard: Annotated[bool, typer.Option("--discard", help="Take it out for good.")] = False,
+    discard: Annotated[bool, typer.Option("--discard", help="Discard it permanently.")] = False,
     verifiers: Annotated[int, typer.Option(min=1, help="Number of people who must have checked an item.")] = 2,
     threshold: Annotated[float | None, typer.Option(min=0, max=1, help="Minimum score of another candidate.")] = None,
     min_long_side: Annotated[int | None, typer.Option(min=16, help="Minimum long side in pixels.")] = None,

@@ -22,7 +22,7 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def log(context: typer.Context, item: Annotated[str, typer.Argument(help="The item's key or id.")]) -> None:
-    """Print the whole story of an image: queries, results, checks, scores, reflections, verifications."""
+    """Print the history of an image: queries, results, checks, scores, reflections, verifications."""
     from imarena.storage import open_workspace
     from imarena.workflows.curating import item_story
 
@@ -81,7 +81,7 @@ def datasheet(
     dataset: Dataset,
     output: Annotated[Path | None, typer.Option("--output", "-O", help="A folder for datasheet.md and plots.")] = None,
 ) -> None:
-    """Print what a data set is made of: sources, licences, resolution, tasks, keywords."""
+    """Print the composition of a data set: sources, licences, resolution, tasks, keywords."""
     from imarena.storage import open_workspace
     from imarena.workflows.curating import datasheet_tables, read_datasheet, save_datasheet
 
@@ -103,7 +103,9 @@ def instructions(
     dataset: Annotated[str, typer.Option("--dataset", "-d", help="Instructions and images of a data set.")] = "",
     output: Annotated[Path | None, typer.Option("--output", "-O", help="Write the variants as a table (CSV).")] = None,
     taxonomy: Annotated[str, typer.Option(help="The taxonomy whose tasks should be covered.")] = "cv_arena",
-    endpoint: Annotated[str, typer.Option("--endpoint", help="An endpoint of imarena.toml: a model writes.")] = "",
+    endpoint: Annotated[
+        str, typer.Option("--endpoint", help="An endpoint of imarena.toml whose model writes the variants.")
+    ] = "",
 ) -> None:
     """Suggest paraphrases and easier or harder variants, check feasibility, and report the balance over tasks."""
     from imarena.storage import open_workspace

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Decomposer = Annotated[
     str,
-    typer.Option("--decomposer", help="Who lists the objects: offline, or an endpoint of imarena.toml (a VLM)."),
+    typer.Option("--decomposer", help="How to list the objects: offline, or an endpoint of imarena.toml (a VLM)."),
 ]
 DetectorName = Annotated[
     str, typer.Option("--detector", help="The detector that finds, or confirms, the objects: efficientdet, ...")
@@ -32,20 +32,24 @@ def command(
     folder: Annotated[Path, typer.Argument(help="A folder of images; folders below it are read too.")],
     dataset: Annotated[str, typer.Option("--dataset", "-d", help="Name of the data set; default: the folder's.")] = "",
     turns: Annotated[int, typer.Option("--turns", "-n", min=1, max=100, help="Instructions per image.")] = 3,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed draws other chains.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Seed for drawing the chains.")] = 0,
     decomposer: Decomposer = "offline",
     detector: DetectorName = "efficientdet",
     writer: Annotated[
         str,
-        typer.Option("--writer", help="Who chooses new objects, texts and backgrounds: offline, or an endpoint."),
+        typer.Option("--writer", help="How to choose new objects, texts and backgrounds: offline, or an endpoint."),
     ] = "offline",
     texts: Annotated[str, typer.Option("--texts", help="Language of texts written into images: en or zh.")] = "en",
-    licence: Annotated[str, typer.Option("--licence", help="Licence of the images, noted in every item.")] = "",
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first images, by name.")] = None,
+    licence: Annotated[str, typer.Option("--licence", help="Licence of the images, stored with every item.")] = "",
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Maximum number of images, in the order of their names.")
+    ] = None,
     keep_empty: Annotated[
         bool, typer.Option("--keep-empty", help="Write chains for images without objects too.")
     ] = False,
-    concurrency: Annotated[int | None, typer.Option("--concurrency", min=1, max=4096, help="Images at once.")] = None,
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", min=1, max=4096, help="Number of concurrent images.")
+    ] = None,
     max_cost_usd: Annotated[
         float | None, typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this many US dollars.")
     ] = None,
@@ -55,7 +59,7 @@ def command(
 ) -> None:
     """Build a benchmark from a folder of images: list their objects and write a chain of edits for each.
 
-    Resumes: images that were decomposed and chains that were written are kept; failures are tried again.
+    Run the same command again to continue: finished images and chains are kept, failures are retried.
     """
     from imarena.clients import Budget
     from imarena.instructions import ChainSettings

@@ -12,11 +12,11 @@ from imarena.cli.edival.build import Decomposer, DetectorName
 
 def command(
     context: typer.Context,
-    picture: Annotated[Path, typer.Argument(help="An image file.")],
+    picture: Annotated[Path, typer.Argument(help="An image file.", metavar="image")],
     decomposer: Decomposer = "offline",
     detector: DetectorName = "efficientdet",
 ) -> None:
-    """List the objects of one image as a benchmark would use them, and what was left out and why."""
+    """List the objects of one image as a benchmark would use them, and list those left out with the reason."""
     from imarena.core import Settings, load_settings
     from imarena.storage import is_workspace
     from imarena.workflows.instructing import decompose_image, scene_document, wire_decomposer

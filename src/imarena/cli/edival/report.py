@@ -11,9 +11,7 @@ from imarena.core import UserError
 
 Judges = Annotated[
     list[str] | None,
-    typer.Option(
-        "--judge", "-j", help="edival, or edival@VERSION; repeatable: the others are compared with the first."
-    ),
+    typer.Option("--judge", "-j", help="edival or edival@VERSION; repeatable. The others are compared with the first."),
 ]
 Rule = Annotated[str, typer.Option("--overall", help="per-turn (sqrt(IF x CC) of a turn) or paper-o4 (pooled).")]
 Complete = Annotated[bool, typer.Option("--complete", help="Only images with an output at every turn.")]
@@ -35,7 +33,7 @@ def command(
     latex: Latex = False,
     out: Out = None,
 ) -> None:
-    """Tables of EdiVal's scores: by editor and turn, by type, consistency, quality, fronts, tool swaps, people."""
+    """Print tables of EdiVal's scores: by editor and turn, by type, consistency, quality, fronts, tools, people."""
     from imarena.storage import open_workspace
     from imarena.workflows.reporting import edival_report, write_edival_report
 

@@ -9,10 +9,10 @@ from imarena.cli.questions import judging_options
 
 @judging_options.with_shared_options
 def command(context: typer.Context, asked: judging_options.JudgingOptions) -> None:
-    """Score outputs of items with a plan by EdiVal's rules: one judgment for each dimension.
+    """Score outputs of items with a plan by EdiVal's rules: one judgment per dimension.
 
-    The same work as `imarena judge --judge edival` with `-o dimension=...` four times. What the tools see is stored as
-    evidence: no image is looked at twice.
+    Same as `imarena judge --judge edival`, run once for each of the four values of `-o dimension=...`. The tools'
+    results are stored as evidence, so each image is analysed once.
     """
     from imarena.workflows.questions import plan_edival
 

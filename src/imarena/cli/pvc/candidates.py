@@ -19,7 +19,7 @@ def command(
     ],
     out: Annotated[Path, typer.Argument(help="A new folder for the chosen items.", show_default=False)],
     per_task: Annotated[int, typer.Option("--per-task", min=1, help="Items per task.")] = 1500,
-    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; repeat for more.")] = None,
+    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; repeatable.")] = None,
     image_features: Annotated[
         str, typer.Option("--image-features", help="An embedder: colour-layout, clip, dino, dinov3 or siglip.")
     ] = "colour-layout",

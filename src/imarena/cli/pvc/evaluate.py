@@ -15,16 +15,19 @@ if TYPE_CHECKING:
 
 def command(
     context: typer.Context,
-    judge: Annotated[list[str] | None, typer.Option("--judge", "-j", help="As `status` names it; all without.")] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option("--judge", "-j", help="A judge as `imarena status` names it; repeatable. Default: all judges."),
+    ] = None,
     dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set; repeatable.")] = None,
     against: Annotated[
-        str, typer.Option("--against", help="A judge: differences to it, with paired-bootstrap intervals.")
+        str, typer.Option("--against", help="Print differences to this judge with paired-bootstrap intervals.")
     ] = "",
     rounds: Annotated[int, typer.Option("--rounds", min=100, help="Bootstrap rounds of the mean over tasks.")] = 1000,
-    by_task: Annotated[bool, typer.Option("--by-task", help="One row per task too.")] = False,
+    by_task: Annotated[bool, typer.Option("--by-task", help="Also print one row per task.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX.")] = False,
 ) -> None:
-    """How far judges agree with people, by data set, dimension and task.
+    """Report how far judges agree with people, by data set, dimension and task.
 
     Strict accuracy counts a judge's ties and failures as wrong; paper-compat accuracy leaves them out. Pointwise rows
     compare two scores. Ask the judges first with `imarena battle` (pairwise, both orders) or `imarena judge`.

@@ -11,7 +11,7 @@ from rich.console import Console
 from imarena.cli.console import emit, print_tables, session
 from imarena.cli.progress import progress_bars
 
-Seed = Annotated[int, typer.Option("--seed", help="Decides the sides and the split.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed for the sides and the split.")]
 
 
 def make(
@@ -44,13 +44,17 @@ def make(
     dimension: Annotated[
         str, typer.Option("--dimension", help="With --from votes or judgments: what the verdicts are about.")
     ] = "visual_consistency",
-    judge: Annotated[str, typer.Option("--judge", "-j", help="With --from judgments: whose verdicts.")] = "",
-    min_votes: Annotated[int, typer.Option("--min-votes", min=1, help="With --from votes: votes per pair.")] = 1,
+    judge: Annotated[
+        str, typer.Option("--judge", "-j", help="With --from judgments: the judge whose verdicts are used.")
+    ] = "",
+    min_votes: Annotated[
+        int, typer.Option("--min-votes", min=1, help="With --from votes: minimum number of votes per pair.")
+    ] = 1,
     min_share: Annotated[
         float, typer.Option("--min-share", min=0.01, max=1.0, help="Share of the votes that the winner needs.")
     ] = 0.5,
     one_order: Annotated[
-        bool, typer.Option("--one-order", help="With --from judgments: accept verdicts in one order.")
+        bool, typer.Option("--one-order", help="With --from judgments: accept pairs judged in one order only.")
     ] = False,
     seed: Seed = 42,
 ) -> None:
@@ -101,7 +105,7 @@ def export(
     split: Annotated[
         str, typer.Option("--split", help="Shares of train, validation and test. Items are never divided.")
     ] = "0.8,0.1,0.1",
-    per_task: Annotated[int | None, typer.Option("--per-task", min=1, help="Pairs per task at most.")] = None,
+    per_task: Annotated[int | None, typer.Option("--per-task", min=1, help="Maximum number of pairs per task.")] = None,
     prompt: Annotated[str, typer.Option("--prompt", help="The judge's prompt: a name, or a YAML file.")] = "pvc-judge",
     seed: Seed = 42,
 ) -> None:

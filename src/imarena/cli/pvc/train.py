@@ -99,7 +99,7 @@ def ablation(
     change: Set = None,
     device: Device = "auto",
 ) -> None:
-    """Train on more and more pairs per task and test on the same held-out pairs (figure 4 of GEditBench v2)."""
+    """Train on increasing numbers of pairs per task and test on the same held-out pairs (figure 4 of GEditBench v2)."""
     from imarena.reports.tables import Column, Number, Table
     from imarena.workflows.preferences import ablation_from_files
 

@@ -2,15 +2,18 @@
 mean about the same lie close.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import UserError
-from imarena.vision.local_models import import_torch, load_pretrained, model_folder
+from imarena.vision.local_models import import_torch, load_pretrained, model_folder, weights_sha256
+from imarena.vision.model_weights.installed import installed_folder
 from imarena.vision.pretrained.placement import Placement, placement_from_environment
 
 WEIGHTS = "all-minilm-l6-v2"
@@ -57,3 +60,21 @@ def embed_sentences(texts: Sequence[str]) -> NDArray[np.float32]:
     """The features of texts by the installed weights (`imarena weights get all-minilm-l6-v2`), (n, d)."""
     import_torch(FEATURE)
     return _encoder(model_folder(WEIGHTS, FEATURE), placement_from_environment()).embed_texts(texts)
+
+
+@dataclass(frozen=True)
+class TextEmbedder:
+    """A model that gives texts vectors, and what they depend on."""
+
+    version: str
+    """The name of the weights and the hash of their files."""
+    embed: Callable[[Sequence[str]], NDArray[np.float32]]
+    """Vectors of length 1, (n, d)."""
+
+
+def installed_text_embedder() -> TextEmbedder | None:
+    """MiniLM where its weights and the `vision` extra are installed, else None. It is loaded at its first use."""
+    folder = installed_folder(WEIGHTS)
+    if folder is None or any(find_spec(package) is None for package in ("torch", "transformers")):
+        return None
+    return TextEmbedder(f"{WEIGHTS} {weights_sha256(folder)[:16]}", embed_sentences)

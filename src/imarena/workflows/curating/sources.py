@@ -8,6 +8,7 @@ from imarena.clients import open_image_source
 from imarena.core import Cause, ImageSource, JsonDict, Progress, UserError, require_licence, sha256_hex, suggestion
 from imarena.curation import LibraryContents, LocalLibrary
 from imarena.storage import Workspace
+from imarena.vision import TextEmbedder, installed_text_embedder
 from imarena.workflows.curating.looking import ImageMemory
 
 WEB = ("google", "openverse", "wikimedia")
@@ -41,7 +42,9 @@ def wire_sources(
         if table is not None or name in WEB or name.startswith(HUB):
             sources.append(_web_source(name, dict(table or {})))
         elif Path(name).exists():
-            library, contents = open_library(workspace, Path(name), stated, describe=describe, progress=progress)
+            library, contents = open_library(
+                workspace, Path(name), stated, describe=describe, progress=progress, embedder=installed_text_embedder()
+            )
             sources.append(library.source())
             skipped += contents.skipped
         else:
@@ -57,12 +60,18 @@ def wire_sources(
 
 
 def open_library(
-    workspace: Workspace, path: Path, licence: str, *, describe: bool, progress: Progress | None
+    workspace: Workspace,
+    path: Path,
+    licence: str,
+    *,
+    describe: bool,
+    progress: Progress | None,
+    embedder: TextEmbedder | None = None,
 ) -> tuple[LocalLibrary, LibraryContents]:
     """A folder or Parquet file as a library whose index is up to date; without any image it raises."""
     place = path.resolve()
     index = workspace.root / "cache" / "libraries" / f"{sha256_hex(str(place).encode())[:16]}-2.db"
-    library = LocalLibrary(place, index, licence=licence, name=place.name)
+    library = LocalLibrary(place, index, licence=licence, name=place.name, embedder=embedder)
     contents = library.build(ImageMemory(workspace).describe if describe else None, progress)
     if not contents.images:
         raise UserError(f"There are no images in {path}.", hint="JPEG, PNG, WebP, GIF, BMP and TIFF files are read.")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from imarena.core import UserError, suggestion
+from imarena.core import UserError, counted, suggestion
 from imarena.core.records import Evidence, Item, JsonDict, Verification
 from imarena.storage import Workspace
 from imarena.workflows.curating.decisions import STEPS
@@ -110,9 +110,13 @@ def _plan(value: Any, _: Item) -> str:
 
 
 def _search(value: Any, item: Item) -> str:
-    mine = [at + 1 for at, found in enumerate(value["results"]) if found["key"] == item.provenance.get("source_key")]
-    rank = f"; this image is number {mine[0]}" if mine else ""
-    return f"{value['source']}, '{value['query']}': {len(value['results'])} results{rank}"
+    listed = enumerate(value["results"], start=1)
+    mine = [(at, found) for at, found in listed if found["key"] == item.provenance.get("source_key")]
+    rank = ""
+    if mine:
+        at, found = mine[0]
+        rank = f"; this image is number {at}" + (f", by {found['found_by']}" if found.get("found_by") else "")
+    return f"{value['source']}, '{value['query']}': {counted(len(value['results']), 'result')}{rank}"
 
 
 def _image(value: Any, _: Item) -> str:
