@@ -54,6 +54,7 @@ from .offers import RaterFacts as RaterFacts
 from .offers import RaterStanding as RaterStanding
 from .offers import TasksGiven as TasksGiven
 from .offers import due_purposes as due_purposes
+from .offers import expected_repeats as expected_repeats
 from .offers import held_work as held_work
 from .offers import known_assignments as known_assignments
 from .offers import may_prefetch as may_prefetch

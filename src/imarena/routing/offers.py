@@ -255,6 +255,14 @@ def tasks_to_come(
     return count
 
 
+def expected_repeats(plan: CampaignPlan, units: int) -> float:
+    """How many repeats a rater who answers `units` tasks gets on average, as `tasks_to_come` counts them.
+
+    From the sixth answer on there are `rate / (1 - rate)` repeats per task, whatever gold comes between.
+    """
+    return max(0, units - REPEAT_GAP) * min(1.0, plan.repeat_rate / (1 - min(plan.repeat_rate, 0.5)))
+
+
 def held_work(purposes: Sequence[str]) -> int:
     """How many of the tasks in hand are real work."""
     return sum(purpose not in TRAINING for purpose in purposes)

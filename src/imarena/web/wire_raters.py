@@ -25,6 +25,8 @@ class CampaignForecastOut(Wire):
     tasks: int
     checks: int
     """Practice, test and gold tasks."""
+    repeats: int
+    """About how many tasks are shown again, if as few raters as possible answer all units."""
     reasons: list[LeftOutReason]
     """Why there are fewer units than there could be."""
 

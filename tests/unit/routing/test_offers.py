@@ -13,6 +13,7 @@ from imarena.routing.offers import (
     RaterStanding,
     TasksGiven,
     due_purposes,
+    expected_repeats,
     fixed_chance,
     known_assignments,
     may_prefetch,
@@ -151,6 +152,18 @@ def test_the_forecast_counts_gold_and_repeats_at_the_moments_at_which_they_come(
     assert tasks_to_come(plan, "c", "r", 3, given, 12, most=1000) == count
     assert tasks_to_come(plan, "c", "r", 3, given, 12, most=7) == 8, "one more than the most: there are more"
     assert tasks_to_come(CampaignPlan(name="c"), "c", "r", 0, TasksGiven(), 9, most=1000) == 9
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3])
+@pytest.mark.parametrize("gold", [(), KNOWN])
+def test_the_forecast_of_repeats_is_the_mean_of_what_raters_get(rate: float, gold: tuple[KnownTask, ...]) -> None:
+    plan = CampaignPlan(name="c", repeat_rate=rate, gold=gold, gold_rate=0.5)
+    units, raters = 30, 400
+    # 30 tasks leave no gold over: it comes at every second chance
+    tasks = [tasks_to_come(plan, "c", f"r{n}", 0, TasksGiven(), units, most=1000) for n in range(raters)]
+    assert expected_repeats(plan, units) == pytest.approx(sum(tasks) / raters - units - len(gold), rel=0.06)
+    assert expected_repeats(plan, 5) == 0, "a repeat lies at least five answers back"
+    assert expected_repeats(CampaignPlan(name="c"), units) == 0
 
 
 def test_chances_are_even() -> None:

@@ -1,5 +1,7 @@
 """No vote without pictures: answers open when all pictures are drawn and the lead's time has passed; fast keys are one vote."""
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
@@ -102,6 +104,8 @@ def test_on_a_phone_both_pictures_are_looked_at(page: Page, stage: Stage, shot: 
     assert left["height"] > 1.5 * source["height"]
     expect(page.locator(".pane.right")).to_be_hidden()
     expect(page.locator(".gate")).to_have_text("See the other picture first: tap “Left” or “Right”")
+    tools = page.get_by_role("group", name="Compare")
+    expect(tools.get_by_role("button").first).to_have_text(re.compile("^One at a time"))
     shot(page, "phone")
     middle = (left["x"] + left["width"] / 2, left["y"] + left["height"] / 2)
     page.mouse.move(middle[0] + 80, middle[1])

@@ -172,6 +172,8 @@ def test_how_many_tasks_is_shown_before_a_campaign_is_made(lead: Page, stage: St
     dialog.get_by_label("Raters per unit").fill("3")
     dialog.get_by_label("Maximum number of units").fill("10")
     expect(forecast).to_contain_text("30 tasks: 10 units, each for 3 raters")
+    dialog.get_by_label("Share of tasks shown twice").fill("0.1")
+    expect(forecast).to_contain_text("plus about 2 repeats (fewer with more raters)")
     forecast.scroll_into_view_if_needed()
     shot(lead, "forecast")
     assert violations(lead) == []

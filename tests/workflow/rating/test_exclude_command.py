@@ -8,7 +8,7 @@ import pytest
 from imarena.core.records import Rater
 from imarena.routing.ballots import Answer
 from imarena.routing.campaign_plan import CampaignPlan
-from imarena.storage import init_workspace
+from imarena.storage import Workspace
 from imarena.workflows.rating.campaigns import create_campaign, plan_units
 from imarena.workflows.rating.held_tasks import HeldTask
 from imarena.workflows.rating.voting import Voting
@@ -19,32 +19,32 @@ RATERS = {"ann": "Ann", "bob": "Bob", "cat": "Bob"}
 
 
 @pytest.fixture
-def arena(tmp_path: Path) -> Path:
-    """A campaign of three raters with practice, a test, gold and repeats; all of it answered."""
-    with init_workspace(tmp_path / "a") as workspace:
-        fill(workspace, items=6, editors=("x", "y", "z"))
-        first, second, *rest = plan_units(workspace, CampaignPlan(name="c"))
-        names = ("item_id", "left_id", "right_id")
+def arena(any_workspace: Workspace) -> Path:
+    """A campaign of three raters with practice, a test, gold and repeats; all of it answered. On each kind of database."""
+    workspace = any_workspace
+    fill(workspace, items=6, editors=("x", "y", "z"))
+    first, second, *rest = plan_units(workspace, CampaignPlan(name="c"))
+    names = ("item_id", "left_id", "right_id")
 
-        def known(unit: object) -> dict[str, object]:
-            return {**{name: getattr(unit, name) for name in names}, "preference": "left"}
+    def known(unit: object) -> dict[str, object]:
+        return {**{name: getattr(unit, name) for name in names}, "preference": "left"}
 
-        plan = CampaignPlan.model_validate({
-            "name": "c", "raters_per_unit": 3, "gold_rate": 0.3, "repeat_rate": 0.3,
-            "practice": [known(first)], "qualification": [known(second)], "gold": [known(unit) for unit in rest[:3]],
-        })  # fmt: skip
-        made = create_campaign(workspace, plan)
-        voting = Voting(workspace)
-        workspace.store.add([Rater(rater_id=identity, name=name) for identity, name in RATERS.items()])
-        for rater in RATERS:
-            voting.join(made.campaign_id, rater)
-            while isinstance(task := voting.next(made.campaign_id, rater), HeldTask):
-                # the left side is the first by name: the same answer whichever side it was shown on
-                chosen = "left" if (task.assignment.left_id or "") < (task.assignment.right_id or "") else "right"
-                if task.assignment.purpose in ("qualification", "gold"):
-                    chosen = str(task.assignment.params["expected"]["preference"])  # type: ignore[index, call-overload]
-                voting.vote(task.address, rater, f"{rater}-{task.address}", Answer(preference=chosen))
-    return tmp_path / "a"
+    plan = CampaignPlan.model_validate({
+        "name": "c", "raters_per_unit": 3, "gold_rate": 0.3, "repeat_rate": 0.3,
+        "practice": [known(first)], "qualification": [known(second)], "gold": [known(unit) for unit in rest[:3]],
+    })  # fmt: skip
+    made = create_campaign(workspace, plan)
+    voting = Voting(workspace)
+    workspace.store.add([Rater(rater_id=identity, name=name) for identity, name in RATERS.items()])
+    for rater in RATERS:
+        voting.join(made.campaign_id, rater)
+        while isinstance(task := voting.next(made.campaign_id, rater), HeldTask):
+            # the left side is the first by name: the same answer whichever side it was shown on
+            chosen = "left" if (task.assignment.left_id or "") < (task.assignment.right_id or "") else "right"
+            if task.assignment.purpose in ("qualification", "gold"):
+                chosen = str(task.assignment.params["expected"]["preference"])  # type: ignore[index, call-overload]
+            voting.vote(task.address, rater, f"{rater}-{task.address}", Answer(preference=chosen))
+    return workspace.root
 
 
 def exported(imarena: Imarena, arena: Path) -> list[dict[str, str]]:

@@ -53,6 +53,10 @@ def test_the_number_of_tasks_is_known_before(imarena: Imarena, arena: Path) -> N
     assert {left["reason"]: left["count"] for left in made["reasons"]} == {
         "outputs_other_editors": 6, "units_over_limit": 2,
     }  # fmt: skip
+    assert (made["checks"], made["repeats"]) == (0, 0)
+    again = ("campaign", "create", "c", "--raters-per-unit", 3, "--repeat-rate", 0.1, "--dry-run")
+    assert imarena("--json", "-w", arena, *again).json["repeats"] == 4, "3 raters, 13 tasks after the fifth, 1 in 9"
+    assert "Tasks shown again (repeats): about 4, fewer with more raters." in imarena("-w", arena, *again).out
     with open_workspace(arena) as workspace:
         assert not list(workspace.store.records(Campaign)), "nothing was stored"
     done = imarena("--json", "-w", arena, *create).json

@@ -125,7 +125,8 @@ function Forecast({ plan, state }: { plan: () => CampaignIn | null; state: strin
     <div className="whole forecast" role="status" aria-label={t.title}>
       {found === null ? <span className="muted">{t.waiting}</span> : (
         <>
-          <strong>{t.tasks(found.tasks, found.units, found.raters_per_unit)}</strong> {found.checks > 0 && <span>{t.checks(found.checks)}</span>}
+          <strong>{t.tasks(found.tasks, found.units, found.raters_per_unit)}</strong> {found.checks > 0 && <span>{t.checks(found.checks)}</span>}{" "}
+          {found.repeats > 0 && <span>{t.repeats(found.repeats)}</span>}
           {found.reasons.length > 0 && <ul className="muted">{found.reasons.map((one) => <li key={one.reason}>{one.text}</li>)}</ul>}
         </>
       )}

@@ -34,6 +34,7 @@ export function PictureView({ group, context, judged, onChoose, overlay, tools }
   const [mode, setMode] = useState<Mode>("side");
   const [lens, setLens] = useState(false);
   const [spot, setSpot] = useState<Spot | null>(null);
+  const oneByOne = useMedia(PHONE) && judged.length === 2;
   const canStack = judged.length + context.length > 1;
   useKeys(viewKeys(group, () => setLens(!lens), canStack ? setMode : undefined));
   if (!judged.length && !context.length) {
@@ -43,11 +44,11 @@ export function PictureView({ group, context, judged, onChoose, overlay, tools }
   return (
     <section className="desk" aria-label={messages.view.pictures}>
       {shownMode === "side" ? (
-        <SideBySide group={group} context={context} judged={judged} onChoose={onChoose} overlay={overlay} panes={{ group, lens, spot, onSpot: setSpot }} />
+        <SideBySide oneByOne={oneByOne} group={group} context={context} judged={judged} onChoose={onChoose} overlay={overlay} panes={{ group, lens, spot, onSpot: setSpot }} />
       ) : (
         <Stacked mode={shownMode} group={group} context={context} judged={judged} />
       )}
-      <Tools group={group} lens={lens} onLens={() => setLens(!lens)} {...(canStack ? { mode, onMode: setMode } : {})}>{tools}</Tools>
+      <Tools group={group} lens={lens} oneByOne={oneByOne} onLens={() => setLens(!lens)} {...(canStack ? { mode, onMode: setMode } : {})}>{tools}</Tools>
     </section>
   );
 }
@@ -59,24 +60,24 @@ export function CompareView({ context, left, right }: { context: readonly Named[
 }
 
 interface SideProps extends Pick<Props, "group" | "context" | "judged" | "onChoose" | "overlay"> {
+  oneByOne: boolean;
   panes: { group: ViewGroup; lens: boolean; spot: Spot | null; onSpot: (spot: Spot | null) => void };
 }
 
-function SideBySide({ group, context, judged, onChoose, overlay, panes }: SideProps) {
+function SideBySide({ oneByOne, group, context, judged, onChoose, overlay, panes }: SideProps) {
   const [shown, setShown] = useState(0);
-  const phone = useMedia(PHONE) && judged.length === 2;
   // Every task starts with its left picture.
   const first = judged[0]?.picture.tiles_url ?? "";
   const [chosen, setChosen] = useState({ first, front: 0 });
   const front = chosen.first === first ? chosen.front : 0;
-  useEffect(() => (phone ? group.onSwipe((step) => setChosen({ first, front: step === 1 ? 1 : 0 })) : undefined), [group, phone, first]);
+  useEffect(() => (oneByOne ? group.onSwipe((step) => setChosen({ first, front: step === 1 ? 1 : 0 })) : undefined), [group, oneByOne, first]);
   const one = context.length + judged.length > MOST_BESIDE + 1;
   const at = Math.min(shown, context.length - 1);
   const beside = one ? context.slice(at, at + 1) : context;
   const sides = judged.length === 2 ? ["left", "right"] : ["result"];
   return (
     <>
-      <div className="panes" data-count={beside.length + judged.length} {...(phone ? { "data-front": sides[front] } : {})}>
+      <div className="panes" data-count={beside.length + judged.length} {...(oneByOne ? { "data-front": sides[front] } : {})}>
         {beside.map((picture, index) => (
           <Pane key={index} {...panes} name={picture.name} picture={picture.picture} className="context">
             {one && (
@@ -86,11 +87,11 @@ function SideBySide({ group, context, judged, onChoose, overlay, panes }: SidePr
           </Pane>
         ))}
         {judged.map((picture, index) => (
-          <Pane key={sides[index]} {...panes} name={picture.name} picture={picture.picture} className={`judged ${sides[index]}`} hidden={phone && index !== front}
+          <Pane key={sides[index]} {...panes} name={picture.name} picture={picture.picture} className={`judged ${sides[index]}`} hidden={oneByOne && index !== front}
             overlay={overlay} onChoose={onChoose && (() => onChoose(index))} />
         ))}
       </div>
-      {phone && (
+      {oneByOne && (
         <Choices label={messages.view.showPicture} value={String(front)} onChange={(value) => setChosen({ first, front: Number(value) })}
           options={judged.map((picture, index) => [String(index), picture.name] as const)} />
       )}

@@ -11,20 +11,22 @@ export type Mode = "side" | StackMode;
 interface Props {
   group: ViewGroup;
   lens: boolean;
+  /** Do the judged pictures lie behind each other in the first view, as on a phone? */
+  oneByOne?: boolean;
   onLens: () => void;
   mode?: Mode;
   onMode?: (mode: Mode) => void;
   children?: ReactNode;
 }
 
-export function Tools({ group, lens, onLens, mode, onMode, children }: Props) {
+export function Tools({ group, lens, oneByOne, onLens, mode, onMode, children }: Props) {
   const t = messages.view;
   return (
     <div className="tools" role="toolbar" aria-label={t.tools}>
       {children}
       {mode && onMode && (
         <Choices label={t.compare} value={mode} onChange={(value) => onMode(value as Mode)}
-          options={[["side", t.side, "V"], ["swipe", t.swipe, "W"], ["flicker", t.flicker, "F"], ["difference", t.difference, "X"]]} />
+          options={[["side", oneByOne ? t.oneByOne : t.side, "V"], ["swipe", t.swipe, "W"], ["flicker", t.flicker, "F"], ["difference", t.difference, "X"]]} />
       )}
       <div className="choices" role="group" aria-label={t.zoom}>
         <button type="button" onClick={() => group.zoomBy(1 / 1.5)} aria-label={t.zoomOut}>−</button>

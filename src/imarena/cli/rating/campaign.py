@@ -102,6 +102,8 @@ def _forecast_text(forecast: "CampaignForecast") -> str:
     ]
     if forecast.checks:
         lines.append(f"Tasks with known answers (practice, test, gold): {forecast.checks:,}.")
+    if forecast.repeats:
+        lines.append(f"Tasks shown again (repeats): about {forecast.repeats:,}, fewer with more raters.")
     return "\n".join([*lines, *_reason_lines(forecast)])
 
 

@@ -52,8 +52,9 @@ def cleanliness(facts: Facts) -> float:
             apply_floor(plateau(facts.detail_change, -0.45, 0.2, 0.35, 0.35), 0.2),
             # JPEG blocks that the source has not.
             apply_floor(plateau(a.blocking, -9.0, 0.25, 1.0, 0.4), 0.4),
-            # The edit itself is a smear, or noise, beside the rest of the picture.
-            apply_floor(plateau(facts.texture_inside, -0.8, 1.3, 0.6, 0.6), 0.35),
+            # The edit itself is a smear beside the rest of the picture, or noise beside it and beside what was there.
+            apply_floor(plateau(facts.texture_inside, -0.8, 99.0, 0.6, 1.0), 0.35),
+            apply_floor(plateau(min(facts.texture_inside, facts.detail_inside), -99.0, 1.3, 1.0, 0.6), 0.35),
             # It has many edges that are steeper than any in the source: a bad paste.
             apply_floor(plateau(a.edges_beyond_source, 0.0, 0.15, 1.0, 0.1), 0.5),
             # It has colours far beyond those of the source.

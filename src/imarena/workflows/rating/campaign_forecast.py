@@ -7,7 +7,7 @@ from typing import Any
 
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Output, Status
-from imarena.routing import CampaignPlan, choose_campaign_items
+from imarena.routing import CampaignPlan, choose_campaign_items, expected_repeats
 from imarena.storage import Workspace, withdrawn_images
 from imarena.workflows.rating.campaigns import candidate_items, check_plan, plan_units
 
@@ -30,6 +30,8 @@ class CampaignForecast:
     tasks: int
     checks: int
     """Practice, test and gold tasks: each rater gets those of the first two, and a share of gold."""
+    repeats: int
+    """About how many tasks are shown again, if as few raters as possible answer all units."""
     reasons: tuple[LeftOut, ...]
 
     def to_json(self) -> dict[str, object]:
@@ -47,7 +49,8 @@ def forecast_campaign(workspace: Workspace, plan: CampaignPlan) -> CampaignForec
         for reason, count in counts.items()
         if count
     )
-    return CampaignForecast(len(units), plan.raters, len(units) * plan.raters, len(plan.known()), reasons)
+    repeats = round(plan.raters * expected_repeats(plan, len(units)))
+    return CampaignForecast(len(units), plan.raters, len(units) * plan.raters, len(plan.known()), repeats, reasons)
 
 
 def _left_out(workspace: Workspace, plan: CampaignPlan, chosen: int) -> Counter[str]:
