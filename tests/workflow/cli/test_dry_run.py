@@ -21,6 +21,7 @@ CALLS: dict[str, list[str]] = {
     "judge": ["judge", "--dry-run"],
     "battle": ["battle", "--dry-run"],
     "objects": ["objects", "--dry-run"],
+    "edival build": ["edival", "build", "data/sources", "--dry-run"],
     "edival score": ["edival", "score", "--dry-run"],
     "health": ["health", "--judge", "builtin", "--probe", "2", "--dry-run"],
     "campaign create": ["campaign", "create", "new", "--dry-run"],
