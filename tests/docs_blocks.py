@@ -67,6 +67,16 @@ def blocks() -> Iterator[Block]:
             )  # fmt: skip
 
 
+def indented_commands() -> list[str]:
+    """Commands in indented blocks, which no test runs: they belong into fences."""
+    return [
+        f"{page.relative_to(ROOT).as_posix()}: {line.strip()}"
+        for page in PAGES
+        for line in _FENCE.sub("", page.read_text(encoding="utf-8")).splitlines()
+        if re.match(r" {4,}(\$ )?(imarena|make|pip|python|from|import) ", line)
+    ]
+
+
 def prepare(folder: Path) -> None:
     """Fill the folder that pages are run in."""
     make_arena(folder / "arena")
@@ -83,8 +93,9 @@ def prepare(folder: Path) -> None:
     Image.new("L", Image.open(source).size, 255).save(folder / "mask.png")
     for name in ("edited.png", "output.png", "old.png", "new.png"):
         Image.open(outputs / "studio-exact" / f"{source.stem}.png").save(folder / name)
-    for name in ("votes.csv", "battles.csv"):
-        _table(folder / name, "left,right,winner,item,rater", _votes())
+    _table(folder / "votes.csv", "left,right,winner,item,rater", _votes())
+    battles = [(*row, ("colour", "removal")[n // 24]) for n, row in enumerate(_votes())]
+    _table(folder / "battles.csv", "left,right,winner,item,rater,task", battles)
     models = ("ash", "elm")
     ratings = [
         (f"u{n}", models[m], f"r{r}", (n * 2 + m + r % 2) % 5) for n in range(8) for m in (0, 1) for r in range(3)

@@ -15,7 +15,7 @@ import yaml
 
 from tests.command import Imarena
 from tests.conftest import ROOT
-from tests.docs_blocks import CHECKED, SHELL, Block, blocks, judge_arena, prepare
+from tests.docs_blocks import CHECKED, SHELL, Block, blocks, indented_commands, judge_arena, prepare
 
 BLOCKS = [block for block in blocks() if block.language in CHECKED]
 RUN = {page: list(found) for page, found in groupby((b for b in BLOCKS if not b.mark), lambda block: block.page)}
@@ -28,6 +28,10 @@ def test_there_are_blocks() -> None:
     assert len(BLOCKS) > 80
     assert len(RUN) > 8
     assert sum(len(found) for found in RUN.values()) > 30
+
+
+def test_commands_are_in_fences() -> None:
+    assert indented_commands() == []
 
 
 @pytest.mark.parametrize("block", [b for b in BLOCKS if b.mark], ids=lambda block: block.where)

@@ -33,7 +33,7 @@ def command(
     latex: Latex = False,
     out: Out = None,
 ) -> None:
-    """Print tables of EdiVal's scores: by editor and turn, by type, consistency, quality, fronts, tools, people."""
+    """Print EdiVal's tables: by editor and turn, by type, consistency, quality, fronts, tool swaps, people."""
     from imarena.storage import open_workspace
     from imarena.workflows.reporting import edival_report, write_edival_report
 
