@@ -48,8 +48,10 @@ def served(
     with (shared / f"{name}.lock").open("w") as lock, ThreadPoolExecutor(1) as aside:  # Playwright's loop runs here
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not original.exists():
-            aside.submit(fill, shared / f"{name}-half").result()
-            (shared / f"{name}-half").rename(original)
+            half = shared / f"{name}-half" / "arena"  # every page shows the name of the folder
+            half.parent.mkdir(exist_ok=True)
+            aside.submit(fill, half).result()
+            half.rename(original)
     root = factory.mktemp(name) / "arena"
     shutil.copytree(original, root)
     if prepare:
