@@ -79,7 +79,7 @@ def test_a_model_without_scores_is_told(workspace: Workspace) -> None:
     assert any("scored no output of z" in text for text in found.warnings)
     board = setting_board(workspace, found, "judge", Options(rounds=20, matrices=False))
     assert [standing.model for standing in board.models] == ["b", "a"]
-    assert any("having no score: z" in text for text in board.warnings)
+    assert any("because they have no score: z" in text for text in board.warnings)
 
 
 def test_a_model_without_scores_is_placed_by_its_votes(workspace: Workspace) -> None:
