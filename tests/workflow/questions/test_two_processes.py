@@ -119,8 +119,7 @@ def test_a_machine_that_is_gone_gives_its_work_back_when_its_claims_expire(arena
         while running.poll() is None and server.counts()["requests"] < QUESTIONS - 2:
             time.sleep(0.02)
         assert running.poll() is None  # it waits
-        with writing(workspace.store.engine) as connection:
-            connection.execute(text("UPDATE claims SET expires = 0 WHERE owner = :o"), {"o": gone.owner})
+        _set_expiry(workspace, gone.owner, "0")
         assert ended(running)["judgments"] == {"ok": QUESTIONS}
         assert server.counts()["requests"] == QUESTIONS
 
@@ -138,6 +137,12 @@ def _questions(workspace: Workspace, server: Server) -> list[str]:
         return [work.work_id for work in plan_cases(now, wired.judge, pointwise_cases(board), board.parents).work]
 
 
+def _set_expiry(workspace: Workspace, owner: str, moment: str) -> None:
+    """Change when an owner's claims expire; 0 is long ago."""
+    with writing(workspace.store.engine) as connection:
+        connection.execute(text(f"UPDATE claims SET expires = {moment} WHERE owner = :o"), {"o": owner})  # noqa: S608
+
+
 @pytest.mark.slow
 def test_what_another_process_got_no_answer_to_counts_as_missing(
     filled: Path, tmp_path: Path, imarena: Imarena
@@ -145,9 +150,17 @@ def test_what_another_process_got_no_answer_to_counts_as_missing(
     """A failed attempt elsewhere is not paid for again in the same run; the next run asks it."""
     root = tmp_path / "a"
     shutil.copytree(filled, root)
-    with fake_server("--fault", "refusal=1.0", "--reply-s", "0.2") as server:
+    with fake_server("--fault", "refusal=1.0", "--reply-s", "0.2") as server, open_workspace(root) as workspace:
         point_at(root, server.url, concurrency=1)
+        holder = Claims(workspace.store.engine, tmp_path / "elsewhere")
+        holder.owner = "another-machine:1234"
+        holder.take(_questions(workspace, server))
+        _set_expiry(workspace, holder.owner, "expires + 100000")
         running = [start(root, *WORDS), start(root, *WORDS)]
+        for process in running:  # both have planned before either asks
+            assert process.stderr is not None
+            assert any("left to another process" in line for line in process.stderr)
+        _set_expiry(workspace, holder.owner, "0")
         for process in running:
             out, _ = process.communicate(timeout=300)
             assert process.returncode == 3

@@ -200,9 +200,15 @@ def _same(board: Board, other: Board) -> bool:
 def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery) -> Iterator[tuple[str, list[Board]]]:
     """A board split by columns of the items: each by the one asked for, else the first board by all that fit."""
     asked = BoardQuery(judge=query.judge, editors=query.editors)
-    if board is main:
-        for by in (query.by,) if query.by is not None else _columns(boards.view):
-            yield by, boards.boards(replace(asked, by=by))
+    if board is main and query.by is not None:
+        yield query.by, boards.boards(replace(asked, by=query.by))
+    elif board is main:
+        for by in _columns(boards.view):
+            try:
+                made = boards.boards(replace(asked, by=by))
+            except UserError:  # some items have this column, but none of those with verdicts
+                continue
+            yield by, made
     elif query.by is not None:
         for title, one in board_queries(boards, asked):
             if title == board.title:
