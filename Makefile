@@ -10,7 +10,7 @@ PYTEST := -n $(WORKERS) --dist loadfile
 SPREAD := -n $(WORKERS) --dist worksteal  # the tests of one file in several processes
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo serve test test-slow test-all lint types imports check check-web docs web browser wheel wheel-demo bench clean
+.PHONY: help demo serve test test-slow test-fuzz test-fuzz-slow test-all lint types imports check check-web docs web browser wheel wheel-demo bench clean
 help:
 	@echo 'make demo      the whole path on the bundled benchmark, offline; ends with the address of its report'
 	@echo 'make serve     the same, then vote and look in a browser'
@@ -77,10 +77,16 @@ serve: $(VENV)/.web $(STATIC)
 test: $(VENV)/.dev $(STATIC) browser
 	$(NPM) test
 	$(BIN)/python -m pytest $(PYTEST) -m 'not torch and not ray and not slow and not fuzz'
-	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and not slow' tests/web/test_api.py
+	$(MAKE) test-fuzz
 
 test-slow: $(VENV)/.dev $(STATIC) browser
 	$(BIN)/python -m pytest $(PYTEST) -m 'slow and not torch and not ray and not fuzz'
+	$(MAKE) test-fuzz-slow
+
+test-fuzz: $(VENV)/.dev $(STATIC)
+	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and not slow' tests/web/test_api.py
+
+test-fuzz-slow: $(VENV)/.dev $(STATIC)
 	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and slow' tests/web/test_api.py
 
 test-all: $(FULL)/.full

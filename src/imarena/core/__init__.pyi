@@ -17,6 +17,8 @@ from .errors import UnknownName as UnknownName
 from .errors import UserError as UserError
 from .errors import error_message as error_message
 from .errors import first_line as first_line
+from .files import replacing as replacing
+from .files import write_whole as write_whole
 from .ids import canonical_json as canonical_json
 from .ids import content_id as content_id
 from .ids import content_number as content_number

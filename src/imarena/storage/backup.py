@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, insert, inspect, literal, select, text, tuple_
 
-from imarena.core import FILE_NAME, VERSION, InvalidImage, Progress, UserError, load_settings, sha256_hex
+from imarena.core import FILE_NAME, VERSION, InvalidImage, Progress, UserError, load_settings, sha256_hex, write_whole
 from imarena.core.records import now
 from imarena.storage import migrate, schema
 from imarena.storage.blob_store import FOLDER, BlobStore, open_blobs
@@ -129,9 +129,8 @@ def restore(
         shutil.copyfile(snapshot / "arena.db", root / "arena.db")
     else:
         _load(snapshot / "arena.db", url or database_url(root, settings))
-    part = root / f"{FILE_NAME}.part"  # last: with it the folder is a workspace, and until then this can be run again
-    part.write_text(settings_with_url(settings_text, url) if url else settings_text, encoding="utf-8")
-    part.replace(root / FILE_NAME)
+    # Last: with it the folder is a workspace, and until then this can be run again.
+    write_whole(root / FILE_NAME, settings_with_url(settings_text, url) if url else settings_text)
     return Snapshot(snapshot, manifest["records"], rows - len(missing), tuple(missing))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from imarena.core import ImarenaError, Noun, UserError, suggestion
+from imarena.core import ImarenaError, Noun, UserError, replacing, suggestion
 from imarena.core.records import Moment
 from imarena.vision.model_weights.entries import NAME_PATTERN, SHA256_PATTERN, WeightsEntry, weights_entries
 from imarena.vision.model_weights.file_checks import WEIGHT_SUFFIXES
@@ -119,9 +119,8 @@ def write_pins(name: str, pins: WeightPins) -> None:
     """Pin a name to the files of its first download."""
     path = weights_root() / "pins" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    _write_flushed(part, pins.model_dump_json(indent=2))
-    part.replace(path)
+    with replacing(path) as part:
+        _write_flushed(part, pins.model_dump_json(indent=2))
 
 
 def check_pins(name: str, known: Mapping[str, str], files: Mapping[str, WeightFile]) -> None:

@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 from typing import IO
 
-from imarena.core import UserError
+from imarena.core import UserError, replacing
 
 MAX_MEMBERS = 100_000
 MAX_MEMBER_BYTES = 4 * 1024**3
@@ -17,15 +17,14 @@ MAX_UNPACKED_BYTES = 16 * 1024**3
 
 def extract_member(archive: Path, member: str, target: Path) -> None:
     """Write one file of an archive (`.whl` or `.tar.gz`) to `target`, beside its place first."""
-    part = target.with_name(target.name + ".part")
     try:
-        if archive.suffix == ".whl":
-            _from_zip(archive, member, part)
-        else:
-            _from_tar(archive, member, part)
+        with replacing(target) as part:
+            if archive.suffix == ".whl":
+                _from_zip(archive, member, part)
+            else:
+                _from_tar(archive, member, part)
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         raise UserError(f"{archive.name} is damaged: {type(error).__name__}.", hint="Download it again.") from error
-    part.replace(target)
 
 
 def _from_tar(archive: Path, member: str, part: Path) -> None:
