@@ -91,6 +91,8 @@ class CampaignIn(Wire):
     adjudication: Literal["off", "rater", "lead"] = "off"
     """Who gets units on which raters disagree: one more rater, or the lead."""
     adjudication_answers: Literal["hidden", "shown"] = "hidden"
+    show_region: bool = False
+    """Outline the edit region on every picture (`imarena pvc regions` finds it)."""
     seed: Annotated[int, Field(ge=0, le=2**31)] = 0
 
 

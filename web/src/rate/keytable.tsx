@@ -3,7 +3,7 @@ import { messages } from "../languages";
 
 type Row = readonly [key: string, text: string];
 
-function keysFor(kind: TaskOut["kind"]): Row[] {
+function keysFor(kind: TaskOut["kind"], region: boolean): Row[] {
   const k = messages.keys;
   const compare: Row[] = [["V", k.side], ["W", k.swipe], ["F", k.flicker], ["X", k.difference]];
   const send: Row = ["Enter", k.send];
@@ -15,17 +15,17 @@ function keysFor(kind: TaskOut["kind"]): Row[] {
   };
   return [
     ...own[kind], ["S", k.skip], ["U", k.undo], ...compare,
-    ["+ −", k.zoom], [k.arrows, k.move], ["0", k.fit], ["P", k.actual], ["M", k.lens], ["?", k.help],
+    ["+ −", k.zoom], [k.arrows, k.move], ["0", k.fit], ["P", k.actual], ["M", k.lens], ...(region ? [["R", k.region] as const] : []), ["?", k.help],
   ];
 }
 
-/** The keys that work on a task of this kind. */
-export function KeyTable({ kind }: { kind: TaskOut["kind"] }) {
+/** The keys that work on a task of this kind; `region`: the edit region is outlined. */
+export function KeyTable({ kind, region = false }: { kind: TaskOut["kind"]; region?: boolean }) {
   return (
     <>
       <p className="touch-only">{messages.keys.touch}</p>
       <dl className="key-table with-keys">
-        {keysFor(kind).map(([key, text]) => (
+        {keysFor(kind, region).map(([key, text]) => (
           <div key={key}>
             <dt><kbd>{key}</kbd></dt>
             <dd>{text}</dd>
