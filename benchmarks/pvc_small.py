@@ -155,9 +155,9 @@ def museum(data: Path, items: int, values: Path | None, scores: Path | None) -> 
     humans = human_scores(data / "imagenhub" / "human_ratings" / "Text-Guided_IE")
     print("Spearman with the overall rating, pooled; mean within an editor")
     for name, value in measures.items():
-        ours = {cell: value(cell) for cell in judged if cell[0] in uids}
-        pooled = interval(partial(agreement, ours, humans), uids)
-        print(f"  {name:10s} {pooled}   {interval(partial(agreement_within, ours, humans), uids)}")
+        given = {cell: value(cell) for cell in judged if cell[0] in uids}
+        pooled = interval(partial(agreement, given, humans), uids)
+        print(f"  {name:10s} {pooled}   {interval(partial(agreement_within, given, humans), uids)}")
 
 
 def _interval(values: NDArray[np.float64], item: NDArray[np.int_], items: int) -> str:
