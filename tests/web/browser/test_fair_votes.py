@@ -107,6 +107,10 @@ def test_on_a_phone_both_pictures_are_looked_at(page: Page, stage: Stage, shot: 
     tools = page.get_by_role("group", name="Compare")
     expect(tools.get_by_role("button").first).to_have_text(re.compile("^One at a time"))
     shot(page, "phone")
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog").locator("dl > div")
+    expect(keys.filter(has_text=re.compile("^V"))).to_have_text("Vone at a time")  # as the tools call it
+    page.keyboard.press("Escape")
     middle = (left["x"] + left["width"] / 2, left["y"] + left["height"] / 2)
     page.mouse.move(middle[0] + 80, middle[1])
     page.mouse.down()
