@@ -3,8 +3,6 @@
 const plural = (count: number, one: string, many: string) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
 export const leadStrings = {
-  signIn: "Sign in",
-
   allowed: {
     signedOut: "Sign in to see this page",
     refused: "You do not have access to this page",
