@@ -2,9 +2,8 @@
 
 import re
 from itertools import pairwise
-from typing import get_args
+from typing import Any, get_args
 
-import click
 import pytest
 
 from imarena.cli.app import LazyGroup
@@ -71,14 +70,12 @@ def calls(text: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("text", sorted({entry.command for entry in paper_entries()} - {"none"}))
 def test_a_command_exists_with_its_options(text: str) -> None:
-    group = LazyGroup()
-    context = click.Context(group)
     assert calls(text)
     for words in calls(text):
-        command = group.get_command(context, words[0])
+        command: Any = LazyGroup().get_command(None, words[0])
         assert command is not None, words
-        if isinstance(command, click.Group):
-            command = command.get_command(context, words[1])
+        if hasattr(command, "list_commands"):
+            command = command.get_command(None, words[1])
             assert command is not None, words
         options = {name for parameter in command.params for name in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= options, words

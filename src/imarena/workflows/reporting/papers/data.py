@@ -18,7 +18,8 @@ from imarena.storage import Workspace
 from imarena.workflows.active_elo import Trial, active_report
 from imarena.workflows.boards import Board, Boards
 from imarena.workflows.reporting.edival import EdiValReport, edival_report
-from imarena.workflows.views import WHOLE, View, first_scores, live_judgments, read_ratings
+from imarena.workflows.studies import JudgeAnswers, PeopleVotes, people_for, read_judges, read_people
+from imarena.workflows.views import WHOLE, View, chosen_judges, first_scores, live_judgments, read_ratings
 
 Values = NDArray[np.float64]
 TRIAL_SEEDS = 20
@@ -145,6 +146,15 @@ class PaperData:
             return active_report(self.workspace, judge, trial=trial, groups=False).to_json()
         except UserError:  # no scores of single outputs, or of fewer than two editors
             return {}
+
+    @cached_property
+    def answers(self) -> tuple[tuple[JudgeAnswers, PeopleVotes], ...]:
+        """The newest form of each judge about the whole, and the votes that it is compared with."""
+        chosen = chosen_judges(self.view, self.judges)
+        people = read_people(self.view)
+        about = {named.name: named.dimensions for named in chosen}
+        newest = [versions[-1] for _, versions in sorted(read_judges(self.view, chosen).items())]
+        return tuple((one, people_for(one, about[one.name], people)) for one in newest if one.dimension == WHOLE)
 
     @cached_property
     def edival(self) -> EdiValReport | None:

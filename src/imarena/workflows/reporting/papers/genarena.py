@@ -17,26 +17,12 @@ from imarena.workflows.studies import (
     PeopleVotes,
     align_columns,
     pairs_of_points,
-    people_for,
     read_aligned_columns,
-    read_judges,
-    read_people,
     verdict_tables,
 )
-from imarena.workflows.views import AT, WHOLE, chosen_judges
+from imarena.workflows.views import AT
 
 POINTWISE, PAIRWISE = "pointwise", "pairwise"
-
-
-def _answers(data: PaperData) -> Iterator[tuple[JudgeAnswers, PeopleVotes]]:
-    """The newest form of each judge about the whole, and the votes that it is compared with."""
-    chosen = chosen_judges(data.view, data.judges)
-    people = read_people(data.view)
-    about = {named.name: named.dimensions for named in chosen}
-    for _, versions in sorted(read_judges(data.view, chosen).items()):
-        newest = versions[-1]
-        if newest.dimension == WHOLE:
-            yield newest, people_for(newest, about[newest.name], people)
 
 
 def _by_protocol(answers: JudgeAnswers, key: PairKey, protocol: str, repeat: int = 0) -> Outcome | None:
@@ -65,7 +51,7 @@ def _figure(figure: Figure | None) -> tuple[Cell, Cell, Cell]:
 def judge_protocols(data: PaperData) -> Block:
     """Table 1: accuracy with people of each judge, pointwise and pairwise."""
     rows: list[tuple[Cell, ...]] = []
-    for answers, people in _answers(data):
+    for answers, people in data.answers:
         for protocol in (POINTWISE, PAIRWISE):
             overall = _accuracy(answers, people, protocol).get("overall")
             if overall is not None and overall.n:
@@ -77,7 +63,7 @@ def judge_protocols(data: PaperData) -> Block:
 def judge_consistency(data: PaperData) -> Block:
     """Table 3: Krippendorff's alpha over repeated questions, pointwise and pairwise."""
     rows: list[tuple[Cell, ...]] = []
-    for answers, _ in _answers(data):
+    for answers, _ in data.answers:
         for protocol, repeats, keys in (
             (POINTWISE, {repeat for _, repeat in answers.points}, pairs_of_points(answers)),
             (PAIRWISE, {repeat for _, repeat in answers.battles}, sorted(answers.keys())),
@@ -106,7 +92,7 @@ def judge_confusion(data: PaperData) -> Block:
 def judge_tracks(data: PaperData) -> Block:
     """Table 6: accuracy of each judge by track (or task)."""
     found = [(answers.judge, _accuracy(answers, people, PAIRWISE if answers.fought else POINTWISE))
-             for answers, people in _answers(data)]  # fmt: skip
+             for answers, people in data.answers]  # fmt: skip
     tracks = sorted({track for _, figures_of in found for track in figures_of} - {"overall"})
     rows = tuple(
         (judge, *(of[name].value if name in of else None for name in (*tracks, "overall")), of["overall"].n)
@@ -121,7 +107,7 @@ def score_differences(data: PaperData) -> Block:
     """Figure A.3: the score of the output that people prefer less that of the other."""
     charts: list[Chart] = []
     texts: list[str] = []
-    for answers, people in _answers(data):
+    for answers, people in data.answers:
         gaps = [
             (answers.points[winner, 0] - answers.points[loser, 0])
             for key, vote, _ in people.votes
@@ -143,9 +129,8 @@ def score_differences(data: PaperData) -> Block:
 
 def protocol_pairs(data: PaperData) -> Iterator[tuple[JudgeAnswers, JudgeAnswers, PeopleVotes]]:
     """Who scores beside who compares: one judge that does both, or two judges that ask the same model."""
-    found = list(_answers(data))
-    for point, _ in found:
-        for pair, people in found:
+    for point, _ in data.answers:
+        for pair, people in data.answers:
             same = point.name == pair.name or (_model(point) and _model(point) == _model(pair))
             if point.points and pair.fought and same:
                 yield point, pair, people
