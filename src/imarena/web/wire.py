@@ -219,7 +219,7 @@ class Ballot(Wire):
 
 
 class OtherAnswer(Wire):
-    """What another rater answered to the same question; nothing tells who it was."""
+    """What another rater answered to the same question, without the name."""
 
     preference: Choice | None = None
     answer: bool | None = None

@@ -129,7 +129,7 @@ function Troubles({ desk }: Pick<TaskProps, "desk">) {
 
 function noticeText(notice: Notice | null): string {
   if (!notice) return "";
-  if (notice.name === "saved" || notice.name === "restored") return `✓ ${counted(messages.vote.savedCount, notice.done)}`;
+  if (notice.name === "saved" || notice.name === "restored") return `✓ ${notice.done ? counted(messages.vote.savedCount, notice.done) : messages.vote.saved}`; // practice and test count nothing
   return messages.vote[notice.name];
 }
 

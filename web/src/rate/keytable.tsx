@@ -1,11 +1,12 @@
 import type { TaskOut } from "../api/schema";
 import { messages } from "../languages";
+import { useNarrow } from "../parts/narrow";
 
 type Row = readonly [key: string, text: string];
 
-function keysFor(kind: TaskOut["kind"], region: boolean): Row[] {
+function keysFor(kind: TaskOut["kind"], oneByOne: boolean, region: boolean): Row[] {
   const k = messages.keys;
-  const compare: Row[] = [["V", k.side], ["W", k.swipe], ["F", k.flicker], ["X", k.difference]];
+  const compare: Row[] = [["V", oneByOne ? k.oneByOne : k.side], ["W", k.swipe], ["F", k.flicker], ["X", k.difference]];
   const send: Row = ["Enter", k.send];
   const own: Record<TaskOut["kind"], Row[]> = {
     preference: [["←", k.left], ["→", k.right], ["T", k.tie], ["B", k.bothBad], [k.clickName, k.click]],
@@ -21,11 +22,12 @@ function keysFor(kind: TaskOut["kind"], region: boolean): Row[] {
 
 /** The keys that work on a task of this kind; `region`: the edit region is outlined. */
 export function KeyTable({ kind, region = false }: { kind: TaskOut["kind"]; region?: boolean }) {
+  const oneByOne = useNarrow() && kind === "preference"; // as the tools call this view
   return (
     <>
       <p className="touch-only">{messages.keys.touch}</p>
       <dl className="key-table with-keys">
-        {keysFor(kind, region).map(([key, text]) => (
+        {keysFor(kind, oneByOne, region).map(([key, text]) => (
           <div key={key}>
             <dt><kbd>{key}</kbd></dt>
             <dd>{text}</dd>

@@ -5,6 +5,7 @@ import type { RegionBox } from "../api/schema";
 import { useKeys } from "../keys";
 import { messages } from "../languages";
 import { Choices } from "../parts/fields";
+import { useNarrow } from "../parts/narrow";
 import { Empty } from "../parts/status";
 import type { Spot } from "./lens";
 import { RegionOutline } from "./overlay";
@@ -12,7 +13,6 @@ import { Pane } from "./pane";
 import { Stack, type Named } from "./stack";
 import { Tools, viewKeys, type Mode } from "./tools";
 import { ViewGroup } from "./viewgroup";
-import { useMedia } from "./usemedia";
 
 interface Props {
   group: ViewGroup;
@@ -29,8 +29,6 @@ interface Props {
   tools?: ReactNode;
 }
 
-/** Two judged pictures do not fit beside each other on a phone: one is shown, and a swipe shows the other. */
-const PHONE = "(max-width: 640px)";
 const MOST_BESIDE = 2;
 
 /** The way to look stays as it was set from one task to the next. */
@@ -38,7 +36,7 @@ export function PictureView({ group, context, judged, onChoose, overlay, region,
   const [mode, setMode] = useState<Mode>("side");
   const [lens, setLens] = useState(false);
   const [spot, setSpot] = useState<Spot | null>(null);
-  const oneByOne = useMedia(PHONE) && judged.length === 2;
+  const oneByOne = useNarrow() && judged.length === 2; // two do not fit beside each other: a swipe shows the other
   const canStack = judged.length + context.length > 1;
   useKeys(viewKeys(group, () => setLens(!lens), canStack ? setMode : undefined));
   if (!judged.length && !context.length) {
