@@ -10,9 +10,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.ids import canonical_json
-from imarena.studio import COLOURS, Scene, random_scene, render_scene
-from imarena.studio.backdrops import BACKDROPS
+from imarena.core import canonical_json
+from imarena.studio import BACKDROPS, COLOURS, Scene, random_scene, render_scene
 
 SIDE = 512
 RENDERED_WITH = ("numpy", "opencv-python-headless", "pillow")

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import VERSION, Detection, Progress
-from imarena.core.ids import content_id
+from imarena.core import VERSION, Detection, Progress, content_id
 from imarena.core.records import Evidence, ImageRef, Item, Output
 from imarena.images import EDIT_BOXES, Mask, boxes_value, components
 from imarena.preferences import EditRegion, Grounder, MaskMaker, find_regions, task_rules
