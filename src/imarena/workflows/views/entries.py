@@ -119,5 +119,5 @@ def _read_outputs(connection: Connection, item_index: dict[str, int]) -> dict[st
     return columns
 
 
-_KINDS = (np.int64, "S", np.int32, np.int32, np.int32, np.int8, np.int32, np.int8, bool)
+_KINDS: tuple[Any, ...] = (np.int64, "S", np.int32, np.int32, np.int32, np.int8, np.int32, np.int8, bool)
 """Of the columns of `_read_outputs`."""

@@ -129,7 +129,8 @@ def _unpacked(seq: IntArray, left: CodeArray, right: CodeArray, packed: IntArray
 def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
     """All pages as one; each part is let go as soon as it is copied."""
     if not parts:
-        parts = [_unpacked(*(np.zeros(0, kind) for kind in (np.int64, np.int32, np.int32, np.int64, np.int64)))]
+        none, nobody = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        parts = [_unpacked(none, nobody, nobody, none, none)]
     return {name: np.concatenate([part.pop(name) for part in parts]) for name in tuple(parts[0])}
 
 
