@@ -10,14 +10,16 @@ PYTEST := -n $(WORKERS) --dist loadfile
 SPREAD := -n $(WORKERS) --dist worksteal  # the tests of one file in several processes
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo serve test test-slow test-fuzz test-fuzz-slow test-all lint types imports check check-web docs web browser wheel wheel-demo bench clean
+.PHONY: help demo serve pictures test test-browser test-slow test-fuzz test-fuzz-slow test-all lint types imports check check-web docs web browser wheel wheel-demo bench clean
 help:
 	@echo 'make demo      the whole path on the bundled benchmark, offline; ends with the address of its report'
 	@echo 'make serve     the same, then vote and look in a browser'
-	@echo 'make test      the tests that need neither torch nor Ray'
+	@echo 'make test      the tests that need neither torch nor Ray nor a browser'
+	@echo 'make test-browser  the pages, in a real Chromium'
 	@echo 'make test-slow simulations, kills and the demo: what takes minutes'
 	@echo 'make test-all  the tests that do (a second environment, .venv-full)'
 	@echo 'make check     lint, types and import rules, of Python and of the pages'
+	@echo 'make pictures  the images of the web application in the guides, taken anew by the tests that show these pages'
 	@echo 'make docs      the documentation site in build/docs; warnings are errors'
 	@echo 'make bench     speed and memory, with peers in the same run'
 
@@ -74,14 +76,24 @@ $(VENV)/.web: pyproject.toml | $(BIN)/python
 serve: $(VENV)/.web $(STATIC)
 	$(BIN)/imarena demo --serve
 
-test: $(VENV)/.dev $(STATIC) browser
+test: $(VENV)/.dev $(STATIC)
 	$(NPM) test
-	$(BIN)/python -m pytest $(PYTEST) -m 'not torch and not ray and not slow and not fuzz'
+	$(BIN)/python -m pytest $(PYTEST) -m 'not torch and not ray and not slow and not fuzz and not browser'
 	$(MAKE) test-fuzz
+
+test-browser: $(VENV)/.dev $(STATIC) browser
+	$(BIN)/python -m pytest $(PYTEST) -m 'browser and not slow' tests/web/browser
 
 test-slow: $(VENV)/.dev $(STATIC) browser
 	$(BIN)/python -m pytest $(PYTEST) -m 'slow and not torch and not ray and not fuzz'
 	$(MAKE) test-fuzz-slow
+
+# The images of the web application in the guides. One process: a page shows what the tests before it did.
+PICTURES := docs/guide/images
+pictures: $(VENV)/.dev $(STATIC) browser
+	@fc-list :lang=zh | grep -q . || echo 'No Chinese font: web-chinese.png will show boxes (Debian: fonts-wqy-zenhei).' >&2
+	rm -f $(PICTURES)/web-*.png
+	IMARENA_SCREENSHOTS=$(CURDIR)/$(PICTURES) $(BIN)/python -m pytest tests/web/browser
 
 test-fuzz: $(VENV)/.dev $(STATIC)
 	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and not slow' tests/web/test_api.py

@@ -10,7 +10,8 @@ training never saw apart. SSIM and the mean difference of the whole image stand 
 
 Museum: ImagenHub's text-guided edits by eight editors; every pair of outputs whose mean human rating differs. Accuracy
 beside SSIM, LPIPS (as VIEScore's authors recorded it), shift-tolerant LPIPS and `builtin`, and the difference to each
-with a 95 % interval from drawing whole items, paired. `--values` keeps the metrics (as perceptual_metrics.py does) and
+with a 95 % interval from drawing whole items, paired; then the Spearman correlation of each with the overall rating,
+pooled and within an editor. `--values` keeps the metrics (as perceptual_metrics.py does) and
 `--scores` the scores of the two judges, so that a second run computes nothing again. `--items`: a sample of the items.
 
 Speed: milliseconds of CPU time for a pair at 512 x 512 pixels, one thread, pictures decoded.
@@ -23,13 +24,14 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.builtin_judge import EDITORS
+from benchmarks.builtin_judge import EDITORS, agreement, agreement_within, human_scores, interval
 from benchmarks.perceptual_metrics import human_means, measured, stored_values
 from imarena.core.protocols import Exhibit
 from imarena.images import pixels
@@ -150,6 +152,12 @@ def museum(data: Path, items: int, values: Path | None, scores: Path | None) -> 
             print(f"  {name:10s} {_interval(ours, item, len(uids))}", end="")
             minus = _interval(right["pvc-small"] - ours, item, len(uids))
             print("" if name == "pvc-small" else f"   pvc-small minus it {minus}")
+    humans = human_scores(data / "imagenhub" / "human_ratings" / "Text-Guided_IE")
+    print("Spearman with the overall rating, pooled; mean within an editor")
+    for name, value in measures.items():
+        given = {cell: value(cell) for cell in judged if cell[0] in uids}
+        pooled = interval(partial(agreement, given, humans), uids)
+        print(f"  {name:10s} {pooled}   {interval(partial(agreement_within, given, humans), uids)}")
 
 
 def _interval(values: NDArray[np.float64], item: NDArray[np.int_], items: int) -> str:

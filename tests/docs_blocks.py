@@ -12,7 +12,7 @@ from PIL import Image
 
 from imarena.storage import open_workspace
 from tests.conftest import ROOT
-from tests.small_arena import make_arena, write_folders
+from tests.small_arena import HABITS, make_arena, write_folders
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SHELL = ("sh", "bash", "console")
@@ -96,6 +96,8 @@ def prepare(folder: Path) -> None:
     _table(folder / "votes.csv", "left,right,winner,item,rater", _votes())
     battles = [(*row, ("colour", "removal")[n // 24]) for n, row in enumerate(_votes())]
     _table(folder / "battles.csv", "left,right,winner,item,rater,task", battles)
+    _table(folder / "lmarena.csv", "model,rating", _leaderboard())
+    _write_parquet(folder / "arena.parquet")
     models = ("ash", "elm")
     ratings = [
         (f"u{n}", models[m], f"r{r}", (n * 2 + m + r % 2) % 5) for n in range(8) for m in (0, 1) for r in range(3)
@@ -124,6 +126,24 @@ def _votes() -> list[tuple[object, ...]]:
     return [(models[n % 3], models[(n + 1) % 3], winners[n % 4], f"i{n % 8}", f"r{n % 2}") for n in range(48)]
 
 
+def _leaderboard() -> list[tuple[object, ...]]:
+    """Another board, with one name of its own."""
+    names = ("Ash 1.5", "elm", "oak", *(f"studio-{habit}" for habit in HABITS))
+    return [(name, 1200 - 10 * place) for place, name in enumerate(names)]
+
+
+def _write_parquet(path: Path) -> None:
+    """Battles with the column names of another arena."""
+    import pyarrow
+    import pyarrow.parquet
+
+    rows = [
+        {"model_a": left, "model_b": right, "winner": {"left": "model_a", "right": "model_b"}.get(str(winner), winner)}
+        for left, right, winner, *_ in _votes()
+    ]
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+
+
 def _table(path: Path, header: str, rows: Sequence[tuple[object, ...]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -132,9 +152,10 @@ def _table(path: Path, header: str, rows: Sequence[tuple[object, ...]]) -> None:
 
 
 def judge_arena(folder: Path) -> None:
-    """Scores and battles of the built-in judge in the arena, and a copy of it under the name of the demo's."""
+    """Scores and battles of the built-in judge in the arena, and copies of it: the demo's, and an earlier one."""
     from tests.small_arena import battle_all
 
     with open_workspace(folder / "arena") as workspace:
         battle_all(workspace)
-    shutil.copytree(folder / "arena", folder / "imarena-demo")
+    for copy in ("imarena-demo", "last-month"):
+        shutil.copytree(folder / "arena", folder / copy)

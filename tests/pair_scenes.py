@@ -1,5 +1,6 @@
 """Small edits with a known amount of damage outside the edit region, as a folder that `imarena import table` reads."""
 
+import io
 import json
 from pathlib import Path
 
@@ -34,6 +35,13 @@ def edited(source: Pixels, damage: float, seed: int = 0) -> Pixels:
     result = np.clip(np.rint(output), 0, 255).astype(np.uint8)
     result[BOX] = source[BOX][..., ::-1]
     return result
+
+
+def png_bytes(pixels: Pixels) -> bytes:
+    """The picture as a PNG file."""
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
 
 
 DAMAGE = {"clean": 0.0, "slight": 6.0, "strong": 18.0, "broken": 45.0}

@@ -3,7 +3,7 @@
     python benchmarks/fetch_photographs.py PHOTOGRAPHS
     apt-get download tuxpaint-stamps-default plasma-workspace-wallpapers gcompris-qt-data
     (each: dpkg-deb -x NAME.deb PACKAGES)
-    python tools/pack_pvc_small.py PHOTOGRAPHS PACKAGES OUT.npz [--test TEST.npz]
+    PYTHONPATH=benchmarks python tools/pack_pvc_small.py PHOTOGRAPHS PACKAGES OUT.npz [--test TEST.npz]
 
 Sources, all openly licensed and none of them part of this project: the photographs of benchmarks/photographs.yaml (half
 `choose` for training, half `report` for the test file), further photographs of gcompris-qt-data and the wallpapers of
@@ -26,11 +26,10 @@ from PIL import Image
 
 from imarena.preferences import damage_kinds
 from imarena.preferences.small.packing import pack_pictures, packed_sha256
-from imarena.studio import COLOURS, Scene, random_scene, render_scene
-from imarena.studio.backdrops import BACKDROPS
+from imarena.preferences.small.studio_scenes import studio_triples
 from imarena.vision import saliency
 
-SIDE, STUDIO_SIDE, STAMP = 544, 512, 176
+SIDE, STAMP = 544, 176
 STAMPS, TEST_STAMPS = 260, 40
 Pixels = NDArray[np.uint8]
 FOLDERS = ("explore_monuments.rcc", "details.rcc", "explore_world_animals.rcc", "explore_farm_animals.rcc",
@@ -89,43 +88,6 @@ def stamps(folder: Path, most: int, rng: np.random.Generator) -> tuple[NDArray[n
         if len(colours) == most:
             break
     return np.stack(colours), np.stack(alphas)
-
-
-def studio_triples(first: int, count: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Scenes (count * 3): the source and two edits of one thing; and the edits' masks at a quarter of the size."""
-    pictures, masks = [], []
-    for seed in range(first, first + count):
-        rng = np.random.default_rng(seed)
-        scene = random_scene(seed, _backdrop(rng), int(rng.integers(3, 6))).model_copy(
-            update={"width": STUDIO_SIDE, "height": STUDIO_SIDE}
-        )
-        before = render_scene(scene)
-        shown = [thing.uid for thing in scene.things if before.mask(thing.uid).mean() > 0.004]
-        uid = shown[int(rng.integers(len(shown)))] if shown else scene.things[0].uid
-        kind = ("colour", "remove", "replace")[int(rng.integers(3))]
-        pictures.append(before.pixels)
-        for _ in range(2):
-            after = render_scene(_edited(scene, uid, kind, rng))
-            changed = (np.abs(after.pixels.astype(int) - before.pixels).max(axis=2) > 0).astype(np.float32)
-            pictures.append(after.pixels)
-            masks.append(np.asarray(cv2.resize(changed, (STUDIO_SIDE // 4,) * 2, interpolation=cv2.INTER_AREA) * 255))
-    return np.stack(pictures), np.stack(masks).astype(np.uint8)
-
-
-def _backdrop(rng: np.random.Generator) -> str:
-    names = sorted(BACKDROPS)
-    return names[int(rng.integers(len(names)))]
-
-
-def _edited(scene: Scene, uid: str, kind: str, rng: np.random.Generator) -> Scene:
-    if kind == "remove":
-        return scene.with_things(tuple(thing for thing in scene.things if thing.uid != uid))
-    names = sorted(COLOURS)
-    colour = names[int(rng.integers(len(names)))]
-    others = [thing.kind for thing in scene.things]
-    new = others[int(rng.integers(len(others)))] if kind == "replace" else scene.thing(uid).kind
-    fields = {"colour": colour, "kind": new, "text": "", "state": ""} if kind == "replace" else {"colour": colour}
-    return scene.changed(uid, lambda thing: thing.model_copy(update=fields))
 
 
 def thinned(values: NDArray[np.uint8], most: int) -> NDArray[np.uint8]:

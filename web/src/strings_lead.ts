@@ -3,8 +3,6 @@
 const plural = (count: number, one: string, many: string) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
 export const leadStrings = {
-  signIn: "Sign in",
-
   allowed: {
     signedOut: "Sign in to see this page",
     refused: "You do not have access to this page",
@@ -150,6 +148,7 @@ export const leadStrings = {
       tasks: (tasks: number, units: number, raters: number) => `${plural(tasks, "task", "tasks")}: ${plural(units, "unit", "units")}, each for ${plural(raters, "rater", "raters")}`,
       checks: (count: number) => `plus ${plural(count, "check task", "check tasks")} (practice, test, gold)`,
       repeats: (count: number) => `plus about ${plural(count, "repeat", "repeats")} (fewer with more raters)`,
+      reasons: "Why not more?",
       waiting: "Counting tasks…",
     },
     guidelinesHint: "Markdown: # heading, - list, 1. list, **bold**, *italic*, [text](https://…), and ![caption](output_…) for a picture from this arena (“Copy for guidelines” on an item's page copies this line).",

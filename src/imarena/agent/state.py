@@ -39,7 +39,7 @@ class State:
 
     request: EditRequest
     success_score: float | None = None
-    """The score that stands for the judge's word for success."""
+    """The score from which the judge counts an edit as a success."""
     memory: Memory = field(default_factory=Memory)
     current: bytes | None = None
     """The picture that the next step edits; None: the source itself."""

@@ -59,6 +59,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "signature": ("boards.signature", "Explain the signature of a board."),
     "agree": ("studies.agree", "Measure agreement among raters."),
     "health": ("studies.health", "Report how reliable each judge of a workspace is."),
+    "judge-study": ("studies.judge_study", "Compare pointwise and pairwise judging: the judge studies of GenArena."),
     "align": ("studies.align", "Compare a judge or a metric with people."),
     "pvc": ("pvc.commands", "PVC-Judge: candidates, preference pairs, training data, training, meta-evaluation."),
     "route": ("active_elo.route", "Active Elo: calibrate a judge, assign votes, rank again."),

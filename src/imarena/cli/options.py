@@ -1,6 +1,7 @@
-"""Options that several commands have: ``key=value`` pairs, the range of a judge's scores, the executor, and tables."""
+"""Options that several commands have: ``key=value`` pairs, score ranges, the executor, tables, and leaderboards."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +18,16 @@ ScoreRangeText = Annotated[
 
 Executor = Annotated[
     str, typer.Option("--executor", help="Where answers are computed: auto, threads, processes or ray.")
+]
+
+Leaderboard = Annotated[
+    Path | None,
+    typer.Option(
+        "--leaderboard", metavar="FILE", help="Correlate ratings with this leaderboard: model and rating or rank."
+    ),
+]
+LeaderboardNames = Annotated[
+    list[str] | None, typer.Option("--names", help="OUR_NAME=THEIR_NAME, for --leaderboard; repeatable.")
 ]
 
 
@@ -46,3 +57,14 @@ def parse_pairs(values: list[str] | None) -> dict[str, str]:
             raise UserError(f"The option '{value}' is not of the form key=value.")
         pairs[key] = text
     return pairs
+
+
+def parse_names(values: list[str] | None) -> dict[str, str]:
+    """``["ours=theirs"]`` as a dictionary; our name may contain `=`."""
+    names: dict[str, str] = {}
+    for value in values or []:
+        ours, equals, theirs = value.rpartition("=")
+        if not equals or not ours or not theirs:
+            raise UserError(f"--names takes OUR_NAME=THEIR_NAME, not '{value}'.")
+        names[ours] = theirs
+    return names

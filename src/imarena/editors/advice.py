@@ -10,7 +10,7 @@ ADVICE = {
     Status.REFUSED: "A refusal is the editor's own answer: it counts against its coverage, never as a verdict. Other "
     "words or another mode may pass; an item that does not suit the editor can be left out with --tasks or --items.",
     Status.TIMEOUT: "Raise timeout_s (for queues also template.job_timeout_s), or lower --concurrency.",
-    Status.MISSING_OUTPUT: "No picture came. Is it a model that makes pictures? --wrap tells it the task; for a "
+    Status.MISSING_OUTPUT: "No picture came. Does the model make pictures? --wrap adds the task to the prompt; for a "
     "program, look at what it writes to {output}; for a folder, at the "
     "file's name (`imarena status --items` lists them).",
     Status.INVALID_IMAGE: "What came is no whole picture. Of a folder: the file is damaged or no picture; put a whole "

@@ -121,7 +121,7 @@ class CommandEditor:
 
 
 def _unseen(used: set[str], request: EditRequest) -> str:
-    """Pictures of the item that the program would not be told of; in `{folder}` it finds them all."""
+    """Pictures of the item that the command does not name; `{folder}` holds them all."""
     if "folder" in used:
         return ""
     for kind, pictures in (("source", request.sources), ("reference", request.references)):

@@ -31,7 +31,7 @@ class ModelCard(Noun):
     tasks: tuple[Task, ...] | None = Field(default=None, min_length=1)
     """Of ImagenWorld's six (004, table 2)."""
     native_size: tuple[int, int] | None = None
-    """Width and height that it makes unless told otherwise."""
+    """Default width and height."""
     price: PicturePrice | None = None
     no_price: str | None = None
     """Why no price stands here."""

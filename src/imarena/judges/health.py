@@ -1,6 +1,6 @@
 """How far a judge can be trusted: consistency, accuracy, bias, laziness, drift, agreement, injection.
 
-Pure functions on verdicts; None stands for 'no verdict' (whatever the status) and is counted, never filled in.
+Pure functions on verdicts; None means 'no verdict' (whatever the status) and is counted, never filled in.
 """
 
 import math

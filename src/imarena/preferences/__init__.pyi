@@ -7,6 +7,7 @@ from .damage import LEVELS as LEVELS
 from .damage import UPPER_HALF as UPPER_HALF
 from .damage import apply_damage as apply_damage
 from .damage import damage_kinds as damage_kinds
+from .evaluation import ALL_TASKS as ALL_TASKS
 from .evaluation import JudgeAnswer as JudgeAnswer
 from .evaluation import JudgeRow as JudgeRow
 from .evaluation import PairTruth as PairTruth

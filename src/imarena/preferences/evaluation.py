@@ -26,7 +26,7 @@ from imarena.stats import (
 PairKey = tuple[str, str, str]
 """Item and the two outputs, the smaller id first."""
 MACRO = "mean over tasks"
-ALL = "all"
+ALL_TASKS = "all"
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def evaluate_judge(
     for truth in truths:
         by_task[truth.task or "not stated"].append(truth)
     rows = [_row(judge, scheme, task, found, answers, rounds) for task, found in sorted(by_task.items())]
-    rows.append(_row(judge, scheme, ALL, truths, answers, rounds))
+    rows.append(_row(judge, scheme, ALL_TASKS, truths, answers, rounds))
     if len(by_task) > 1:
         rows.append(_macro(rows[-1], by_task, answers, rounds))
     return tuple(rows)

@@ -99,7 +99,7 @@ def read_pair_file(path: Path) -> tuple[PreferencePair, ...]:
     """Read a file of pairs, or the `pairs.jsonl` of a folder. A bad line raises `UserError` with its number."""
     file = path / PAIRS_FILE if path.is_dir() else path
     if not file.is_file():
-        raise UserError(f"There is no file of pairs at {path}.", hint="Make one with `imarena pvc pairs --out FOLDER`.")
+        raise UserError(f"There is no file of pairs at {path}.", hint="Make one with `imarena pvc pairs FOLDER`.")
     pairs = []
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
         if not line.strip():

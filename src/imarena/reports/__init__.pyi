@@ -33,6 +33,7 @@ from .edival.agreement import people_table as people_table
 from .edival.agreement import rater_ceiling as rater_ceiling
 from .edival.figures import OverallRule as OverallRule
 from .edival.figures import tool_swap as tool_swap
+from .edival.plots import edival_charts as edival_charts
 from .edival.plots import save_fronts as save_fronts
 from .edival.plots import save_trends as save_trends
 from .edival.scored import ScoredEdit as ScoredEdit

@@ -31,9 +31,9 @@ def _difference_text(gate: GateResult) -> str:
     if gate.low is not None and gate.high is not None:
         return f"{point} ({_level(gate)} interval {gate.low:+.0f} to {gate.high:+.0f})"
     if gate.low is not None:
-        return f"{gate.low:+.0f} {gate.unit} or more ({_level(gate)} interval)"
+        return f"at least {gate.low:+.0f} {gate.unit} ({_level(gate)} interval without an upper bound)"
     if gate.high is not None:
-        return f"{gate.high:+.0f} {gate.unit} or less ({_level(gate)} interval)"
+        return f"at most {gate.high:+.0f} {gate.unit} ({_level(gate)} interval without a lower bound)"
     return "no upper bound"
 
 

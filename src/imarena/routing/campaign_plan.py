@@ -72,6 +72,8 @@ class CampaignPlan(BaseModel):
     adjudication: Literal["off", "rater", "lead"] = "off"
     """Who gets units on which raters disagree: one more rater, or the lead."""
     adjudication_answers: Literal["hidden", "shown"] = "hidden"
+    show_region: bool = False
+    """Outline where the edit was to happen on every image of a comparison, where its region is stored."""
     seed: int = 0
     paused: bool = False
     """No tasks are given out for now; unlike in a closed campaign, its items stay hidden."""

@@ -69,7 +69,7 @@ def midranks(values: ArrayLike) -> FloatArray:
 
 
 def average(correlations: Sequence[float | None], *, recipe: Recipe = "fisher", name: str = "average") -> Figure:
-    """Average correlations over folds or groups; None stands for an undefined one and is left out and told.
+    """Average correlations over folds or groups; None is an undefined one, which is left out and counted.
 
     ``fisher`` is the right one. ``paper-compat`` gives what VIEScore printed. A correlation of exactly 1 or -1 has no
     Fisher's z, and an average with one is undefined rather than clipped.

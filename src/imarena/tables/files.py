@@ -1,4 +1,4 @@
-"""Table files to raw Arrow tables: CSV, TSV, JSON Lines, Parquet, told apart by their ending."""
+"""Table files to raw Arrow tables: CSV, TSV, JSON Lines, Parquet, by their file name extension."""
 
 import csv
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Plain tables: battles, ratings and scores from CSV, TSV, JSON Lines, Parquet, frames or columns, as one Arrow table.
 
 Text columns come back dictionary-encoded and without conversion loss (a model named ``007``, ``NA`` or ``1e5`` keeps
-its name); number columns come back as float64. An empty cell is null. Whatever is wrong is told with file and row;
+its name); number columns come back as float64. An empty cell is null. Errors name the file and row;
 rows are counted from 1 and the header is not counted.
 """
 
@@ -257,7 +257,7 @@ def _first_not_a_number(values: Any) -> int:
 
 
 def _values(values: Any, name: str, bad_values: dict[int, str] | None) -> Any:
-    """Ratings: numbers where all of them are, else nominal labels. One slip among numbers is told, not obeyed."""
+    """Ratings: numbers where all of them are, else nominal labels. One slip among numbers is an error."""
     try:
         return _numbers(values, name, "value")
     except UserError:

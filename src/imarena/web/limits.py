@@ -10,7 +10,7 @@ _MOST_KEYS = 50_000
 
 @dataclass(frozen=True)
 class Rate:
-    """So many a second, and so many at once."""
+    """Requests per second, and how many at once."""
 
     per_s: float
     burst: float

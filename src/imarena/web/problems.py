@@ -27,7 +27,7 @@ _STATUS = {
 
 
 class RequestRefused(ImarenaError):
-    """A request that is not done, with the status and what a person is told."""
+    """A request that failed, with its status and the message for the user."""
 
     def __init__(self, status: int, code: str, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -92,7 +92,7 @@ def disk_full() -> JSONResponse:
 
 
 def database_error(error: Exception) -> JSONResponse:
-    """What is told of a database that did not do what it was asked to."""
+    """The message for a database error."""
     return disk_full() if isinstance(error, DiskFull) else database_unavailable()
 
 

@@ -34,6 +34,7 @@ from imarena.web.wire import (
     Picture,
     Purpose,
     RaterCampaign,
+    RegionBox,
     TaskOut,
 )
 from imarena.web.wire_lead import RaterOut
@@ -47,6 +48,7 @@ from imarena.workflows.serving import (
     classes_of,
     instruction_of_task,
     objects_of_task,
+    region_of_task,
 )
 from imarena.workflows.views import instruction_of
 
@@ -104,7 +106,7 @@ def task_out(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
         purpose=_purpose(assignment),
         instruction=instruction_of_task(records, assignment),
         dimension=plan.dimension,
-        question=forms().questions[kind],
+        question=forms().question(kind, plan.dimension),
         sources=[p for n, image in enumerate(sources) if (p := shown(f"source-{n}", image))],
         references=[p for n, image in enumerate(references) if (p := shown(f"reference-{n}", image))],
         left=shown("left", records.picture(assignment, "left")),
@@ -113,6 +115,7 @@ def task_out(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
         checks=[_criterion(question) for question in forms().checks] if kind == "check" else [],
         stands_under=classes_of(records.item(assignment.item_id)) if kind == "check" else "",
         expected_objects=objects_of_task(arena.workspace, records, assignment) if rated else [],
+        region=_region(region_of_task(arena.workspace, records, assignment)) if plan.show_region else None,
         segments_url=f"{base}/segments" if rated else None,
         held_until=held.until,
         done=held.standing.done,
@@ -123,6 +126,11 @@ def task_out(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
         can_undo=held.can_undo,
         other_answers=[_other(answer) for answer in other_answers(arena.workspace, assignment)],
     )
+
+
+def _region(boxes: Sequence[tuple[float, float, float, float]]) -> list[RegionBox]:
+    names = tuple(RegionBox.model_fields)
+    return [RegionBox(**dict(zip(names, box, strict=True))) for box in boxes]
 
 
 def _purpose(assignment: Assignment) -> Purpose:

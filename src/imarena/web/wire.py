@@ -219,12 +219,21 @@ class Ballot(Wire):
 
 
 class OtherAnswer(Wire):
-    """What another rater answered to the same question; nothing tells who it was."""
+    """What another rater answered to the same question, without the name."""
 
     preference: Choice | None = None
     answer: bool | None = None
     ratings: dict[str, float] = Field(default_factory=dict)
     comment: str = ""
+
+
+class RegionBox(Wire):
+    """A box as shares of a picture's width and height, from 0 to 1."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
 
 
 class TaskOut(Wire):
@@ -247,6 +256,8 @@ class TaskOut(Wire):
     stands_under: str
     """In a check: the item's family, task and topic, which it is held against. Else empty."""
     expected_objects: list[str]
+    region: list[RegionBox] | None
+    """Where the edit was to happen, the same for every picture. None: the campaign does not show it; empty: unknown."""
     segments_url: str | None
     held_until: str
     done: int

@@ -82,7 +82,7 @@ class CampaignIn(Wire):
     consent: Words = ""
     guidelines: Annotated[str, StringConstraints(max_length=20_000, pattern=NO_NUL)] = ""
     completion_url: Annotated[str, StringConstraints(max_length=1000, pattern=r"^https://[^\s\"'<>]+$")] | None = None
-    """Where a crowd platform wants its people sent back to; `{code}` in it stands for the completion code."""
+    """Where a crowd platform wants its people sent back to; `{code}` is replaced by the completion code."""
     completion_codes: dict[ParticipationOutcome, Code] = Field(default_factory=dict)
     complete_after: Annotated[int, Field(ge=1, le=100_000)] = 1
     """Answers from which on somebody for whom no tasks are left has completed; with fewer, in part."""
@@ -91,6 +91,8 @@ class CampaignIn(Wire):
     adjudication: Literal["off", "rater", "lead"] = "off"
     """Who gets units on which raters disagree: one more rater, or the lead."""
     adjudication_answers: Literal["hidden", "shown"] = "hidden"
+    show_region: bool = False
+    """Outline the edit region on every picture (`imarena pvc regions` finds it)."""
     seed: Annotated[int, Field(ge=0, le=2**31)] = 0
 
 
@@ -289,7 +291,7 @@ class InvitationIn(Wire):
     max_people: Annotated[int, Field(ge=1, le=100_000)] = 1
     """1: the link belongs to one person, who may open it again. More: a shared link, such as for a crowd platform."""
     person_param: Annotated[str, StringConstraints(max_length=60, pattern=NO_NUL)] = ""
-    """Name of the link's parameter that tells people apart on a shared link, such as PROLIFIC_PID."""
+    """Name of the link's parameter that identifies people on a shared link, such as PROLIFIC_PID."""
     rater_id: Name | None = None
     """Bind a personal link to a rater for whom routing made tasks: who opens it gets exactly those."""
 
@@ -315,7 +317,7 @@ class InvitationOut(Wire):
 
 
 class InvitationMade(Wire):
-    """The link is told once, here; only its hash is kept."""
+    """The link is returned only once, here; only its hash is stored."""
 
     invitation: InvitationOut
     token: str
@@ -354,7 +356,7 @@ class TokenOut(Wire):
 
 
 class TokenMade(Wire):
-    """The secret is told once, here; only its hash is kept."""
+    """The secret is returned only once, here; only its hash is stored."""
 
     token: TokenOut
     secret: str

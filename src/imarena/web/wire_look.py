@@ -154,7 +154,7 @@ class BattlePage(Wire):
 
 
 class VoteOut(Wire):
-    """A person's verdict. The rater is told by a number that means something on this page only."""
+    """A person's verdict. The rater is a number that is valid on this page only."""
 
     rater: str
     created_at: str
@@ -356,7 +356,7 @@ class JudgeHealthOut(Wire):
     """Share of pairs where the judge says what most people say."""
     people_pairs: int
     cost_usd: float | None
-    """None: not told to visitors of a public board."""
+    """None: hidden from visitors of a public board."""
 
 
 class JudgePage(Wire):

@@ -1,6 +1,7 @@
 """Pairs for `pvc-small`: a packed file comes back as it was, and candidates differ where they are said to."""
 
 import json
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from imarena.preferences import damage_kinds
 from imarena.preferences.small.packing import pack_pictures, packed_sha256, unpack_pictures
+from imarena.preferences.small.studio_scenes import studio_hashes, versions
 from imarena.preferences.small.synthesis import EDITS, Dice, Stock, Synthesis, load_stock
 
 SIDE = 128
@@ -63,6 +65,16 @@ def test_packing_again_gives_the_same_bytes_and_another_picture_another_hash(tmp
     assert hashes[0] == hashes[1] != hashes[2]
     with np.load(tmp_path / "one") as archive:
         assert packed_sha256({name: archive[name] for name in archive.files}) == hashes[0]
+
+
+def test_the_studio_part_of_the_training_data_is_the_recorded_one() -> None:
+    record = json.loads((resources.files("imarena.preferences.small") / "data.json").read_text(encoding="utf-8"))
+    first = record["studio"][0]
+    made = studio_hashes(first["first"], first["count"])
+    assert made["scenes_sha256"] == first["scenes_sha256"]
+    if record["versions"] == versions():  # other versions may draw an edge in another way
+        assert made["pixels_sha256"] == first["pixels_sha256"]
+    assert studio_hashes(first["first"] + 1, first["count"])["scenes_sha256"] != first["scenes_sha256"]
 
 
 @pytest.mark.parametrize("kind", EDITS)

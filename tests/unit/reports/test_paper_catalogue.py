@@ -1,13 +1,21 @@
 """The catalogue of paper tables names functions and commands that exist, and misses no table."""
 
 import re
+from itertools import pairwise
+from typing import Any, get_args
 
 import pytest
 
-from imarena.cli.app import COMMANDS
+from imarena.cli.app import LazyGroup
+from imarena.datasets.formats import READERS
+from imarena.judges.catalog import CARDS
+from imarena.judges.chat.genarena_pairwise import GenArenaSettings
+from imarena.judges.edival.settings import EdiValSettings
+from imarena.routing.campaign_plan import Kind
 from imarena.workflows.reporting.failures.modes import failure_modes
 from imarena.workflows.reporting.papers.catalogue import makers, paper_entries
 
+OPTIONS = {*EdiValSettings.model_fields, *GenArenaSettings.model_fields}
 EXPECTED = {
     "000": {*(f"table {n}" for n in range(2, 12)), *(f"figure {n}" for n in range(3, 8))},
     "001": {*(f"table {n}" for n in range(1, 7)), "figure A.3", "figure A.4", "figure A.5", "figure A.6"},
@@ -46,14 +54,40 @@ def test_no_table_of_a_paper_is_missing(paper: str) -> None:
     assert EXPECTED[paper] - listed == set()
 
 
-def test_every_entry_names_a_function_and_a_command() -> None:
+def test_every_entry_names_a_function_or_tables() -> None:
     known = makers()
     for entry in paper_entries():
-        assert entry.make in known or entry.starts, entry
-        named = re.findall(r"imarena ([a-z-]+)", entry.command)
-        assert set(named) <= COMMANDS.keys(), entry
-        assert named or entry.command == "none"
+        assert entry.make in known or entry.starts or entry.charts, entry
         assert entry.needs
+
+
+def calls(text: str) -> list[list[str]]:
+    """`imarena judge --repeats 5 and imarena battle, then imarena health` as the words of each call."""
+    return [
+        re.split(r"[\s,()]+", part.strip(" ,().")) for part in re.split(r"\bimarena ", text)[1:]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", sorted({entry.command for entry in paper_entries()} - {"none"}))
+def test_a_command_exists_with_its_options(text: str) -> None:
+    assert calls(text)
+    for words in calls(text):
+        command: Any = LazyGroup().get_command(None, words[0])
+        assert command is not None, words
+        if hasattr(command, "list_commands"):
+            command = command.get_command(None, words[1])
+            assert command is not None, words
+        options = {name for parameter in command.params for name in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= options, words
+        if words[0] == "import" and len(words) > 1:
+            assert words[1] in READERS, words
+        for option, value in pairwise(words):
+            if option == "--judge":
+                assert value in CARDS, words
+            if option == "--kind":
+                assert value in get_args(Kind), words
+            if option == "--option":
+                assert value.partition("=")[0] in OPTIONS, words
 
 
 def test_the_failure_modes_are_those_of_the_paper() -> None:

@@ -98,6 +98,7 @@ def test_an_output_of_another_size_is_scaled_to_the_source() -> None:
     assert distance(source, np.zeros((1, 1, 3), np.uint8)) > 0.3
 
 
+@pytest.mark.slow
 def test_above_a_megapixel_both_are_shrunk() -> None:
     source, output = perceptual_pair("08")
     wide, edited = (np.tile(image, (5, 120, 1))[:105, :11000] for image in (source[:21], output[:21]))

@@ -1,7 +1,6 @@
 """A real Chromium, and pictures of the pages for the guide."""
 
 import fcntl
-import io
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -10,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from imarena.web.static_files import STATIC
+from tests.guide_pictures import keep
 from tests.web.browser import gallery
 from tests.web.browser.desk import LONGEST_MS, become_lead, loaded, visitor
 from tests.web.browser.stage import Stage, fill, start
@@ -124,30 +123,15 @@ def _is_ours(kind: str, text: str) -> bool:
 
 @pytest.fixture
 def shot() -> Shot:
-    """Keep a picture of a page in the folder IMARENA_SCREENSHOTS (docs/guide/images for the guide), where it is set."""
-    folder = os.environ.get("IMARENA_SCREENSHOTS")
+    """Keep a picture of a page for the guide, when everything on it is drawn."""
 
-    def keep(page: Page, name: str) -> None:
+    def take(page: Page, name: str) -> None:
         loaded(page)
-        if not folder:
-            page.screenshot()
-            return
-        page.wait_for_load_state("networkidle")
-        page.wait_for_timeout(300)
-        loaded(page)
-        page.wait_for_timeout(300)
-        whole = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        few_colours(whole).save(Path(folder) / f"web-{name}.png", optimize=True)
+        if "IMARENA_SCREENSHOTS" in os.environ:
+            page.wait_for_load_state("networkidle")
+            page.wait_for_timeout(300)
+            loaded(page)
+            page.wait_for_timeout(300)
+        keep(page, f"web-{name}")
 
-    return keep
-
-
-def few_colours(image: Image.Image) -> Image.Image:
-    """The picture in 256 colours, a third of the bytes: the 96 that the page uses most as they are, the rest close."""
-    used = sorted(image.getcolors(image.width * image.height) or [], reverse=True)[:96]
-    exact = [int(part) for _, colour in used if isinstance(colour, tuple) for part in colour]
-    near = image.quantize(256 - len(exact) // 3).getpalette() or []
-    palette = Image.new("P", (1, 1))
-    palette.putpalette((exact + near)[:768])
-    return image.quantize(palette=palette, dither=Image.Dither.NONE)
+    return take

@@ -75,7 +75,8 @@ def _said(workspace: Workspace, number: int, item_id: str, outputs: list[Output]
     for output in outputs:
         _rated(workspace, item_id, output, moment)
     agent = next(output for output in outputs if "wrong-target" in str(output.editor))
-    workspace.store.add([Trace(output_id=agent.output_id, steps=_steps(outputs, agent))])
+    note = HOSTILE if number == 0 else "Keep the shadow."
+    workspace.store.add([Trace(output_id=agent.output_id, steps=_steps(outputs, agent, note))])
 
 
 def _rated(workspace: Workspace, item_id: str, output: Output, moment: object) -> None:
@@ -100,10 +101,10 @@ def _rated(workspace: Workspace, item_id: str, output: Output, moment: object) -
     )  # fmt: skip
 
 
-def _steps(outputs: list[Output], agent: Output) -> tuple[dict[str, object], ...]:
+def _steps(outputs: list[Output], agent: Output, note: str) -> tuple[dict[str, object], ...]:
     tried = [output.image.sha256 for output in (outputs[0], agent) if output.image is not None]
     return (
-        {"stage": "understand", "by": "rules", "instruction": "Make it green.", "changes": ["the colour"], "note": HOSTILE},
+        {"stage": "understand", "by": "rules", "instruction": "Make it green.", "changes": ["the colour"], "note": note},
         {"stage": "plan", "by": "rules", "steps": ["Find the object.", "Change its colour."], "budget": 3},
         {"stage": "edit", "step": 1, "by": "painter", "instruction": "Change its colour.", "status": "ok",
          "image_sha256": tried[0], "verdict": "ok", "score": 4.5, "success": False},

@@ -10,6 +10,7 @@ from tests.web.browser.stage import Stage
 
 pytestmark = pytest.mark.browser
 AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+WIDTHS = {1280: 720, 390: 844}
 HOSTILE = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
 
 
@@ -24,14 +25,25 @@ def violations(page: Page) -> list[str]:
     return [f"{one['id']}: {one['help']} ({one['nodes'][0]['html'][:120]})" for one in found]
 
 
-@pytest.mark.parametrize("path", ["/", "/lead"])  # the others: test_every_page.py and test_rater_pages.py
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_page_is_accessible(lead: Page, stage: Stage, path: str, theme: str) -> None:
-    lead.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-    lead.goto(stage.address + path)
-    expect(lead.get_by_role("heading", level=1)).to_be_visible()
-    expect(lead.get_by_text("Loading")).to_have_count(0)
-    assert violations(lead) == []
+def checked(page: Page, where: str) -> None:
+    """Nothing that axe finds, nothing wider than the window; in both themes, at both widths."""
+    for width, height in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+            expect(page.locator("h1")).to_be_attached()
+            loaded(page)
+            assert violations(page) == [], f"{where}, {theme}, {width}"
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{where}, {width}"
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.emulate_media(color_scheme="light")
+
+
+def test_the_first_page_of_a_lead_is_accessible(lead: Page, stage: Stage) -> None:
+    stage.campaign("To be rated", datasets=["studio"])
+    lead.goto(stage.address)  # the other pages: test_every_page.py, test_rater_pages.py and test_lead_pages.py
+    expect(lead.get_by_role("heading", name="To be rated")).to_be_visible()
+    checked(lead, "home")
 
 
 def test_hostile_names_are_shown_as_text(page: Page, stage: Stage) -> None:

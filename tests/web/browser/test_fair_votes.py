@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 from tests.web.browser.conftest import Shot
 from tests.web.browser.desk import join, next_task, open_link, ready, task_of, until, visitor
 from tests.web.browser.stage import Stage
+from tests.web.browser.test_voting_page import BOXES
 
 pytestmark = pytest.mark.browser
 PHONE: ViewportSize = {"width": 390, "height": 844}
@@ -103,10 +104,16 @@ def test_on_a_phone_both_pictures_are_looked_at(page: Page, stage: Stage, shot: 
     assert left is not None
     assert left["height"] > 1.5 * source["height"]
     expect(page.locator(".pane.right")).to_be_hidden()
-    expect(page.locator(".gate")).to_have_text("See the other picture first: tap “Left” or “Right”")
+    expect(page.locator(".gate")).to_have_text("See both: tap “Left” and “Right”")
+    buttons = page.locator(".answers button, .answers-rest button")
+    places = buttons.evaluate_all(BOXES)
     tools = page.get_by_role("group", name="Compare")
     expect(tools.get_by_role("button").first).to_have_text(re.compile("^One at a time"))
     shot(page, "phone")
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog").locator("dl > div")
+    expect(keys.filter(has_text=re.compile("^V"))).to_have_text("Vone at a time")  # as the tools call it
+    page.keyboard.press("Escape")
     middle = (left["x"] + left["width"] / 2, left["y"] + left["height"] / 2)
     page.mouse.move(middle[0] + 80, middle[1])
     page.mouse.down()
@@ -116,11 +123,36 @@ def test_on_a_phone_both_pictures_are_looked_at(page: Page, stage: Stage, shot: 
     expect(page.locator(".pane.left")).to_be_hidden()
     ready(page)
     assert stage.votes(campaign) == 0, "a swipe is not a choice"
+    assert buttons.evaluate_all(BOXES) == places, "buttons stay, whatever is said beside them"
     before = task_of(page)
     page.get_by_role("button", name="Right is better").click()
     expect(page.locator(".task")).not_to_have_attribute("data-task", before)
     until(page, lambda: stage.votes(campaign) == 1)
+    expect(page.locator(".gate")).to_have_text("See both: tap “Left” and “Right”")
+    assert buttons.evaluate_all(BOXES) == places, "also with an answer that was saved"
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_on_a_phone_an_instruction_is_read_to_its_end(page: Page, stage: Stage) -> None:
+    """Six lines are shown; where there are more, the last one is cut in the middle, so that nobody takes it for the end."""
+    page.set_viewport_size(PHONE)
+    words = "Change the background to a city street. Remove the blue bench, and paint the red tree orange as in autumn. Keep all else."
+
+    def longer(route: Route) -> None:
+        answer = route.fetch()
+        body = answer.json()
+        body["task"]["instruction"] = words
+        route.fulfill(response=answer, json=body)
+
+    page.route(re.compile("/next"), longer)
+    begin(page, stage.invite(stage.campaign("Long instruction", datasets=["studio"])))
+    instruction = page.locator(".instruction")
+    expect(instruction).to_have_text(words)
+    assert instruction.evaluate("one => one.scrollHeight <= one.clientHeight"), "all of it is in sight"
+    lines = instruction.evaluate(
+        "one => parseFloat(getComputedStyle(one).maxHeight) / parseFloat(getComputedStyle(one).lineHeight)"
+    )
+    assert lines % 1 == pytest.approx(0.5, abs=0.2)
 
 
 def test_a_picture_from_the_cache_is_asked_for_again(page: Page, stage: Stage) -> None:

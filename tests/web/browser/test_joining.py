@@ -47,6 +47,7 @@ def test_a_crowd_worker_comes_by_a_parameter_and_is_sent_back(page: Page, stage:
     path, _, secret = link.partition("#")
     assert path.endswith("/join?PROLIFIC_PID={{%PROLIFIC_PID%}}")
     assert len(secret) > 30
+    page.locator(".made-link").scroll_into_view_if_needed()
     shot(page, "crowd-link")
     page.context.clear_cookies()
     open_link(page, link.replace("{{%PROLIFIC_PID%}}", "5f3a9c"))

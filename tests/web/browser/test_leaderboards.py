@@ -28,7 +28,6 @@ def test_the_leaderboard_is_filtered_and_its_link_keeps_the_filter(lead: Page, s
     lead.reload()
     expect(battles).to_have_text(filtered)
     expect(lead.get_by_label("Task")).to_have_value(task)
-    shot(lead, "board-filtered")
     lead.get_by_role("button", name="Clear filters").click()
     expect(lead).not_to_have_url(re.compile("task=|source="))
     expect(lead.get_by_role("button", name="Default source")).to_have_attribute("aria-pressed", "true")

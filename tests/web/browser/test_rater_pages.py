@@ -6,26 +6,11 @@ from playwright.sync_api import Browser, Page, expect
 from tests.web.browser.conftest import Shot
 from tests.web.browser.desk import join, loaded, open_link, visitor
 from tests.web.browser.stage import Stage
-from tests.web.browser.test_accessibility import violations
+from tests.web.browser.test_accessibility import checked, violations
 
 pytestmark = pytest.mark.browser
-WIDTHS = {1280: 720, 390: 844}
 TURNED = "Board \u202eevil\u2066 name"
 """A name that turns the direction of the text after it."""
-
-
-def checked(page: Page, where: str) -> None:
-    """Nothing that axe finds, nothing wider than the window; in both themes, at both widths."""
-    for width, height in WIDTHS.items():
-        page.set_viewport_size({"width": width, "height": height})
-        for theme in ("light", "dark"):
-            page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-            expect(page.locator("h1")).to_be_attached()
-            loaded(page)
-            assert violations(page) == [], f"{where}, {theme}, {width}"
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{where}, {width}"
-    page.set_viewport_size({"width": 1280, "height": 720})
-    page.emulate_media(color_scheme="light")
 
 
 @pytest.mark.parametrize("kind", ["preference", "rating", "yes_no", "check"])
@@ -69,14 +54,16 @@ def test_the_way_to_the_first_task_and_the_end(page: Page, stage: Stage) -> None
 
 def test_signed_out_every_page_offers_to_sign_in(browser: Browser, stage: Stage, shot: Shot) -> None:
     page = visitor(browser)
-    for path in ("/runs", "/lead", "/access", "/rate/camp_1"):
+    for path in ("/rate/camp_1", "/lead", "/access", "/runs"):
         page.goto(stage.address + path)
         link = page.get_by_role("main").get_by_role("link", name="Sign in")
         expect(link).to_be_visible()
     shot(page, "signed-out")
+    checked(page, "signed out")
     link.click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    assert page.url.endswith("/sign-in?to=%2Frate%2Fcamp_1")
+    assert page.url.endswith("/sign-in?to=%2Fruns")
+    shot(page, "sign-in")
     checked(page, "sign in")
     page.context.close()
 

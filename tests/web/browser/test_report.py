@@ -10,6 +10,8 @@ from imarena.storage import init_workspace
 from tests.command import Imarena
 from tests.samples import item, picture_of
 
+pytestmark = pytest.mark.browser
+
 EDITORS = [f"checkpoint-2026-11-{day}-step-120000-ema" for day in range(15, 19)]
 STATUSES = list(Status)
 

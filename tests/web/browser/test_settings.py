@@ -50,5 +50,6 @@ def test_settings_are_changed_and_the_change_is_on_record(
     rater.reload()
     expect(rater.get_by_role("heading", name="This campaign is closed")).to_be_visible()
     expect(changes.get_by_role("row")).to_have_count(8)
+    changes.scroll_into_view_if_needed()
     shot(lead, "changes")
     rater.context.close()

@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from imarena.storage import Workspace
-from tests.web.browser.conftest import Shot
 from tests.web.browser.desk import fits, until, visitor
 from tests.web.browser.test_accessibility import violations
 from tests.workflow.active_elo.test_sheet_files import asked
@@ -16,9 +15,7 @@ __all__ = ["arena"]
 pytestmark = pytest.mark.browser
 
 
-def test_the_page_of_a_sheet_opens_without_a_server(
-    arena: Workspace, browser: Browser, tmp_path: Path, shot: Shot
-) -> None:
+def test_the_page_of_a_sheet_opens_without_a_server(arena: Workspace, browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "sheet.html"
     asked(arena, path)
     page = visitor(browser)
@@ -36,7 +33,6 @@ def test_the_page_of_a_sheet_opens_without_a_server(
     assert len(lines) == 2
     assert lines[1].endswith('"both_bad"')
     expect(page.get_by_role("status")).to_have_text("5 without an answer")
-    shot(page, "sheet-page")
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 844})
         for theme in ("light", "dark"):

@@ -30,6 +30,8 @@ def test_a_new_rater_is_led_from_the_link_to_the_first_task(page: Page, stage: S
     expect(page.get_by_text("Look twice")).to_be_visible()
     shot(page, "guidelines")
     go_on.click()
+    expect(page.get_by_role("heading", name="Keys")).to_be_visible()
+    shot(page, "keys")
     page.get_by_role("button", name="Begin").click()
     ready(page)
     expect(page.locator(".task")).to_be_visible()
@@ -53,7 +55,6 @@ def test_votes_are_cast_with_keys_and_taken_back(page: Page, stage: Stage, shot:
     expect(page.get_by_text("Your earlier answer: both bad.")).to_be_visible()
     ready(page)
     assert stage.votes(campaign) == 2
-    shot(page, "undo")
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("status")).to_have_text(re.compile(r"3 answers"))
     ready(page)

@@ -37,7 +37,7 @@ def outputs_of(workspace: Workspace, items: dict[str, Item], editor: str) -> Ite
 
 
 def fill(workspace: Workspace, *, judge: str = "robot", params: dict[str, float] | None = None) -> None:
-    items = {key: item(key) for key in "abc"}
+    items = {key: item(key, dataset="first" if key == "a" else "second") for key in "abc"}
     workspace.store.add(items.values())
     for editor in SCORES:
         made = list(outputs_of(workspace, items, editor))
@@ -101,12 +101,15 @@ def test_the_table_explains_its_words_and_counts_what_is_left_out(arena: Path) -
     plain = imarena("-w", arena, "rank").out  # several samples are there: nobody has to ask
     assert "A success has no definition for robot: set one with --success SCORE" in plain
     assert "best of 3" in plain
+    grouped = imarena("-w", arena, "rank", "--by", "dataset").out  # the words are explained once, not for each group
+    assert grouped.count("Samples: up to") > 1
+    assert grouped.count("pass@k: the chance that at least one of k samples succeeds.") == 1
 
 
 def test_an_item_that_was_not_asked_for_counts_as_the_option_says(arena: Path) -> None:
     imarena = Imarena(arena.parent)
     with init_workspace(arena) as workspace:
-        late = item("d")
+        late = item("d", dataset="second")
         workspace.store.add([late])
         outputs = [
             Output(item_id=late.item_id, editor=name, image=picture_of(workspace, f"{name}d"))

@@ -269,14 +269,17 @@ def test_license_is_read_as_the_licence(imarena: Imarena, folder: Path, tmp_path
 
 def test_the_proposed_columns_hold_the_task(imarena: Imarena, folder: Path) -> None:
     (folder / "t.jsonl").write_text(as_lines([{"id": row["uid"], "prompt": "x", "category": "add"} for row in ROWS]))
-    assert "Name it: --columns key=id,instruction=prompt,task=category" in take(imarena, folder, code=2).err
+    refused = take(imarena, folder, code=2).err
+    assert "Name them: --columns key=id,instruction=prompt,task=category. Items with a source image also" in refused
+    warnings = take(imarena, folder, "--columns", "key=id,instruction=prompt").json["warnings"]
+    assert any(text.startswith("t.jsonl: no column `source`: its items are text to image.") for text in warnings)
 
 
 def test_lists_of_prompts_are_proposed_as_turns(imarena: Imarena, folder: Path) -> None:
     (folder / "t.jsonl").write_text(as_lines([{"uid": "cat", "prompts": ["x", "y"], "n": 1}]))
     refused = take(imarena, folder, code=2)
     assert "t.jsonl: the columns key and instruction are missing." in refused.err
-    assert "Name it: --columns key=uid,instructions=prompts\n" in refused.err
+    assert "Name them: --columns key=uid,instructions=prompts. Items with a source image" in refused.err
 
 
 def test_a_table_with_a_rating_per_row_names_its_readers(imarena: Imarena, folder: Path) -> None:

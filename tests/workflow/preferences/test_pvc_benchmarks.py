@@ -2,7 +2,6 @@
 one output of each pair is damaged outside of its edit.
 """
 
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -10,25 +9,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
 
 from tests.command import Imarena
-from tests.pair_scenes import Pixels, edited, scene
+from tests.pair_scenes import edited, png_bytes, scene
 
 PAIRS = 3
 WORDS = "make the tile blue"
 
 
-def png(pixels: Pixels) -> bytes:
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "PNG")
-    return file.getvalue()
-
-
 def images(number: int) -> tuple[bytes, bytes, bytes]:
     """The source, the edit that kept the rest, and the one that did not."""
     source = scene(number)
-    return png(source), png(edited(source, 0.0)), png(edited(source, 40.0, number))
+    return png_bytes(source), png_bytes(edited(source, 0.0)), png_bytes(edited(source, 40.0, number))
 
 
 def cell(data: bytes) -> dict[str, Any]:

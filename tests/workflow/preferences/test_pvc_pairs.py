@@ -8,10 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from imarena.core.records import Outcome
+from imarena.core.records import Evidence, Outcome
+from imarena.images import EDIT_BOXES, boxes_in
 from imarena.preferences import PreferencePair, read_pair_file
+from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.pair_scenes import DAMAGE, scene, write_arena
+from tests.pair_scenes import DAMAGE, SIZE, scene, write_arena
 
 
 def _made(imarena: Imarena, folder: Path, **options: Any) -> Path:
@@ -160,5 +162,22 @@ def test_the_campaign_template_makes_a_campaign_about_consistency(imarena: Imare
     _made(imarena, tmp_path, items=1)
     imarena("pvc", "campaign", "settings.json")
     assert "exists" in imarena("pvc", "campaign", "settings.json", code=2).err
-    made = imarena("--json", "-w", "ws", "campaign", "create", "experts", "--settings", "settings.json").json
+    create = ("campaign", "create", "experts", "--settings", "settings.json")
+    refused = imarena("-w", "ws", *create, code=2).err
+    assert "none of its items has one" in refused
+    assert "imarena pvc regions" in refused
+    report = imarena("--json", "-w", "ws", "pvc", "regions").json
+    assert report == {"items": 1, "regions": 1, "found_by": {"changes": 1}, "skipped": {}}
+    with open_workspace(tmp_path / "ws") as workspace:
+        (evidence,) = workspace.store.records(Evidence, kind=EDIT_BOXES)
+    assert evidence.params["instruction"] == "make the tile blue"
+    ((left, top, right, bottom),) = (found.box for found in boxes_in(evidence, SIZE, SIZE))
+    for end, edge in zip((left, top, right, bottom), (34, 30, 66, 62), strict=True):
+        assert abs(end - edge) <= 6, "the box of the square, and a margin"
+    made = imarena("--json", "-w", "ws", *create).json
     assert (made["units"], made["slots"]) == (6, 18)
+    imarena("-w", "ws", "judge", "--judge", "inside-boxes", "--yes")
+    again = imarena("--json", "-w", "ws", "pvc", "regions").json
+    assert again["regions"] == 1
+    with open_workspace(tmp_path / "ws") as workspace:
+        assert len(list(workspace.store.records(Evidence, kind=EDIT_BOXES))) == 1, "twice is the same as once"

@@ -44,6 +44,22 @@ def test_the_judge_of_the_guide_scores_and_ranks(imarena: Imarena, outputs: Path
     assert "imarena campaign" in told
 
 
+def test_a_judge_is_tried_on_a_few_items_and_told_that_some_have_no_source(imarena: Imarena, outputs: Path) -> None:
+    code = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)[0]
+    (outputs / "brightness.py").write_text(code)
+    Image.new("RGB", (32, 32), "red").save(outputs / "outputs" / "dark" / "b.png")
+    (outputs / "items.csv").write_text("key,instruction\na,Draw a grey wall.\nb,Draw a red wall.\n")
+    imarena("init", "arena")
+    imarena("-w", "arena", "import", "table", ".")
+    words = ("-w", "arena", "judge", "--judge", "function:brightness:make_brightness")
+    assert "brightness: 2 ok; 0 done before" in imarena(*words, "--limit", "1").out  # both editors, one item
+    assert "brightness: 1 ok; 2 done before" in imarena(*words).out
+    (outputs / "first.py").write_text(code.replace("exhibit.left", "exhibit.references[0]"))
+    checked = imarena("judge", "--check", "first:make_brightness", code=2)
+    assert "IndexError" in checked.out
+    assert "JudgeTraits(needs_source=True)" in checked.out
+
+
 def test_a_function_is_named_by_the_user_and_never_by_a_workspace(imarena: Imarena, outputs: Path) -> None:
     imarena("init", "arena")
     imarena("-w", "arena", "import", "table", ".")

@@ -133,8 +133,8 @@ def test_boards_by_group_are_those_of_rank(arena: Path, folder: Path) -> None:
 
 def test_failure_modes_tell_who_found_them(folder: Path) -> None:
     text = (folder / "report.md").read_text()
-    assert re.search(r"\| shadows \| 004 section 5.2 \| raters' tags \| 24 \| 36 \| 66.7% \|", text)
-    assert "| new image | 004 figures 6 and 11 | raters' tags | 0 | 36 | 0.0% |" in text
+    assert re.search(r"\| shadows \| ImagenWorld section 5.2 \| raters' tags \| 24 \| 36 \| 66.7% \|", text)
+    assert "| new image | ImagenWorld figures 6 and 11 | raters' tags | 0 | 36 | 0.0% |" in text
     assert "24 empty and 24 full error masks are excluded." in text
 
 

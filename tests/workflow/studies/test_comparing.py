@@ -102,6 +102,12 @@ def test_outputs_of_another_size_are_mentioned(imarena: Imarena, data: Path) -> 
         image.resize((image.width // 2, image.height // 2)).save(first)
     ended = imarena("compare", "data/outputs/studio-exact", "data/copy", "--items", "data/items.csv", "-w", "kept")
     assert f"copy: 1 output of 8 has another size than the source: {first.stem}." in ended.out
+    gates = ("--fail-if", "worse", "--fail-if", "not-better")  # judges see it scaled: the data are complete
+    gated = imarena(
+        "compare", "data/outputs/studio-exact", "data/copy", "--items", "data/items.csv", "-w", "kept", *gates, code=4
+    )
+    assert "Gate 'worse': passed." in gated.out
+    assert "Gate 'not-better': failed." in gated.out
     document = imarena(
         "--json", "compare", "data/outputs/studio-exact", "data/copy", "--items", "data/items.csv", "-w", "kept"
     ).json

@@ -71,25 +71,29 @@ export function SettingsDialog({ campaign, onClose, onDone }: { campaign: Campai
   );
   return (
     <Dialog title={t.settings} onClose={onClose} wide>
-      <form onSubmit={send} className="form-grid">
-        <label className="field whole"><span>{t.name}</span><input name="name" data-first required maxLength={200} defaultValue={before.name} /></label>
-        {number("weekly_quota", t.quota, 1, 100_000, "1")}
-        {number("raters_per_unit", t.perUnit, 1, 50, "1", t.perUnitChange)}
-        {number("lease_s", t.lease, 10, 86_400, "1", t.leaseChange)}
-        {number("repeat_rate", t.repeatRate, 0, 0.5, "0.01")}
-        {number("gold_rate", t.goldRate, 0, 0.5, "0.01", hasGold ? "" : t.noGold, !hasGold)}
-        <WorkSettings before={before} />
-        <label className="field whole">
-          <span>{t.consent}</span>
-          <textarea name="consent" rows={3} maxLength={4000} defaultValue={before.consent} />
-          <small className="muted">{t.consentChange}</small>
-        </label>
-        <GuidelinesField value={before.guidelines} />
-        <Fixed campaign={campaign} />
-        {error && <div className="whole"><Problem error={error} /></div>}
-        <div className="row whole">
-          <button type="submit" className="primary">{t.save}</button>
-          <button type="button" onClick={onClose}>{strings.cancel}</button>
+      <form onSubmit={send}>
+        <div className="form-grid">
+          <label className="field whole"><span>{t.name}</span><input name="name" data-first required maxLength={200} defaultValue={before.name} /></label>
+          {number("weekly_quota", t.quota, 1, 100_000, "1")}
+          {number("raters_per_unit", t.perUnit, 1, 50, "1", t.perUnitChange)}
+          {number("lease_s", t.lease, 10, 86_400, "1", t.leaseChange)}
+          {number("repeat_rate", t.repeatRate, 0, 0.5, "0.01")}
+          {number("gold_rate", t.goldRate, 0, 0.5, "0.01", hasGold ? "" : t.noGold, !hasGold)}
+          <WorkSettings before={before} />
+          <label className="field whole">
+            <span>{t.consent}</span>
+            <textarea name="consent" rows={3} maxLength={4000} defaultValue={before.consent} />
+            <small className="muted">{t.consentChange}</small>
+          </label>
+          <GuidelinesField value={before.guidelines} />
+          <Fixed campaign={campaign} />
+        </div>
+        <div className="form-end">
+          {error && <Problem error={error} />}
+          <div className="row">
+            <button type="submit" className="primary">{t.save}</button>
+            <button type="button" onClick={onClose}>{strings.cancel}</button>
+          </div>
         </div>
       </form>
     </Dialog>

@@ -47,53 +47,57 @@ export function NewCampaign({ onClose }: { onClose: () => void }) {
   );
   return (
     <Dialog title={t.make} onClose={onClose} wide>
-      <form ref={form} onSubmit={send} onChange={() => setEdits((before) => before + 1)} className="form-grid">
-        <label className="field"><span>{t.name}</span><input name="name" data-first required maxLength={200} /></label>
-        <label className="field">
-          <span>{t.kind}</span>
-          <select name="kind" value={kind} onChange={(event) => { setKind(event.target.value); setChosen([]); }}>
-            {Object.entries(strings.home.kinds).map(([kind, text]) => <option key={kind} value={kind}>{text}</option>)}
-          </select>
-        </label>
-        <label className="field"><span>{t.dimension}</span><input name="dimension" defaultValue="overall" required maxLength={200} /></label>
-        <label className="field">
-          <span>{t.datasets}</span>
-          <select name="dataset" value={dataset} onChange={(event) => setDataset(event.target.value)}>
-            <option value="">{strings.all}</option>
-            {(facets.value?.datasets ?? []).map((one) => <option key={one} value={one}>{isolated(one)}</option>)}
-          </select>
-        </label>
-        <details className="whole only">
-          <summary>{t.only}</summary>
-          <div className="form-grid">
-            {(["editors", "tasks", "topics"] as const).filter((name) => facets.value?.[name].length).map((name) => (
-              <label key={name} className="field">
-                <span>{t.onlyThese[name]}</span>
-                <select name={name} multiple size={4}>
-                  {(facets.value?.[name] ?? []).map((one) => <option key={one} value={one}>{isolated(one)}</option>)}
-                </select>
-              </label>
-            ))}
+      <form ref={form} onSubmit={send} onChange={() => setEdits((before) => before + 1)}>
+        <div className="form-grid">
+          <label className="field"><span>{t.name}</span><input name="name" data-first required maxLength={200} /></label>
+          <label className="field">
+            <span>{t.kind}</span>
+            <select name="kind" value={kind} onChange={(event) => { setKind(event.target.value); setChosen([]); }}>
+              {Object.entries(strings.home.kinds).map(([kind, text]) => <option key={kind} value={kind}>{text}</option>)}
+            </select>
+          </label>
+          <label className="field"><span>{t.dimension}</span><input name="dimension" defaultValue="overall" required maxLength={200} /></label>
+          <label className="field">
+            <span>{t.datasets}</span>
+            <select name="dataset" value={dataset} onChange={(event) => setDataset(event.target.value)}>
+              <option value="">{strings.all}</option>
+              {(facets.value?.datasets ?? []).map((one) => <option key={one} value={one}>{isolated(one)}</option>)}
+            </select>
+          </label>
+          <details className="whole only">
+            <summary>{t.only}</summary>
+            <div className="form-grid">
+              {(["editors", "tasks", "topics"] as const).filter((name) => facets.value?.[name].length).map((name) => (
+                <label key={name} className="field">
+                  <span>{t.onlyThese[name]}</span>
+                  <select name={name} multiple size={4}>
+                    {(facets.value?.[name] ?? []).map((one) => <option key={one} value={one}>{isolated(one)}</option>)}
+                  </select>
+                </label>
+              ))}
+            </div>
+            <small className="muted">{t.onlyHint}</small>
+          </details>
+          {number("raters_per_unit", t.perUnit, "", 1, t.perUnitHint)}
+          {number("per_stratum", t.perStratum, "", 1, t.perStratumHint)}
+          {number("max_units", t.maxUnits, "", 1)}
+          {number("weekly_quota", t.quota, "200", 1)}
+          {number("lease_s", t.lease, "900", 10)}
+          {number("repeat_rate", t.repeatRate, "0", 0, "", "0.01")}
+          <KnownTasks kind={kind} datasets={dataset ? [dataset] : []} chosen={chosen} onChange={setChosen} />
+          {chosen.some((one) => one.use === "gold") && number("gold_rate", t.goldRate, "0.1", 0, t.goldRateHint, "0.01")}
+          {chosen.some((one) => one.use === "qualification") && number("pass_percent", t.passMark, "80", 0, t.passMarkHint)}
+          <WorkSettings />
+          <label className="field whole"><span>{t.consent}</span><textarea name="consent" rows={3} maxLength={4000} /></label>
+          <GuidelinesField />
+        </div>
+        <div className="form-end">
+          {error && <Problem error={error} />}
+          <Forecast plan={() => (form.current ? plan(form.current) : null)} state={`${edits} ${kind} ${dataset} ${chosen.length} ${chosen.map((one) => one.use).join()}`} />
+          <div className="row">
+            <button type="submit" className="primary">{t.create}</button>
+            <button type="button" onClick={onClose}>{strings.cancel}</button>
           </div>
-          <small className="muted">{t.onlyHint}</small>
-        </details>
-        {number("raters_per_unit", t.perUnit, "", 1, t.perUnitHint)}
-        {number("per_stratum", t.perStratum, "", 1, t.perStratumHint)}
-        {number("max_units", t.maxUnits, "", 1)}
-        {number("weekly_quota", t.quota, "200", 1)}
-        {number("lease_s", t.lease, "900", 10)}
-        {number("repeat_rate", t.repeatRate, "0", 0, "", "0.01")}
-        <KnownTasks kind={kind} datasets={dataset ? [dataset] : []} chosen={chosen} onChange={setChosen} />
-        {chosen.some((one) => one.use === "gold") && number("gold_rate", t.goldRate, "0.1", 0, t.goldRateHint, "0.01")}
-        {chosen.some((one) => one.use === "qualification") && number("pass_percent", t.passMark, "80", 0, t.passMarkHint)}
-        <WorkSettings />
-        <label className="field whole"><span>{t.consent}</span><textarea name="consent" rows={3} maxLength={4000} /></label>
-        <GuidelinesField />
-        <Forecast plan={() => (form.current ? plan(form.current) : null)} state={`${edits} ${kind} ${dataset} ${chosen.length} ${chosen.map((one) => one.use).join()}`} />
-        {error && <div className="whole"><Problem error={error} /></div>}
-        <div className="row whole">
-          <button type="submit" className="primary">{t.create}</button>
-          <button type="button" onClick={onClose}>{strings.cancel}</button>
         </div>
       </form>
     </Dialog>
@@ -120,14 +124,19 @@ function Forecast({ plan, state }: { plan: () => CampaignIn | null; state: strin
     };
   }, [state]);
   const t = leadStrings.lead.forecast;
-  if (found instanceof Error) return <div className="whole"><Problem error={found} /></div>;
+  if (found instanceof Error) return <Problem error={found} />;
   return (
-    <div className="whole forecast" role="status" aria-label={t.title}>
+    <div className="forecast" role="status" aria-label={t.title}>
       {found === null ? <span className="muted">{t.waiting}</span> : (
         <>
           <strong>{t.tasks(found.tasks, found.units, found.raters_per_unit)}</strong> {found.checks > 0 && <span>{t.checks(found.checks)}</span>}{" "}
           {found.repeats > 0 && <span>{t.repeats(found.repeats)}</span>}
-          {found.reasons.length > 0 && <ul className="muted">{found.reasons.map((one) => <li key={one.reason}>{one.text}</li>)}</ul>}
+          {found.reasons.length > 0 && (
+            <details>
+              <summary>{t.reasons}</summary>
+              <ul className="muted">{found.reasons.map((one) => <li key={one.reason}>{one.text}</li>)}</ul>
+            </details>
+          )}
         </>
       )}
     </div>

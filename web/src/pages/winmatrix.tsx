@@ -46,7 +46,7 @@ export function WinMatrixView({ board, query }: { board: BoardOut; query: URLSea
                   return (
                     <td key={column} className={sideOf(met.share)} title={label} style={strengthOf(met.share)}>
                       <Link to={linkWithFilters("/battles", query, { left: row, right: column })} >
-                        {String(Math.round(100 * met.share))}<span className="sr-only"> %, </span><small>{String(met.count)}</small><span className="sr-only"> {leadStrings.board.cellBattles}</span>
+                        {share(met.share)}<span className="sr-only">, </span><small>{String(met.count)}</small><span className="sr-only"> {leadStrings.board.cellBattles}</span>
                       </Link>
                     </td>
                   );

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { useSession } from "../session";
 import { leadStrings } from "../strings_lead";
-import { Link } from "./link";
+import { SignInLink } from "./signinlink";
 
 type Need = "look" | "inside" | "lead";
 
@@ -18,7 +18,7 @@ export function Allowed({ to, children }: { to: Need; children: ReactNode }) {
       <div className="problem" role="alert">
         <strong>{me.role === null ? t.notSignedIn : t.only[to]}</strong>
         <p>{me.role === null ? t.signInHint : t.onlyHint}</p>
-        <Link to="/sign-in" className="button small">{me.role === null ? leadStrings.signIn : t.other}</Link>
+        <SignInLink {...(me.role === null ? {} : { text: t.other })} />
       </div>
     </div>
   );

@@ -98,15 +98,19 @@ export function Filters({ facets, names, methods, board }: Props) {
         <Select label={t.method} value={value("method") || "bt"} options={t.methods} texts={leadStrings.board.methods} hint={hints.method}
           onChange={(found) => set({ method: found === "bt" ? "" : found })} />
       )}
-      {["since", "until"].filter((name) => names.includes(name)).map((name) => (
-        <div key={name} className="field">
-          <label className="field">
-            <span>{t.names[name]}</span>
-            <Day value={value(name)} about={`about-${name}`} onChange={(found) => set({ [name]: found })} />
-          </label>
-          <small className="muted" id={`about-${name}`}>{hints[name]}</small>
+      {names.includes("since") && (
+        <div className="days">
+          {["since", "until"].map((name) => (
+            <div key={name} className="field">
+              <label className="field">
+                <span>{t.names[name]}</span>
+                <Day value={value(name)} about={`about-${name}`} onChange={(found) => set({ [name]: found })} />
+              </label>
+              <small className="muted" id={`about-${name}`}>{hints[name]}</small>
+            </div>
+          ))}
         </div>
-      ))}
+      )}
       {all.some((name) => query.get(name)) && (
         <button type="button" className="small" onClick={() => set(Object.fromEntries(all.map((name) => [name, ""])))}>{t.clear}</button>
       )}

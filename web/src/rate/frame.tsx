@@ -58,7 +58,7 @@ export function TaskFrame({ campaign, desk, task, gate, children, answers, remar
         </div>
       </div>
       {asking && <SkipDialog onClose={() => setAsking(false)} onSkip={desk.skip} />}
-      {help && <Dialog title={touch ? messages.start.controls : messages.keys.title} onClose={() => setHelp(false)}><KeyTable kind={task.kind} />{campaign.guidelines && <Prose text={campaign.guidelines} />}</Dialog>}
+      {help && <Dialog title={touch ? messages.start.controls : messages.keys.title} onClose={() => setHelp(false)}><KeyTable kind={task.kind} region={!!task.region?.length} />{campaign.guidelines && <Prose text={campaign.guidelines} />}</Dialog>}
       {state.screen === "feedback" && <Feedback practice={state.practice} onNext={desk.next} />}
     </main>
   );
@@ -96,7 +96,8 @@ function Question({ task }: { task: TaskOut }) {
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus();
   }, []);
-  const question = (messages.forms.questions as Record<string, string>)[task.kind] ?? task.question;
+  const questions: Record<string, string> = messages.forms.questions;
+  const question = questions[`${task.kind}_${task.dimension}`] ?? questions[task.kind] ?? task.question;
   const long = task.instruction.length > LONG;
   return (
     <section className="question" aria-label={messages.vote.instruction}>
@@ -128,7 +129,7 @@ function Troubles({ desk }: Pick<TaskProps, "desk">) {
 
 function noticeText(notice: Notice | null): string {
   if (!notice) return "";
-  if (notice.name === "saved" || notice.name === "restored") return `✓ ${counted(messages.vote.savedCount, notice.done)}`;
+  if (notice.name === "saved" || notice.name === "restored") return `✓ ${notice.done ? counted(messages.vote.savedCount, notice.done) : messages.vote.saved}`; // practice and test count nothing
   return messages.vote[notice.name];
 }
 

@@ -1,4 +1,5 @@
 // Choose the better of two pictures.
+import { useState } from "react";
 import type { TaskOut } from "../api/schema";
 import { useKeys } from "../keys";
 import { fill, messages } from "../languages";
@@ -13,6 +14,9 @@ type Choice = NonNullable<NonNullable<TaskOut["previous"]>["preference"]>;
 export function PreferenceTask(props: TaskProps) {
   const { desk, task, group, gate } = props;
   const t = messages.vote;
+  const [outline, setOutline] = useState(true);
+  const region = task.region ?? [];
+  useKeys({ r: () => setOutline(!outline) }, region.length > 0);
   const choose = (preference: Choice) => {
     if (gate.press()) desk.cast({ preference });
   };
@@ -43,7 +47,14 @@ export function PreferenceTask(props: TaskProps) {
   const open = gate.open && canAnswer(desk.state);
   return (
     <TaskFrame {...props} answers={answers} remark={before && fill(t.previous, { choice: t.choices[before] })}>
-      <PictureView group={group} context={contextOf(task)} judged={judged} onChoose={open ? (index) => choose(index === 0 ? "left" : "right") : undefined} />
+      <PictureView group={group} context={contextOf(task)} judged={judged} region={outline ? region : []} tools={task.region && <RegionTool known={region.length > 0} shown={outline} onToggle={() => setOutline(!outline)} />}
+        onChoose={open ? (index) => choose(index === 0 ? "left" : "right") : undefined} />
     </TaskFrame>
   );
+}
+
+/** The outline can be taken away; where the region is not known, the page says so. */
+function RegionTool({ known, shown, onToggle }: { known: boolean; shown: boolean; onToggle: () => void }) {
+  if (!known) return <span className="muted">{messages.view.noRegion}</span>;
+  return <button type="button" className="toggle" aria-pressed={shown} onClick={onToggle}>{messages.view.region} <Key>R</Key></button>;
 }

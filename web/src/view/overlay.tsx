@@ -1,7 +1,7 @@
 // Marks over a picture that move with it: numbered segments to click, boxes, and a box being drawn.
 import type OpenSeadragon from "openseadragon";
 import { useEffect, useEffectEvent, useReducer, useRef, useState } from "react";
-import type { Picture, SegmentOut } from "../api/schema";
+import type { Picture, RegionBox, SegmentOut } from "../api/schema";
 import { fill, messages } from "../languages";
 import { boxBetween, type Box } from "./geometry";
 import { segmentAt } from "./hittest";
@@ -19,13 +19,9 @@ interface Props {
   onBox: (box: Box) => void;
 }
 
-export function Overlay({ viewer, picture, segments, chosen, boxes, drawing, onSegment, onBox }: Props) {
+/** Redraws while the viewer moves. */
+function useMoves(viewer: OpenSeadragon.Viewer): void {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
-  const [near, setNear] = useState<number | null>(null);
-  const svg = useRef<SVGSVGElement>(null);
-  const start = useRef<[number, number] | null>(null);
-  const [draft, setDraft] = useState<Box | null>(null);
-
   useEffect(() => {
     viewer.addHandler("viewport-change", redraw);
     viewer.addHandler("resize", redraw);
@@ -34,6 +30,34 @@ export function Overlay({ viewer, picture, segments, chosen, boxes, drawing, onS
       viewer.removeHandler("resize", redraw);
     };
   }, [viewer]);
+}
+
+/** The outline of where the edit was to happen: boxes as shares of the picture, so that they fit every size. */
+export function RegionOutline({ viewer, picture, region }: { viewer: OpenSeadragon.Viewer; picture: Picture; region: readonly RegionBox[] }) {
+  useMoves(viewer);
+  const { x, y, scale } = placeOf(viewer, picture);
+  const [width, height] = [picture.width * scale, picture.height * scale];
+  return (
+    <svg className="overlay" aria-hidden="true">
+      {region.map((box, index) => {
+        const place = { x: x + box.left * width, y: y + box.top * height, width: (box.right - box.left) * width, height: (box.bottom - box.top) * height };
+        return (
+          <g key={index} className="region">
+            <rect className="under" {...place} />
+            <rect className="over" {...place} />
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+export function Overlay({ viewer, picture, segments, chosen, boxes, drawing, onSegment, onBox }: Props) {
+  useMoves(viewer);
+  const [near, setNear] = useState<number | null>(null);
+  const svg = useRef<SVGSVGElement>(null);
+  const start = useRef<[number, number] | null>(null);
+  const [draft, setDraft] = useState<Box | null>(null);
 
   const { x, y, scale } = placeOf(viewer, picture);
   // The viewer takes the pointer for panning, so that a click on a segment is a click of the viewer.

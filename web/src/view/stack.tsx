@@ -1,8 +1,9 @@
 // Two pictures on top of each other: swipe a divider, flicker between them, or see only what differs.
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import type { Picture } from "../api/schema";
+import type { Picture, RegionBox } from "../api/schema";
 import { fill, messages } from "../languages";
 import type { ViewGroup } from "./viewgroup";
+import { RegionOutline } from "./overlay";
 import { useViewer } from "./pane";
 
 export type StackMode = "swipe" | "flicker" | "difference";
@@ -19,10 +20,11 @@ interface Props {
   under: Named;
   over: Named;
   group: ViewGroup;
+  region?: readonly RegionBox[] | undefined;
   children?: ReactNode;
 }
 
-export function Stack({ mode, under, over, group, children }: Props) {
+export function Stack({ mode, under, over, group, region, children }: Props) {
   const bothFrame = useRef<HTMLDivElement>(null);
   const belowFrame = useRef<HTMLDivElement>(null);
   const aboveFrame = useRef<HTMLDivElement>(null);
@@ -51,6 +53,7 @@ export function Stack({ mode, under, over, group, children }: Props) {
           <div ref={belowFrame} className="pane-view" role="img" aria-label={under.name} />
           <div ref={aboveFrame} className="pane-view stack-over" role="img" aria-label={over.name} />
         </div>
+        {below.viewer && !!region?.length && <RegionOutline viewer={below.viewer} picture={under.picture} region={region} />}
         {mode === "swipe" && <Divider value={divide} onChange={setDivide} />}
       </div>
       <figcaption>

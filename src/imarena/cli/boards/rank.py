@@ -229,8 +229,11 @@ def _print(
     if len(chosen) > 1 or (chosen and session(context).json):
         raise UserError("Choose one of --json, --csv, --latex and --markdown.")
     tables = []
+    explained: set[str] = set()
     for board in boards:
-        tables += board_tables(board, "report" if chosen else None)
+        standings, *others = board_tables(board, "report" if chosen else None)
+        tables += [standings, *(table.without_notes(explained) for table in others)]
+        explained.update(note for table in others for note in table.notes)
         tables += [neighbours_table(board)] if power else []
         tables += fragility_tables(board)
     tables += [] if compared is None else [_comparison_table(compared)]

@@ -126,10 +126,16 @@ def _show_check(console: Console, report: "SubmissionCheck") -> None:
 
 
 def _show_added(console: Console, report: "AddReport") -> None:
+    from imarena.reports.tables import printable
+
     verb = "Would add" if report.dry_run else "Added"
     lines = [f"{verb} {counted(report.new, 'output')} of '{report.editor}'; {report.same:,} there already."]
     if report.missing:
-        lines.append(f"not in the pack: {counted(report.missing, 'output')} that items of this workspace ask for")
+        keys = ", ".join(printable(key) for key in report.missing_keys)
+        more = ", ..." if report.missing > len(report.missing_keys) else ""
+        lines.append(
+            f"not in the pack: {counted(report.missing, 'output')} that items of this workspace ask for ({keys}{more})"
+        )
     if report.wrong_size:
         lines.append(f"of another size than the source image: {counted(report.wrong_size, 'output')}")
     console.print("\n".join(lines), markup=False)

@@ -1,8 +1,8 @@
-"""``imarena pvc``: candidates, pairs, export, train, merge, evaluate, ablation, campaign."""
+"""``imarena pvc``: candidates, pairs, export, train, merge, evaluate, ablation, regions, campaign."""
 
 import typer
 
-from imarena.cli.pvc import campaign, candidates, evaluate, pairs, train
+from imarena.cli.pvc import campaign, candidates, evaluate, pairs, regions, train
 
 app = typer.Typer(
     add_completion=False,
@@ -17,4 +17,5 @@ app.command("train")(train.train)
 app.command("merge")(train.merge)
 app.command("evaluate")(evaluate.command)
 app.command("ablation")(train.ablation)
+app.command("regions")(regions.command)
 app.command("campaign")(campaign.command)

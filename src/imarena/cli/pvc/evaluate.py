@@ -67,6 +67,8 @@ def _tables(result: "MetaEvaluation", *, by_task: bool) -> "list[Table]":
         ties = rows[0].people_ties if rows else 0
         notes = (f"People tie on {max(row.people_ties for row in rows):,} more pairs.",) if ties else ()
         tables.append(Table(head, lines, f"{dataset}, {dimension}", notes=notes))
+    if result.schemes:
+        tables.append(_scheme_table(result))
     if result.differences:
         columns = (Column("judge"), Column("less"), Column("data set"), Column("dimension"), Column("difference"),
                    Column("95 % interval"))  # fmt: skip
@@ -76,6 +78,28 @@ def _tables(result: "MetaEvaluation", *, by_task: bool) -> "list[Table]":
         )
         tables.append(Table(columns, rows_of, "Differences of strict accuracy"))
     return tables
+
+
+def _scheme_table(result: "MetaEvaluation") -> "Table":
+    """Figure 2 of GEditBench v2: what a model gains by comparing two outputs instead of scoring each."""
+    from imarena.reports.tables import Column, Table
+
+    head = ("data set", "dimension", "model", "pairwise", "strict", "pointwise", "strict", "difference",
+            "95 % interval")  # fmt: skip
+    rows = tuple(
+        (
+            each.dataset, each.dimension, each.model, _kind(each.pairwise.judge, each.model),
+            _share(each.pairwise.strict), _kind(each.pointwise.judge, each.model), _share(each.pointwise.strict),
+            _share(each.difference), _ends(each.difference),
+        )
+        for each in result.schemes
+    )  # fmt: skip
+    return Table(tuple(Column(name) for name in head), rows, "Pairwise less pointwise, same model and pairs")
+
+
+def _kind(judge: str, model: str) -> str:
+    """A judge's name without its model, which has a column of its own."""
+    return judge.replace(f"/{model}", "")
 
 
 def _share(figure: "Figure") -> str:

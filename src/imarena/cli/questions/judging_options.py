@@ -45,6 +45,7 @@ ApiKeyEnv = Annotated[list[str] | None, typer.Option("--api-key-env", help="The 
 Editors = Annotated[list[str] | None, typer.Option("--editors", "-e", help="Only these editors; repeatable.")]
 Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets; repeatable.")]
 Tasks = Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only these tasks; repeatable.")]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N items that have outputs.")]
 Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Ask each question N times (self-consistency).")]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Number of concurrent questions.")]
 MaxCost = Annotated[
@@ -99,17 +100,18 @@ class JudgingOptions(ChosenOptions):
     editors: Editors = None
     datasets: Datasets = None
     tasks: Tasks = None
+    limit: Limit = None
     repeats: Repeats = 1
     listing: Listing = False
 
     @property
     def what(self) -> dict[str, Any]:
         """Those that are about what to show, for `plan_scores` and `plan_battles`."""
-        return {name: getattr(self, name) for name in ("datasets", "editors", "tasks", "repeats")}
+        return {name: getattr(self, name) for name in ("datasets", "editors", "tasks", "limit", "repeats")}
 
 
 _HELP_ORDER = (
-    "judge", "endpoint", "base_url", "model", "api_key_env", "editors", "datasets", "tasks", "repeats",
+    "judge", "endpoint", "base_url", "model", "api_key_env", "editors", "datasets", "tasks", "limit", "repeats",
     "concurrency", "executor", "max_cost_usd", "option", "yes", "dry_run", "listing",
 )  # fmt: skip
 

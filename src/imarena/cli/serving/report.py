@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import emit, session
+from imarena.cli.options import Leaderboard, LeaderboardNames, parse_names
 from imarena.cli.progress import progress_bars
 
 
@@ -27,6 +28,8 @@ def command(
         str,
         typer.Option("--against", metavar="DIR|DAY", help="Show what changed since: a workspace or YYYY-MM-DD."),
     ] = "",
+    leaderboard: Leaderboard = None,
+    names: LeaderboardNames = None,
     by: Annotated[
         str | None, typer.Option("--by", help="Each board also per value of this column, such as task.")
     ] = None,
@@ -36,11 +39,12 @@ def command(
     The conclusion first, then boards with intervals, failures, examples, judges, the tables of papers, and methods.
     """
     from imarena.storage import open_workspace
-    from imarena.workflows.reporting import ReportQuery, write_report
+    from imarena.workflows.reporting import ReportQuery, read_leaderboard, write_report
 
     root = session(context).workspace
+    board = None if leaderboard is None else read_leaderboard(leaderboard, parse_names(names))
     with open_workspace(root) as workspace, progress_bars("report") as tell:
-        query = ReportQuery(judge, tuple(editors or ()), by, against)
+        query = ReportQuery(judge, tuple(editors or ()), by, against, board)
         path = write_report(
             workspace, target or root / "report.html", title=title, gallery=gallery, query=query, progress=tell
         )

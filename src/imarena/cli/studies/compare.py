@@ -56,8 +56,11 @@ def command(
     ] = "",
     level: Annotated[float, typer.Option("--level", help="Confidence level of the intervals and the verdict.")] = 0.95,
     fail_if: Annotated[
-        str | None,
-        typer.Option("--fail-if", help="A gate: worse or not-better. Exit code 4 if it fails, 3 if data are missing."),
+        list[str] | None,
+        typer.Option(
+            "--fail-if",
+            help="A gate: worse or not-better; repeatable. Exit code 4 if one fails, 3 if data are missing.",
+        ),
     ] = None,
     junit: JUnitFile = None,
     summary: SummaryFile = None,
@@ -87,7 +90,7 @@ def command(
         name_sides,
         need_both_sides,
         plan_comparison,
-        read_comparison_rule,
+        read_comparison_rules,
         write_comparison,
     )
 
@@ -98,8 +101,8 @@ def command(
             "beside it). For outputs of items that a workspace has: `imarena edit -e folder:PATH`, then `battle`.",
         )
     check_level(level)
-    rule = read_comparison_rule(fail_if)
-    check_gate_options(junit, gated=rule is not None)
+    rules = read_comparison_rules(fail_if or ())
+    check_gate_options(junit, gated=bool(rules))
     chosen = asking.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
@@ -126,7 +129,7 @@ def command(
         with asking.progress_display() as watch:
             comparison, done = compare(workspace, sides, job, imported, watch=watch, level=level)
         page = write_comparison(workspace, comparison, report)
-    gate = comparison_gate(comparison, rule, done)
+    gate = comparison_gate(comparison, rules, done)
     document = {**comparison.to_json(top=max(top, 10)), "missing": done.missing, "report": str(page)}
     if gate is not None:
         document["gate"] = gate.to_json()

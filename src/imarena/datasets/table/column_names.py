@@ -74,8 +74,12 @@ def _proposal(missing: Sequence[str], useful: Sequence[str], have: Sequence[str]
         fields = (ours, "instructions") if ours == "instruction" else (ours,)
         usual = [f"{field}={theirs}" for field in fields for theirs in _USUAL[field] if theirs in have]
         pairs += usual[:1] or ([f"{ours}=NAME"] if ours in missing else [])
-    step = f"Name it: --columns {','.join(pairs)}"
-    return f"{step}. Rows without a key are numbered with -o key=row." if "key=NAME" in pairs else step
+    steps = [f"Name {'them' if len(missing) > 1 else 'it'}: --columns {','.join(pairs)}"]
+    if "source" in useful and not any(pair.startswith("source=") for pair in pairs):
+        steps.append("Items with a source image also need source=NAME, further turns instruction_2=NAME")
+    if "key=NAME" in pairs:
+        steps.append("Rows without a key are numbered with -o key=row")
+    return steps[0] if len(steps) == 1 else f"{'. '.join(steps)}."
 
 
 @dataclass
@@ -90,6 +94,8 @@ class ColumnNames:
     """Columns that are kept with the items, by our name."""
     dropped: dict[str, str] = field(default_factory=dict)
     """Columns that were not imported, by the table's name, with the reason."""
+    with_source: bool = False
+    """A row had a source image."""
 
     def check(self, columns: Iterable[str], name: str) -> None:
         """Raise where the table lacks a column that is needed or was named; says what it has and what to type."""
@@ -119,6 +125,7 @@ class ColumnNames:
                 self.drop(column, f"--columns takes it from {self.theirs[column]}")
             else:
                 renamed[column] = value
+        self.with_source = self.with_source or any(column.startswith("source") for column in renamed)
         if "license" in renamed and "licence" not in renamed:
             renamed["licence"] = renamed.pop("license")
         return renamed
@@ -139,9 +146,9 @@ class ColumnNames:
         if not kept and not self.dropped:
             return []
         clashing = [column for column in kept if column in TAKEN_NAMES]
-        return [
-            Notice(
-                code="columns_unused",
-                values={"file": name, "kept": [*kept], "dropped": {**self.dropped}, "clashing": [*clashing]},
-            )
-        ]
+        unused = Notice(
+            code="columns_unused",
+            values={"file": name, "kept": [*kept], "dropped": {**self.dropped}, "clashing": [*clashing]},
+        )
+        no_source = [] if self.with_source else [Notice(code="no_source_column", values={"file": name})]
+        return [unused, *no_source]

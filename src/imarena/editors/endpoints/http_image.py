@@ -33,7 +33,7 @@ class ImageSettings(ImageEndpoint):
     """The day on which the price above was so; an estimate says how old it is."""
     price_from: str = ""
     notice: str = ""
-    """What a user should know before a run: told beside the estimate."""
+    """What a user should know before a run: printed with the estimate."""
     in_context: bool = False
     """Send the conversation: in multi-turn mode, every earlier instruction and result before the new instruction."""
 

@@ -23,7 +23,7 @@ Check = Callable[[str, str], object]
 
 
 class ChatSettings(Noun):
-    """What every judge that asks a model can be told. Part of a judgment's identity."""
+    """Options of every judge that asks a model. They are part of a judgment's identity."""
 
     model: str = ""
     """The model asked for, as the judge's name shows it."""

@@ -1,4 +1,4 @@
-"""What EdiVal's scores can be told. All of it is part of a judgment's identity."""
+"""Settings of EdiVal's scores. All of them are part of a judgment's identity."""
 
 from typing import Literal
 

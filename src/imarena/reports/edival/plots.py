@@ -1,32 +1,41 @@
 """Plots of EdiVal's figures: the Pareto fronts of each pair of axes and turn, and trends over turns."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from imarena.core import UserError
+from imarena.reports.charts import Chart, chart_of
 from imarena.reports.edival.figures import COMPLEX, TurnFigures, all_figures, pareto_front
 from imarena.reports.edival.scored import ScoredSet, known_mean
 
 _AXES = {"IF": "image_success", "CC": "consistency", "VQ": "quality"}
 
 
-def save_fronts(scored: ScoredSet, mode: str, folder: Path) -> list[Path]:
-    """One PNG for each pair of axes and turn that has two editors at least."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"Cannot write plots into {folder}: {error.strerror}.") from error
-    saved = []
+def fronts(scored: ScoredSet, mode: str) -> Iterator[tuple[str, str, Any]]:
+    """Name, caption and chart of the front of each pair of axes and turn that has two editors at least."""
     figures = all_figures(scored, mode)
     for turn in scored.turns:
         here = [one for one in figures if one.turn == turn]
         for first, second in (("IF", "CC"), ("IF", "VQ"), ("CC", "VQ")):
             chart = front_chart(here, first, second)
             if chart is not None:
-                path = folder / f"pareto-{mode}-{turn + 1}-{first}-{second}.png".lower()
-                chart.save(str(path), scale_factor=2)
-                saved.append(path)
-    return saved
+                name = f"pareto-{mode}-{turn + 1}-{first}-{second}".lower()
+                yield name, f"{first} and {second} at turn {turn + 1}, {mode.replace('_', '-')}", chart
+
+
+def save_fronts(scored: ScoredSet, mode: str, folder: Path) -> list[Path]:
+    """One PNG for each front."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"Cannot write plots into {folder}: {error.strerror}.") from error
+    return [_saved(chart, folder / f"{name}.png") for name, _, chart in fronts(scored, mode)]
+
+
+def _saved(chart: Any, path: Path) -> Path:
+    chart.save(str(path), scale_factor=2)
+    return path
 
 
 def front_chart(figures: list[TurnFigures], first: str, second: str) -> Any:
@@ -52,30 +61,42 @@ def front_chart(figures: list[TurnFigures], first: str, second: str) -> Any:
     return (line.encode(across, up) + dots + names).properties(width=420, height=320)
 
 
-def save_trends(scored: ScoredSet, mode: str, folder: Path) -> list[Path]:
+def trends(scored: ScoredSet, mode: str) -> Iterator[tuple[str, str, Any]]:
     """Luminance drift (figure 26), the last instruction by turn or C (figures 5 and 25), and who passes (figure 1)."""
     figures = all_figures(scored, mode)
     label = "C" if mode == COMPLEX else "turn"
-    charts = {
-        f"luminance-{mode}": line_chart(luminance_points(scored, mode), label, "99.9 % luminance quantile"),
-        f"last-instruction-{mode}": line_chart(
-            [(one.editor, one.turn + 1, 100 * one.task_success) for one in figures if one.task_success is not None],
-            label,
+    lines = {
+        "luminance": ("99.9 % luminance quantile", luminance_points(scored, mode)),
+        "last-instruction": (
             "success on the last instruction, percent",
+            [(one.editor, one.turn + 1, 100 * one.task_success) for one in figures if one.task_success is not None],
         ),
-        f"passing-{mode}": line_chart(
-            [(one.editor, one.turn + 1, 100 * one.passes) for one in figures if one.passes is not None],
-            label,
+        "passing": (
             "images with CC of 90 and VQ of 6, percent",
+            [(one.editor, one.turn + 1, 100 * one.passes) for one in figures if one.passes is not None],
         ),
     }
-    saved = []
-    for name, chart in charts.items():
+    for name, (title, points) in lines.items():
+        chart = line_chart(points, label, title)
         if chart is not None:
-            path = folder / f"{name.replace('_', '-')}.png"
-            chart.save(str(path), scale_factor=2)
-            saved.append(path)
-    return saved
+            shown = mode.replace("_", "-")
+            yield f"{name}-{shown}", f"{title[0].upper()}{title[1:]}, by {label}, {shown}", chart
+
+
+def save_trends(scored: ScoredSet, mode: str, folder: Path) -> list[Path]:
+    """One PNG for each trend."""
+    return [_saved(chart, folder / f"{name}.png") for name, _, chart in trends(scored, mode)]
+
+
+def edival_charts(scored: ScoredSet) -> list[Chart]:
+    """All fronts and trends as charts of a page."""
+    return [
+        chart_of(name, caption, drawn)
+        for mode in ("multi_turn", "complex", "single")
+        if scored.editors(mode)
+        for plots in (fronts, trends)
+        for name, caption, drawn in plots(scored, mode)
+    ]
 
 
 def luminance_points(scored: ScoredSet, mode: str) -> list[tuple[str, int, float]]:

@@ -3,8 +3,8 @@
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 _MINUS_ZERO = re.compile(r"-(?=0*(?:\.0*)?%?$)")
@@ -77,6 +77,10 @@ class Table:
         columns = tuple(self.columns[column] for column in kept)
         rows = tuple(tuple(row[column] for column in kept) for row in self.rows)
         return Table(columns, rows, self.title, self.notes, self.signature)
+
+    def without_notes(self, printed: Container[str]) -> "Table":
+        """The table without notes that were printed before, as under the board of another group."""
+        return replace(self, notes=tuple(note for note in self.notes if note not in printed))
 
     def numeric(self, column: int) -> bool:
         """Whether the column holds numbers: these are aligned at the right."""

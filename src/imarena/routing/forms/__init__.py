@@ -45,9 +45,14 @@ class RatingForms(BaseModel):
 
     version: int
     questions: dict[str, str]
+    """By kind, or by kind and dimension (`preference_visual_quality`)."""
     pace: PaceLimits
     criteria: tuple[FormQuestion, ...]
     checks: tuple[FormQuestion, ...]
+
+    def question(self, kind: str, dimension: str) -> str:
+        """What a campaign of this kind asks about a dimension."""
+        return self.questions.get(f"{kind}_{dimension}") or self.questions[kind]
 
 
 @cache

@@ -144,7 +144,7 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
 
 @router.get("/verdicts", **ROUTE)
 def export_verdicts(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
-    """Every verdict that the board counts, for `imarena rank --from`. Raters are told to leads only."""
+    """Every verdict that the board counts, for `imarena rank --from`. Raters are named to leads only."""
     arena = arena_of(request)
     hidden = exploring.hidden_items(arena.leaderboards, leads=caller.leads)
     names = [name for name in COLUMNS if name != "rater" or caller.leads]

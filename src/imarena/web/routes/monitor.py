@@ -51,7 +51,7 @@ async def stream_runs(request: Request, _caller: InsideCaller) -> StreamingRespo
 
 
 def _allowed(arena: ServedWorkspace, shown: list[tuple[str, bool]]) -> bool:
-    """Is who asked still let in? Whoever is shut out is told no more within seconds."""
+    """Does this session still have access? Whoever loses access gets nothing more within seconds."""
     visitors = (arena.sessions.visitor(secret, machine=machine) for secret, machine in shown)
     return any(visitor is not None and visitor.role in INSIDE for visitor in visitors)
 

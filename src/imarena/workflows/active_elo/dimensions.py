@@ -25,25 +25,36 @@ WEIGHTINGS = {
 
 
 def dimension_scores(workspace: Workspace, arena: Arena) -> dict[str, FloatArray]:
-    """(N, m) scores of every dimension that the judge gives, NaN where there is none; the newest judgment counts."""
+    """(N, m) scores of every dimension that the judge gives, NaN where there is none.
+
+    The newest judgment counts; of a question that was asked several times, the mean.
+    """
     where = {bytes(name).decode(): cell for cell, name in np.ndenumerate(arena.output) if name}
     with reading(workspace.store.engine) as connection:
         rows = fetch_rows(
             connection,
-            select(judgments.c.left_id, judgments.c.body)
+            select(judgments.c.left_id, judgments.c.repeat, judgments.c.body)
             .where(
                 judgments.c.judge == arena.judge, judgments.c.dimension == "overall", judgments.c.status == "ok",
                 judgments.c.right_id.is_(None),
             )
             .order_by(judgments.c.seq),
         )  # fmt: skip
-    tables: dict[str, FloatArray] = {}
-    for left_id, body in rows:
+    answers: dict[tuple[tuple[int, ...], int], dict[str, float]] = {}
+    for left_id, repeat, body in rows:
         cell = where.get(left_id)
-        scores = json.loads(body).get("scores", {}) if cell is not None and '"scores"' in body else {}
+        if cell is not None and '"scores"' in body:
+            answers[cell, repeat] = json.loads(body).get("scores", {})
+    sums: dict[str, FloatArray] = {}
+    counts: dict[str, FloatArray] = {}
+    for (cell, _), scores in answers.items():
         for name, value in scores.items():
-            tables.setdefault(name, np.full(arena.output.shape, np.nan))[cell] = value
-    return tables
+            sums.setdefault(name, np.zeros(arena.output.shape))[cell] += value
+            counts.setdefault(name, np.zeros(arena.output.shape))[cell] += 1
+    return {
+        name: np.divide(total, counts[name], out=np.full(total.shape, np.nan), where=counts[name] > 0)
+        for name, total in sums.items()
+    }
 
 
 def cv_dimensions(tables: dict[str, FloatArray]) -> FloatArray | None:

@@ -5,13 +5,13 @@ Boards side by side (table 3, figures 3 and 4), overall and by group; deferral b
 best (table 6); other judges and metrics against the board with paired tests (table 8, L.2).
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from imarena.core import Progress, UserError, first_line
 from imarena.core.notices import Notice, notice_fields
-from imarena.core.records import Judgment
 from imarena.judges import JudgeRange, range_of
 from imarena.ranking import Options, compare_ratings
 from imarena.routing import Gates
@@ -44,6 +44,7 @@ from imarena.workflows.active_elo.trials import (
     try_weights,
 )
 from imarena.workflows.boards import Arena, ReportedCalibration, calibrations_of, read_arena, setting_board, with_range
+from imarena.workflows.views import WHOLE
 
 
 class ReportProgress:
@@ -134,7 +135,7 @@ def active_report(
     asked = options or Options(matrices=False)
     scores = range_of(arena.judge, arena.pool.scores, asked.active.score_range)
     chosen = with_range(asked, arena)
-    others = {name: read_arena(workspace, name) for name in _other_judges(workspace, arena.judge)}
+    others = _other_arenas(workspace, arena.judge)
     unknown = [name for name in rewards if name not in others]
     if unknown:
         raise UserError(f"No scores of a judge '{unknown[0]}'.", hint=f"Known: {', '.join(others) or 'none'}.")
@@ -155,7 +156,7 @@ def active_report(
     steps.next("boards by group")
     by_group = group_boards(workspace, arena, alone, chosen) if groups else {}
     by_dimension = dimension_boards(workspace, arena, tables, chosen) if groups else {}
-    metrics = compare_metrics(others, main)
+    metrics = compare_metrics({**others, **_measures(workspace, arena.judge)}, main)
     if not metrics:
         missing["metrics"] = "no other judge or metric scored these outputs"
     trials = _trials(workspace, arena, others, tables, chosen, trial, gates, missing, steps)
@@ -233,16 +234,37 @@ def _weight_boards(
     )
 
 
-def _other_judges(workspace: Workspace, judge: str) -> list[str]:
-    """Judges other than this one with scores of single outputs."""
+def _other_arenas(workspace: Workspace, judge: str) -> dict[str, Arena]:
+    """Judges other than this one with scores of single outputs about the whole."""
+    names = (name for name, dimension in _scored(workspace) if dimension == WHOLE and name != judge)
+    return {name: arena for name in names if (arena := _read(workspace, name, WHOLE)) is not None}
+
+
+def _measures(workspace: Workspace, judge: str) -> dict[str, Arena]:
+    """Scores about one dimension, such as those of `clip-i`."""
+    pairs = [(name, dimension) for name, dimension in _scored(workspace) if dimension != WHOLE and name != judge]
+    several = Counter(name for name, _ in pairs)
+    found = {f"{name}, {about}" if several[name] > 1 else name: _read(workspace, name, about) for name, about in pairs}
+    return {name: arena for name, arena in found.items() if arena is not None}
+
+
+def _read(workspace: Workspace, judge: str, dimension: str) -> Arena | None:
+    """None where the judge scored no output that was made in one step."""
+    try:
+        return read_arena(workspace, judge, scored_on=dimension)
+    except UserError:
+        return None
+
+
+def _scored(workspace: Workspace) -> list[tuple[str, str]]:
+    """Judges and what their scores of single outputs are about."""
     from sqlalchemy import select
 
     from imarena.storage import reading
     from imarena.storage.schema import judgments
     from imarena.workflows.boards import fetch_rows
 
-    counts = workspace.store.count(Judgment, "judge", dimension="overall", status="ok", right_id=None)
     with reading(workspace.store.engine) as connection:
-        query = select(judgments.c.judge).where(judgments.c.score.is_not(None)).distinct()
-        scored = {row[0] for row in fetch_rows(connection, query)}
-    return sorted(str(name) for (name,) in counts if name != judge and name in scored)
+        query = select(judgments.c.judge, judgments.c.dimension).distinct()
+        query = query.where(judgments.c.score.is_not(None), judgments.c.right_id.is_(None), judgments.c.status == "ok")
+        return sorted((str(name), str(about)) for name, about in fetch_rows(connection, query))

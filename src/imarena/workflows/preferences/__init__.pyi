@@ -1,6 +1,7 @@
 from .campaign_template import write_campaign_template as write_campaign_template
 from .candidate_table import CandidateOptions as CandidateOptions
 from .candidate_table import choose_candidates as choose_candidates
+from .edit_regions import write_edit_regions as write_edit_regions
 from .measuring import RegionOptions as RegionOptions
 from .meta_evaluation import MetaEvaluation as MetaEvaluation
 from .meta_evaluation import evaluate_workspace as evaluate_workspace

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from imarena.core import InvalidImage, Progress
 from imarena.core.records import ImageRef, Item, Output
 from imarena.images import pixels
@@ -25,6 +28,7 @@ from imarena.workflows.preferences.region_tools import find_grounder, find_mask_
 from imarena.workflows.questions import load_outputs
 from imarena.workflows.views import instruction_of, sources_of
 
+Pixels = NDArray[np.uint8]
 NO_SOURCE = "no_source"
 LEFT_TO_A_JUDGE = "left_to_a_judge"
 
@@ -58,7 +62,7 @@ def measure_workspace(
     slots = sorted(board.slots.items())
     for at, ((item_id, _, _), outputs) in enumerate(slots, start=1):
         item = board.items[item_id]
-        task = _task(item, outputs[0])
+        task = task_of(item, outputs[0])
         if task not in rules.tasks:
             skipped[f"task_without_rule: {task or 'none'}"] += 1
         elif rules.tasks[task].pipeline == "judge":
@@ -73,7 +77,8 @@ def measure_workspace(
     return groups, skipped
 
 
-def _task(item: Item, output: Output) -> str:
+def task_of(item: Item, output: Output) -> str:
+    """The task of the output's turn, else of the item; empty where none is stated."""
     return item.turns[output.turn].task or item.task or ""
 
 
@@ -90,22 +95,8 @@ def _measure(
 ) -> MeasuredGroup:
     """One item. Outputs of another size are scaled to the source's, and the pair's record says so."""
     instruction = instruction_of(item, outputs[0].turn, outputs[0].mode)
-    failures: Counter[str] = Counter()
-    shown = []
-    try:
-        before = pixels(workspace.load(source))
-    except InvalidImage:
-        return MeasuredGroup(item.item_id, instruction, task, source, (), {"invalid_image": len(outputs)})
-    for output in sorted(outputs, key=lambda each: each.output_id):
-        if output.image is None:
-            continue
-        try:
-            after = pixels(workspace.load(output.image))
-        except InvalidImage:
-            failures["invalid_image"] += 1
-            continue
-        shown.append((output, scale_to(after, before), after.shape != before.shape))
-    if not shown:
+    before, shown, failures = load_group(workspace, source, outputs)
+    if before is None or not shown:
         return MeasuredGroup(item.item_id, instruction, task, source, (), failures)
     rule = rules.tasks[task]
     ground = rule.grounded_in(public=options.grounding == "public")
@@ -132,6 +123,28 @@ def _measure(
         values = {name: each.values for name, each in measured.items()}
         candidates.append(MeasuredCandidate(output.image, values, details))
     return MeasuredGroup(item.item_id, instruction, task, source, tuple(candidates), failures)
+
+
+def load_group(
+    workspace: Workspace, source: ImageRef, outputs: Sequence[Output]
+) -> tuple[Pixels | None, list[tuple[Output, Pixels, bool]], Counter[str]]:
+    """The source; each output with its pixels at the source's size and whether it had another; and what failed."""
+    failures: Counter[str] = Counter()
+    shown: list[tuple[Output, Pixels, bool]] = []
+    try:
+        before = pixels(workspace.load(source))
+    except InvalidImage:
+        return None, [], Counter({"invalid_image": len(outputs)})
+    for output in sorted(outputs, key=lambda each: each.output_id):
+        if output.image is None:
+            continue
+        try:
+            after = pixels(workspace.load(output.image))
+        except InvalidImage:
+            failures["invalid_image"] += 1
+            continue
+        shown.append((output, scale_to(after, before), after.shape != before.shape))
+    return before, shown, failures
 
 
 def region_record(region: EditRegion, options: RegionOptions) -> dict[str, Any]:

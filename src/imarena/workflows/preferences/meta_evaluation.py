@@ -10,6 +10,7 @@ import numpy as np
 from imarena.core import UserError
 from imarena.core.records import Outcome
 from imarena.preferences import (
+    ALL_TASKS,
     JudgeAnswer,
     JudgeRow,
     PairTruth,
@@ -23,6 +24,7 @@ from imarena.workflows.views import (
     NO_BATTLES,
     PREFERENCES,
     PROBLEMS,
+    STATUSES,
     WHOLE,
     BattleColumns,
     ChosenJudge,
@@ -59,16 +61,40 @@ class JudgeDifference:
 
 
 @dataclass(frozen=True)
+class SchemeComparison:
+    """Pairwise and pointwise questions to one model about the same pairs (GEditBench v2, figure 2)."""
+
+    model: str
+    dataset: str
+    dimension: str
+    pairwise: JudgeRow
+    pointwise: JudgeRow
+    difference: Figure
+    """Strict accuracy: pairwise less pointwise."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "model": self.model, "dataset": self.dataset, "dimension": self.dimension,
+            "pairwise": self.pairwise.judge, "pairwise_strict": self.pairwise.strict.to_json(),
+            "pointwise": self.pointwise.judge, "pointwise_strict": self.pointwise.strict.to_json(),
+            "difference": self.difference.to_json(),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
 class MetaEvaluation:
-    """All rows, and differences to one judge where one was named."""
+    """All rows, the two schemes of each model side by side, and differences to one judge where one was named."""
 
     rows: tuple[JudgeRow, ...]
+    schemes: tuple[SchemeComparison, ...]
     differences: tuple[JudgeDifference, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return {
             "rows": [row.to_json() for row in self.rows],
+            "schemes": [each.to_json() for each in self.schemes],
             "differences": [each.to_json() for each in self.differences],
         }  # fmt: skip
 
@@ -82,6 +108,8 @@ class _Answers:
     dimension: str
     dimensions: frozenset[str]
     answers: Mapping[PairKey, JudgeAnswer]
+    model: str
+    """What answers: the model of a judge that asks one (`kind/model`), else the judge itself."""
 
 
 def evaluate_workspace(
@@ -105,7 +133,7 @@ def evaluate_workspace(
             hint="Import a data set with human data, for example: imarena import vcreward FOLDER",
         )
     names = [*judges, *([against] if against and judges and against not in judges else [])]
-    given = [part for chosen in chosen_judges(view, names) for part in _answers_of(view, chosen)]
+    given = [part for chosen in chosen_judges(view, names) for part in _answers_of(view, chosen, truths)]
     if not given:
         raise UserError(
             "There are no verdicts of judges.", hint="Ask a judge first: imarena battle --judge NAME, or imarena judge."
@@ -114,13 +142,15 @@ def evaluate_workspace(
     for truth in truths:
         by_group[truth.dataset, truth.dimension].append(truth)
     rows: list[JudgeRow] = []
+    schemes: list[SchemeComparison] = []
     differences: list[JudgeDifference] = []
     for (dataset, dimension), found in sorted(by_group.items()):
         fitting = [part for part in given if _meets(part, dimension, by_group, dataset) and _knows(part, found)]
-        for part in fitting:
-            rows += evaluate_judge(part.judge, part.scheme, found, part.answers, rounds)
+        figures = [evaluate_judge(part.judge, part.scheme, found, part.answers, rounds) for part in fitting]
+        rows += [row for made in figures for row in made]
+        schemes += _schemes(fitting, figures, found, rounds)
         differences += _differences(fitting, found, against, dataset, dimension, rounds)
-    return MetaEvaluation(tuple(rows), tuple(differences))
+    return MetaEvaluation(tuple(rows), tuple(schemes), tuple(differences))
 
 
 def _meets(part: _Answers, dimension: str, groups: Mapping[tuple[str, str], Any], dataset: str) -> bool:
@@ -175,16 +205,17 @@ def _outcome(code: int) -> Outcome:
     return Outcome.TIE if name == "equal" else Outcome(name)
 
 
-def _answers_of(view: View, chosen: ChosenJudge) -> list[_Answers]:
+def _answers_of(view: View, chosen: ChosenJudge, truths: Sequence[PairTruth]) -> list[_Answers]:
     """Pairwise and pointwise answers of one judge, each dimension by itself."""
     parts = []
+    model = chosen.judge.partition("/")[2] or chosen.judge
     for dimension in sorted(chosen.dimensions):
         about = [form for form in chosen.forms if form.dimension == dimension]
         pairwise = _pairwise(view, [form for form in about if form.pairwise])
-        pointwise = _pointwise(view, [form for form in about if not form.pairwise])
+        pointwise = _pointwise(view, [form for form in about if not form.pairwise], truths)
         for scheme, answers in (("pairwise", pairwise), ("pointwise", pointwise)):
             if answers:
-                parts.append(_Answers(chosen.name, scheme, dimension, chosen.dimensions, answers))
+                parts.append(_Answers(chosen.name, scheme, dimension, chosen.dimensions, answers, model))
     return parts
 
 
@@ -208,7 +239,7 @@ def _pairwise(view: View, forms: Sequence[Form]) -> dict[PairKey, JudgeAnswer]:
     return answers
 
 
-def _pointwise(view: View, forms: Sequence[Form]) -> dict[PairKey, JudgeAnswer]:
+def _pointwise(view: View, forms: Sequence[Form], truths: Sequence[PairTruth]) -> dict[PairKey, JudgeAnswer]:
     if not forms:
         return {}
     battles = judge_battles(view, forms, kinds=("scored",))
@@ -218,7 +249,41 @@ def _pointwise(view: View, forms: Sequence[Form]) -> dict[PairKey, JudgeAnswer]:
         key, swapped = _key(view, left, right)
         outcome = _outcome(code)
         answers.setdefault(key, JudgeAnswer(outcome.mirrored() if swapped else outcome))
-    return answers
+    return {**_score_failures(view, forms, truths), **answers}
+
+
+def _score_failures(view: View, forms: Sequence[Form], truths: Sequence[PairTruth]) -> dict[PairKey, JudgeAnswer]:
+    """Pairs of which an output was asked about and got no score: the status of the last attempt."""
+    columns = live_judgments(view, forms)
+    scored = set(columns.left[columns.ok].tolist())
+    reasons = {
+        view.entries.id_of(place): STATUSES[code]
+        for place, code in zip(columns.left.tolist(), columns.status.tolist(), strict=True)
+        if place >= 0 and place not in scored
+    }
+    failed = {}
+    for truth in truths:
+        why = next((reasons[output] for output in truth.key[1:] if output in reasons), None)
+        if why is not None:
+            failed[truth.key] = JudgeAnswer(None, why)
+    return failed
+
+
+def _schemes(
+    fitting: Sequence[_Answers], figures: Sequence[Sequence[JudgeRow]], truths: Sequence[PairTruth], rounds: int
+) -> list[SchemeComparison]:
+    """Each pairwise judge beside each pointwise judge of the same model, on all pairs of a data set and dimension."""
+    wholes = [next(row for row in made if row.task == ALL_TASKS) for made in figures]
+    both = list(zip(fitting, wholes, strict=True))
+    return [
+        SchemeComparison(
+            compared.model, row.dataset, row.dimension, row, other,
+            accuracy_difference(truths, compared.answers, scored.answers, rounds),
+        )
+        for compared, row in both
+        for scored, other in both
+        if (compared.scheme, scored.scheme) == ("pairwise", "pointwise") and compared.model == scored.model
+    ]  # fmt: skip
 
 
 def _differences(

@@ -18,6 +18,8 @@ from imarena.workflows.publishing.record_redaction import original_content_id
 from imarena.workflows.publishing.submission_check import all_expected, wrong_size_reason
 from imarena.workflows.wiring import record_run
 
+_KEYS = 5
+"""Of items without an output in the pack, how many are named."""
 Slot = tuple[str, str, Mode, int]
 """Data set, key, mode and turn."""
 
@@ -33,6 +35,8 @@ class AddReport:
     """Outputs that the workspace had already, from the same pack."""
     missing: int
     """Outputs that the workspace's items ask for and that are not in the pack."""
+    missing_keys: tuple[str, ...]
+    """Keys of the first items of these."""
     wrong_size: int
     dry_run: bool
 
@@ -65,8 +69,14 @@ def add_submission(
             _store(workspace, pack, manifest, editor, fresh)
     wrong = sum(bool(wrong_size_reason(expected[_slot(packed)].item, images[packed.file])) for packed in manifest.files)
     modes = {packed.mode for packed in manifest.files} | {Mode.SINGLE}
-    wanted = sum(output.mode in modes for output in expected.values())
-    return AddReport(str(path), editor, len(fresh), len(outputs) - len(fresh), wanted - len(outputs), wrong, dry_run)
+    packed_slots = {_slot(packed) for packed in manifest.files}
+    missing = [
+        output.item.key for slot, output in expected.items() if output.mode in modes and slot not in packed_slots
+    ]
+    keys = tuple(dict.fromkeys(missing))[:_KEYS]
+    return AddReport(
+        str(path), editor, len(fresh), len(outputs) - len(fresh), len(missing), keys, wrong, dry_run
+    )  # fmt: skip
 
 
 def _slot_of(output: ExpectedOutput) -> Slot:

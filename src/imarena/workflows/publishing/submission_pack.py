@@ -53,7 +53,7 @@ def make_submission(
     check_editor_name(editor, "Give a plain one with --editor NAME.")
     _require_usable(check, partial)
     if target.exists():
-        raise UserError(f"{target} exists already.", hint="Name another file with --out.")
+        raise UserError(f"{target} exists already.", hint="Delete it first, or name another file with --out.")
     files = _in_order(check.files)
     if not files:
         raise UserError(

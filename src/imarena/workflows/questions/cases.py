@@ -57,11 +57,12 @@ def load_outputs(
     datasets: Sequence[str] | None = None,
     editors: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
+    limit: int | None = None,
     voted: bool = False,
 ) -> ShowableOutputs:
     """Read the outputs to be judged. A name that is not in the workspace raises and suggests the nearest one.
 
-    `voted`: read too which pairs people voted on.
+    `limit`: only the first items that have outputs. `voted`: read too which pairs people voted on.
     """
     items = {item.item_id: item for item in chosen_items(workspace, datasets, tasks)}
     if editors:
@@ -79,6 +80,9 @@ def load_outputs(
             hidden += 1
             continue
         slots.setdefault((output.item_id, output.turn, output.mode.value), []).append(output)
+    if limit is not None:
+        first = set(list(dict.fromkeys(item for item, _, _ in slots))[:limit])
+        slots = {slot: outputs for slot, outputs in slots.items() if slot[0] in first}
     return ShowableOutputs(items, slots, parents, hidden, voted_pairs(workspace) if voted else frozenset())
 
 

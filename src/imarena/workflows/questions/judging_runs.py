@@ -61,11 +61,12 @@ def plan_scores(
     datasets: Sequence[str] | None = None,
     editors: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
+    limit: int | None = None,
     repeats: int = 1,
 ) -> list[JudgingJob]:
     """Every output to every judge."""
     wired = _wire(workspace, judges, arguments, budget, "pointwise", "judge")
-    board = _board(workspace, datasets, editors, tasks)
+    board = _board(workspace, datasets, editors, tasks, limit)
     cases = list(pointwise_cases(board, repeats=repeats))
     return [_job(workspace, judge, terms, board, cases, "judge", Sampler(), "both", repeats) for judge, terms in wired]
 
@@ -81,12 +82,13 @@ def plan_battles(
     datasets: Sequence[str] | None = None,
     editors: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
+    limit: int | None = None,
     repeats: int = 1,
 ) -> list[JudgingJob]:
     """The sampler's battles to every judge, in the orders of the policy."""
     chosen = sampler or Sampler()
     wired = _wire(workspace, judges, arguments, budget, "pairwise", "battle")
-    board = _board(workspace, datasets, editors, tasks, voted=chosen.kind in ("full", "voted"))
+    board = _board(workspace, datasets, editors, tasks, limit, voted=chosen.kind in ("full", "voted"))
     battles = sampled_pairs(board, chosen)
     if not battles:
         _refuse(board, chosen)
@@ -134,10 +136,11 @@ def _board(
     datasets: Sequence[str] | None,
     editors: Sequence[str] | None,
     tasks: Sequence[str] | None,
+    limit: int | None,
     *,
     voted: bool = False,
 ) -> ShowableOutputs:
-    board = load_outputs(workspace, datasets=datasets, editors=editors, tasks=tasks, voted=voted)
+    board = load_outputs(workspace, datasets=datasets, editors=editors, tasks=tasks, limit=limit, voted=voted)
     if not board.slots:
         why = f"{counted(board.hidden, 'output')} came without pixels" if board.hidden else "there are no ok outputs"
         raise UserError(f"There is nothing to show to a judge: {why}.", hint="Run `imarena edit`, or import outputs.")

@@ -15,6 +15,7 @@ from .changes import Code as Code
 from .changes import campaign_history as campaign_history
 from .changes import change_campaign as change_campaign
 from .changes import history as history
+from .edit_regions import edit_region as edit_region
 from .exclusions import ExclusionChange as ExclusionChange
 from .exclusions import exclude_rater as exclude_rater
 from .exclusions import include_rater as include_rater

@@ -29,6 +29,7 @@ from imarena.storage.schema import leases as leases_table
 from imarena.storage.schema import outputs as outputs_table
 from imarena.storage.schema import participants
 from imarena.storage.schema import votes as votes_table
+from imarena.workflows.rating.edit_regions import require_regions
 from imarena.workflows.rating.refusal import Refusal
 from imarena.workflows.rating.sheets import count_check_tasks
 from imarena.workflows.rating.task_counts import EXCLUDED, WITHDRAWN, count_of_skips, state_of_task, tasks_not_dealt
@@ -82,6 +83,8 @@ def create_campaign(workspace: Workspace, plan: CampaignPlan) -> Campaign:
             "Nothing in the workspace fits this campaign.",
             hint="It needs items with ok outputs that have pixels; look at the filters, or run 'imarena status'.",
         )
+    if plan.show_region:
+        require_regions(workspace, plan.kind, {unit.item_id for unit in units})
     campaign = Campaign(
         campaign_id=f"campaign_{secrets.token_hex(8)}",
         name=plan.name,

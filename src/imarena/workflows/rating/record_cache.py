@@ -108,6 +108,8 @@ class RecordCache:
             return False  # expected objects, or the answers of others, are looked up
         if assignment.campaign_id not in self._plans or assignment.item_id not in self._items:
             return False
+        if self._plans[assignment.campaign_id][2].show_region:
+            return False  # the region is looked up
         outputs = [self._outputs.get(side) for side in sides]
         if not all(output and (output.parent_id is None or output.parent_id in self._outputs) for output in outputs):
             return False

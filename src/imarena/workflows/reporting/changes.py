@@ -76,9 +76,11 @@ def changes_section(boards: Boards, new: Board, query: BoardQuery, against: str)
         day = date.fromisoformat(against)
     except ValueError:
         raise UserError(f"'{against}' is not a day of the calendar.", hint="Write YYYY-MM-DD.") from None
-    before = replace(query, window=Window(until=(day - timedelta(days=1)).isoformat()))
-    old = _board(boards, before, f"before {against}")
-    return _section(board_changes(boards, old, boards, new, query, f"before {against}", old_query=before))
+    until = (day - timedelta(days=1)).isoformat()
+    before = replace(query, window=Window(until=until))
+    earlier = Boards(View(boards.view.workspace, forms_until=until))  # a judge's version of that day
+    old = _board(earlier, before, f"before {against}")
+    return _section(board_changes(earlier, old, boards, new, query, f"before {against}", old_query=before))
 
 
 def _board(boards: Boards, query: BoardQuery, name: str) -> Board:

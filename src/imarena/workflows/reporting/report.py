@@ -39,7 +39,7 @@ from imarena.workflows.reporting.gallery import read_gallery
 from imarena.workflows.reporting.known_truth import KnownTruth, known_truth
 from imarena.workflows.reporting.methods import methods_section
 from imarena.workflows.reporting.papers.catalogue import paper_sections
-from imarena.workflows.reporting.papers.data import PaperData
+from imarena.workflows.reporting.papers.data import OutsideBoard, PaperData
 from imarena.workflows.reporting.pictures import Thumbnails
 from imarena.workflows.reporting.study_sections import agreement_sections, alignment_sections, health_section
 from imarena.workflows.reporting.unusual_images import count_unusual_images
@@ -67,6 +67,8 @@ class ReportQuery:
     """Each board also per value of this column."""
     against: str = ""
     """Another workspace, or a day (YYYY-MM-DD): what changed since; empty: no comparison."""
+    leaderboard: OutsideBoard | None = None
+    """Another board that tables of the papers compare ratings with."""
 
     def chosen(self, by_editor: Mapping[str, T]) -> dict[str, T]:
         """The entries of the chosen editors."""
@@ -137,7 +139,9 @@ def write_report(
         sections += [*agreement_sections(workspace), *alignment_sections(workspace, query.judges)]
         sections.append(health_section(workspace, query.judges))
         sections += paper_sections(
-            PaperData(view, boards, main, pictures, query.judges, dict(groups[main.title] if main else ()))
+            PaperData(
+                view, boards, main, pictures, query.judges, dict(groups[main.title] if main else ()), query.leaderboard
+            )
         )
     sections.append(
         read_gallery(workspace, pictures, gallery, known.qualities if known else None, query.judge, query.editors)

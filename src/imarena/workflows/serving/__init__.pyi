@@ -59,3 +59,4 @@ from .startup import warm_up as warm_up
 from .task_texts import classes_of as classes_of
 from .task_texts import instruction_of_task as instruction_of_task
 from .task_texts import objects_of_task as objects_of_task
+from .task_texts import region_of_task as region_of_task

@@ -1,9 +1,9 @@
-"""The words beside the pictures of a rater's task."""
+"""The words beside the pictures of a rater's task, and where the edit was to happen."""
 
 from imarena.core.records import Assignment, Item
 from imarena.storage import Workspace
 from imarena.workflows.questions import expected_objects
-from imarena.workflows.rating import RecordCache
+from imarena.workflows.rating import RecordCache, edit_region
 from imarena.workflows.views import instruction_of
 
 
@@ -23,6 +23,14 @@ def objects_of_task(workspace: Workspace, records: RecordCache, assignment: Assi
         return list(expected_objects(workspace, item, assignment.turn))
     output = records.output(assignment.left_id)
     return list(expected_objects(workspace, item, output.turn, output.mode))
+
+
+def region_of_task(
+    workspace: Workspace, records: RecordCache, assignment: Assignment
+) -> tuple[tuple[float, float, float, float], ...]:
+    """Boxes of the edit as shares of the image. They belong to item and instruction, so that they tell no output."""
+    sources = records.sources(assignment)
+    return edit_region(workspace, sources[0], instruction_of_task(records, assignment)) if sources else ()
 
 
 def classes_of(item: Item) -> str:

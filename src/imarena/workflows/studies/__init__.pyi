@@ -16,7 +16,7 @@ from .comparing import name_sides as name_sides
 from .comparing import plan_comparison as plan_comparison
 from .comparison_gate import check_level as check_level
 from .comparison_gate import comparison_gate as comparison_gate
-from .comparison_gate import read_comparison_rule as read_comparison_rule
+from .comparison_gate import read_comparison_rules as read_comparison_rules
 from .comparison_page import write_comparison as write_comparison
 from .comparison_workspace import comparison_workspace as comparison_workspace
 from .comparison_workspace import need_both_sides as need_both_sides

@@ -207,9 +207,16 @@ def _item_json(result: ItemResult) -> dict[str, Any]:
 
 
 def largest_differences(results: Sequence[ItemResult], top: int) -> list[ItemResult]:
-    """The clearest differences first; where the judge gives no scores, those that both orders agree on."""
+    """The clearest differences first, up to half of them of the side that won less often.
+
+    Where the judge gives no scores, those that both orders agree on come first.
+    """
     ranked = sorted(results, key=lambda r: (-abs(r.points - 0.5), -(r.lead or 0.0), r.item.key))
-    return [result for result in ranked if result.points != 0.5][:top]
+    sides = [[result for result in ranked if result.points > 0.5], [result for result in ranked if result.points < 0.5]]
+    fewer, more = sorted(sides, key=len)
+    few = min(len(fewer), max(top // 2, top - len(more)))
+    kept = {id(result) for result in (*fewer[:few], *more[: top - few])}
+    return [result for result in ranked if id(result) in kept]
 
 
 def compare(

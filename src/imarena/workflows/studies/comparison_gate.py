@@ -1,5 +1,7 @@
 """The gate of `compare`: its rule, and what the data lack to decide it."""
 
+from collections.abc import Sequence
+
 from imarena.core import UserError, suggestion
 from imarena.core.notices import Notice
 from imarena.stats import COMPARISON_RULES, ComparisonRule, GateReport, gate_comparison
@@ -7,14 +9,13 @@ from imarena.workflows.questions import JudgeReport
 from imarena.workflows.studies.comparing import ModelComparison
 
 
-def read_comparison_rule(text: str | None) -> ComparisonRule | None:
-    """The rule that `--fail-if` names; None without one. Raises `UserError`."""
-    if text is None:
-        return None
-    rule = next((rule for rule in COMPARISON_RULES if rule == text.strip().casefold()), None)
-    if rule is None:
-        raise UserError(f"'{text}' is not a rule of this gate.", hint=suggestion(text, COMPARISON_RULES))
-    return rule
+def read_comparison_rules(texts: Sequence[str]) -> tuple[ComparisonRule, ...]:
+    """The rules that `--fail-if` names, each once. Raises `UserError`."""
+    known = {str(rule): rule for rule in COMPARISON_RULES}
+    for text in texts:
+        if text.strip().casefold() not in known:
+            raise UserError(f"'{text}' is not a rule of this gate.", hint=suggestion(text, COMPARISON_RULES))
+    return tuple(dict.fromkeys(known[text.strip().casefold()] for text in texts))
 
 
 def check_level(level: float) -> None:
@@ -23,15 +24,20 @@ def check_level(level: float) -> None:
         raise UserError(f"Level {level:g} is not between 0.5 and 1.", hint="0.95 is the usual one.")
 
 
-def comparison_gate(comparison: ModelComparison, rule: ComparisonRule | None, judged: JudgeReport) -> GateReport | None:
-    """The gate on a comparison; failed calls and files that are missing or broken make its data incomplete."""
-    if rule is None:
+def comparison_gate(
+    comparison: ModelComparison, rules: Sequence[ComparisonRule], judged: JudgeReport
+) -> GateReport | None:
+    """The gate on a comparison; failed calls and files that are missing or broken make its data incomplete.
+
+    Outputs of another size than the source do not: judges see them scaled.
+    """
+    if not rules:
         return None
     sides = comparison.sides
-    incomplete = list(comparison.notices)
+    incomplete = [notice for notice in comparison.notices if notice.code != "outputs_of_other_size"]
     if comparison.skips:
         incomplete.append(Notice(code="files_left_out", values={"files": len(comparison.skips)}))
     if judged.missing:
         incomplete.append(Notice(code="questions_unanswered", values={"questions": judged.missing}))
-    result = gate_comparison(comparison.verdict, rule, sides.old_name, sides.new_name)
-    return GateReport((result,), tuple(incomplete))
+    results = tuple(gate_comparison(comparison.verdict, rule, sides.old_name, sides.new_name) for rule in rules)
+    return GateReport(results, tuple(incomplete))

@@ -36,6 +36,12 @@ from imarena.workflows.studies.plugin_check import (
 from imarena.workflows.views import View
 from imarena.workflows.wiring import EndpointArguments, WiredJudge, wire_judge
 
+_STATUS = "Return Verdict(Status.INVALID_IMAGE, error=...) or another status: a failure is a status."
+_NEEDS_SOURCE = (
+    "Some items have no source image or no references. A judge that needs a source declares "
+    "`traits = JudgeTraits(needs_source=True)`; otherwise return a Verdict with a status."
+)
+
 AGAIN = f"{SUCCESS}, asked again"
 SWAPPED = ", swapped"
 SCORES, COMPARES = "scores", "compares"
@@ -224,8 +230,7 @@ def _check_one(each: Observation, findings: CheckFindings) -> None:
     if each.error is not None:
         findings.fix(
             f"`judge` raised {error_text(each.error)}",
-            field_hint(each.error)
-            or "Return Verdict(Status.INVALID_IMAGE, error=...) or another status: a failure is a status.",
+            field_hint(each.error) or (_NEEDS_SOURCE if isinstance(each.error, IndexError) else _STATUS),
             each.case,
         )
         return

@@ -65,8 +65,11 @@ def version_of(form: Form) -> Version:
     return form.judge_version, form.prompt_id, form.prompt_version, form.params
 
 
-def read_forms(connection: Connection) -> JudgeForms:
-    """Read them, and decide. A judge whose version, prompt or parameters changed is another judge."""
+def read_forms(connection: Connection, before_us: int | None = None) -> JudgeForms:
+    """Read them, and decide. A judge whose version, prompt or parameters changed is another judge.
+
+    `before_us`: by the judgments before this moment, in microseconds.
+    """
     rows = connection.execute(select(judge_forms).order_by(judge_forms.c.judge, judge_forms.c.id)).mappings()
     every = tuple(form_of_row(row) for row in rows)
     rivals: dict[tuple[str, str, bool], list[Form]] = defaultdict(list)
@@ -74,7 +77,7 @@ def read_forms(connection: Connection) -> JudgeForms:
         if not form.imported or version_of(form) != UNKNOWN:
             rivals[form.judge, form.dimension, form.pairwise].append(form)
     contested = [forms for forms in rivals.values() if len({version_of(form) for form in forms}) > 1]
-    last = _last(connection, [form.form_id for forms in contested for form in forms])
+    last = _last(connection, [form.form_id for forms in contested for form in forms], before_us)
     earlier = {form.form_id for form in every if is_misnamed(form)}
     for forms in contested:
         newest = version_of(max(forms, key=lambda form: last.get(form.form_id, 0)))
@@ -82,10 +85,12 @@ def read_forms(connection: Connection) -> JudgeForms:
     return JudgeForms(every, frozenset(earlier))
 
 
-def _last(connection: Connection, forms: list[int]) -> dict[int, int]:
+def _last(connection: Connection, forms: list[int], before_us: int | None) -> dict[int, int]:
     if not forms:
         return {}
     query = select(judgments.c.form_id, func.max(judgments.c.seq)).where(judgments.c.form_id.in_(forms))
+    if before_us is not None:
+        query = query.where(judgments.c.created_us < before_us)
     return dict(connection.execute(query.group_by(judgments.c.form_id)).tuples().all())
 
 

@@ -100,8 +100,17 @@ class View:
     Threads may share it: who asks for a column that another one is reading waits for it.
     """
 
-    def __init__(self, workspace: Workspace, marks: Watermarks | None = None, cache: ColumnCache | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        marks: Watermarks | None = None,
+        cache: ColumnCache | None = None,
+        *,
+        forms_until: str | None = None,
+    ) -> None:
+        """`forms_until`: the versions of judges count that were the newest at the end of this day (YYYY-MM-DD)."""
         self.workspace = workspace
+        self._forms_until = forms_until
         self.cache = cache or workspace.columns
         self.marks = marks or read_watermarks(workspace)
         self.recent = self.count_recent(self.marks.judgments)
@@ -143,7 +152,8 @@ class View:
     def forms(self) -> JudgeForms:
         """The forms of all judges, and which count."""
         with reading(self.workspace.store.engine) as connection:
-            return read_forms(connection)
+            end = _midnight(self._forms_until) + timedelta(days=1) if self._forms_until else None
+            return read_forms(connection, None if end is None else microseconds(end))
 
     @cached_property
     def votes(self) -> VoteColumns:

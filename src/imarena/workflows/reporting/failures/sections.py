@@ -33,7 +33,9 @@ def failure_sections(view: View, editors: Sequence[str], picture: Picture) -> It
         left_out = f"{areas.empty:,} empty and {areas.full:,} full error masks are excluded."
         charts: tuple[Chart, ...] = ()
         if areas.shares:
-            caption = f"Share of the image marked as wrong, {counted(len(areas.shares), 'mask')} (004, figure 14)"
+            caption = (
+                f"Share of the image marked as wrong, {counted(len(areas.shares), 'mask')} (ImagenWorld, figure 14)"
+            )
             charts = (histogram("error-areas", caption, areas.shares, title="share of the image marked as wrong"),)
         yield Section("Error areas", (left_out,), charts=charts)
 
@@ -60,8 +62,8 @@ def _modes(view: View, found: Mapping[str, list[FoundBy]], editors: Sequence[str
         Column("share", ".1%", "–"), Column("most often", wrap=True),
     )  # fmt: skip
     notes = (
-        "measurement: stored by `imarena edit` with each output; builtin judge: its checks and facts; raters' tags: "
-        "issues that raters marked, by kind or by words in their text.",
+        "measurement: stored by `imarena edit` with each output, not for imported outputs; builtin judge: its checks "
+        "and facts; raters' tags: issues that raters marked, by kind or by words in their text.",
         "no source here: no detector ran on these outputs and nobody rated single outputs.",
     )
     ordered = sorted({editor for editor, _ in cells})

@@ -8,11 +8,9 @@ from typing import Any
 
 import yaml
 
-from imarena.core import UserError
-from imarena.reports import Section, columns
+from imarena.reports import Section, columns, edival_charts
 from imarena.reports.tables import Column, Table
-from imarena.workflows.reporting.edival import edival_report
-from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld
+from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
 
 
@@ -30,6 +28,8 @@ class PaperEntry:
     """The function that makes it; empty for tables of `imarena edival report`."""
     starts: tuple[str, ...] = ()
     """How titles of its tables in `imarena edival report` begin."""
+    charts: tuple[str, ...] = ()
+    """How names of its plots in `imarena edival report --out` begin."""
 
 
 @cache
@@ -40,28 +40,33 @@ def paper_entries() -> tuple[PaperEntry, ...]:
     for paper in yaml.safe_load(text)["papers"]:
         shared = {name: paper[name] for name in ("paper", "name", "needs", "command") if name in paper}
         for entry in paper["entries"]:
-            starts = tuple(part.strip() for part in entry.get("starts", "").split(",") if part.strip())
-            entries.append(PaperEntry(**{**shared, **entry, "starts": starts}))
+            begin = {
+                name: tuple(part.strip() for part in entry.get(name, "").split(",") if part.strip())
+                for name in ("starts", "charts")
+            }
+            entries.append(PaperEntry(**{**shared, **entry, **begin}))
     return tuple(entries)
 
 
 def makers() -> dict[str, Callable[[PaperData], Block]]:
     """The functions that entries name."""
     return {
-        **cv_arena.MAKERS, **genarena.MAKERS, **imagenworld.MAKERS, **contrasts.MAKERS, "never": lambda _: NOTHING,
+        **cv_arena.MAKERS, **genarena.MAKERS, **side_by_side.MAKERS, **imagenworld.MAKERS, **contrasts.MAKERS,
+        "never": lambda _: NOTHING,
     }  # fmt: skip
 
 
 def paper_sections(data: PaperData) -> Iterator[Section]:
     """A section for each paper that the data allow something of, and one table of what is not available."""
     known = makers()
-    edival = _edival_tables(data)
+    edival = _edival_block(data)
     missing: list[PaperEntry] = []
     by_paper: dict[str, list[tuple[PaperEntry, Block]]] = {}
     for entry in paper_entries():
         block = known[entry.make](data) if entry.make else _of_edival(entry, edival)
         if block.empty:
-            missing.append(entry)
+            known_better = f" ({block.needs.rstrip('.')})" if block.needs else ""
+            missing.append(replace(entry, needs=entry.needs + known_better))
         else:
             by_paper.setdefault(f"{entry.name} ({entry.paper})", []).append((entry, block))
     for paper, blocks in by_paper.items():
@@ -95,23 +100,22 @@ def _section(paper: str, blocks: list[tuple[PaperEntry, Block]]) -> Section:
     )  # fmt: skip
 
 
-def _edival_tables(data: PaperData) -> tuple[Table, ...]:
-    try:
-        return edival_report(data.workspace).tables
-    except UserError:  # no EdiVal scores
-        return ()
+def _edival_block(data: PaperData) -> Block:
+    if data.edival is None:
+        return NOTHING
+    return Block(data.edival.tables, tuple(edival_charts(data.edival.scored)))
 
 
-def _of_edival(entry: PaperEntry, tables: tuple[Table, ...]) -> Block:
+def _of_edival(entry: PaperEntry, edival: Block) -> Block:
     exact = "Success by type"
-    return Block(
-        tuple(
-            table
-            for table in tables
-            if any(table.title.startswith(text) for text in entry.starts)
-            and (entry.starts != ("Success",) or not table.title.startswith(exact))
-        )
+    tables = (
+        table
+        for table in edival.tables
+        if any(table.title.startswith(text) for text in entry.starts)
+        and (entry.starts != ("Success",) or not table.title.startswith(exact))
     )
+    charts = (chart for chart in edival.charts if any(chart.name.startswith(text) for text in entry.charts))
+    return Block(tuple(tables), tuple(charts))
 
 
 def catalogue_rows() -> list[dict[str, Any]]:

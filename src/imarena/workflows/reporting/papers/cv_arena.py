@@ -31,16 +31,17 @@ _LOW_LEVEL = re.compile(
 )
 
 
-def _section(data: PaperData, title: str) -> Block:
-    """A section of the page of `imarena route report`, by the beginning of its title."""
+def _section(data: PaperData, title: str, part: str = "") -> Block:
+    """A section of the page of `imarena route report`, by the beginning of its title.
+
+    Without one: the reason that the report gives for this part.
+    """
     if not data.active:
         return NOTHING
     found = [one for one in active_page(dict(data.active)).sections if one.title.startswith(title)]
-    return (
-        Block(tuple(table for one in found for table in one.tables if table.rows), text=found[0].text)
-        if found
-        else NOTHING
-    )
+    if not found:
+        return Block(needs=data.active["missing"].get(part, ""))
+    return Block(tuple(table for one in found for table in one.tables if table.rows), text=found[0].text)
 
 
 def _boards(data: PaperData, top: int | None) -> Block:
@@ -146,15 +147,15 @@ def _hardest(data: PaperData, items: list[Item]) -> list[Item]:
 
 
 MAKERS: dict[str, Callable[[PaperData], Block]] = {
-    "active_policies": lambda data: _section(data, "Policies on the votes"),
+    "active_policies": lambda data: _section(data, "Policies on the votes", "policies"),
     "active_boards": lambda data: _boards(data, TOP),
     "active_all": lambda data: _boards(data, None),
     "active_gaps": _calibration,
-    "active_dimensions": lambda data: _section(data, "Mean scores of the best"),
+    "active_dimensions": lambda data: _section(data, "Mean scores of the best", "dimensions"),
     "active_deferral": lambda data: _section(data, "Deferral by task family"),
-    "active_metrics": lambda data: _section(data, "Other judges and metrics"),
-    "active_thresholds": lambda data: _section(data, "Thresholds loosened"),
-    "active_weights": lambda data: _section(data, "Dimension weights"),
+    "active_metrics": lambda data: _section(data, "Other judges and metrics", "metrics"),
+    "active_thresholds": lambda data: _section(data, "Thresholds loosened", "thresholds"),
+    "active_weights": lambda data: _section(data, "Dimension weights", "weights"),
     "active_wins": _chart(
         "win-rates", "Average win rate against the ten best, by setting",
         lambda document: top_ten_wins_chart(document["boards"], document["win_rates"]),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,15 @@ from numpy.typing import NDArray
 
 from imarena.core import UserError
 from imarena.core.records import ImageRef
+from imarena.ranking import from_tables
 from imarena.reports import Chart, GalleryItem
 from imarena.reports.tables import Cell, Table
 from imarena.storage import Workspace
 from imarena.workflows.active_elo import Trial, active_report
 from imarena.workflows.boards import Board, Boards
-from imarena.workflows.views import WHOLE, View, first_scores, live_judgments, read_ratings
+from imarena.workflows.reporting.edival import EdiValReport, edival_report
+from imarena.workflows.studies import JudgeAnswers, PeopleVotes, people_for, read_judges, read_people
+from imarena.workflows.views import WHOLE, View, chosen_judges, first_scores, live_judgments, read_ratings
 
 Values = NDArray[np.float64]
 TRIAL_SEEDS = 20
@@ -30,6 +34,8 @@ class Block:
     charts: tuple[Chart, ...] = ()
     exhibits: tuple[GalleryItem, ...] = ()
     text: tuple[str, ...] = ()
+    needs: str = ""
+    """Where it is empty: what is missing, if that is known better than in the catalogue."""
 
     @property
     def empty(self) -> bool:
@@ -57,6 +63,29 @@ class Source:
         return (self.values - low) / (high - low)
 
 
+@dataclass(frozen=True)
+class OutsideBoard:
+    """A leaderboard from a file: ratings by our names of the models, higher is better."""
+
+    name: str
+    ratings: Mapping[str, float]
+
+    @property
+    def ranked(self) -> bool:
+        """Does the file give ranks alone? They are kept as negative ratings."""
+        return all(value < 0 and value == int(value) for value in self.ratings.values())
+
+
+def read_leaderboard(path: Path, names: Mapping[str, str] | None = None) -> OutsideBoard:
+    """The leaderboard in a file with `model` and `rating` or `rank`. `names` maps our names to theirs."""
+    theirs, _ = from_tables.load_outside_board(path)
+    unknown = next((name for name in (names or {}).values() if name not in theirs), None)
+    if unknown is not None:
+        raise UserError(f"{path}: no model '{unknown}'.", hint="--names takes OUR_NAME=THEIR_NAME.")
+    ours = {name: mine for mine, name in (names or {}).items()}
+    return OutsideBoard(path.stem, {ours.get(name, name): value for name, value in theirs.items()})
+
+
 @dataclass
 class PaperData:
     """One view of a workspace, and what several makers need from it."""
@@ -68,6 +97,8 @@ class PaperData:
     judges: Sequence[str] = ()
     by_column: Mapping[str, Sequence[Board]] = field(default_factory=dict)
     """The first board split by columns of the items, where that was made already."""
+    leaderboard: OutsideBoard | None = None
+    """Another board to correlate ratings with."""
 
     @property
     def workspace(self) -> Workspace:
@@ -108,13 +139,30 @@ class PaperData:
     def active(self) -> Mapping[str, Any]:
         """The document of `imarena route report --seeds 20 --no-groups`; empty where there is no such report."""
         trial = Trial(TRIAL_SEEDS) if int(self.view.votes.counts.sum()) >= LEAST_VOTES else None
-        chosen = self.judges[0] if self.judges else self.main.chosen.judge if self.main is not None else None
         scored = [name for name in self.judged if "," not in name]
-        try:
-            judge = chosen or next(iter(scored), None)
+        chosen = self.judges[0] if self.judges else self.main.chosen.judge if self.main is not None else None
+        try:  # the first board may be by a judge that only compares: then another one's scores
+            judge = chosen if chosen in scored or self.judges else next(iter(scored), None)
             return active_report(self.workspace, judge, trial=trial, groups=False).to_json()
         except UserError:  # no scores of single outputs, or of fewer than two editors
             return {}
+
+    @cached_property
+    def answers(self) -> tuple[tuple[JudgeAnswers, PeopleVotes], ...]:
+        """The newest form of each judge about the whole, and the votes that it is compared with."""
+        chosen = chosen_judges(self.view, self.judges)
+        people = read_people(self.view)
+        about = {named.name: named.dimensions for named in chosen}
+        newest = [versions[-1] for _, versions in sorted(read_judges(self.view, chosen).items())]
+        return tuple((one, people_for(one, about[one.name], people)) for one in newest if one.dimension == WHOLE)
+
+    @cached_property
+    def edival(self) -> EdiValReport | None:
+        """The report of `imarena edival report`; None without scores."""
+        try:
+            return edival_report(self.workspace)
+        except UserError:
+            return None
 
     def label(self, name: str) -> list[str]:
         """(k,) the value of each output's item in a column; '' where it has none."""

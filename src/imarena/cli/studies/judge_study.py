@@ -1,0 +1,44 @@
+"""``imarena judge-study``."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import emit, print_tables, session
+from imarena.cli.options import Leaderboard, LeaderboardNames, parse_names
+
+
+def command(
+    context: typer.Context,
+    judge: Annotated[
+        list[str] | None, typer.Option("--judge", "-j", help="A judge's name or kind; repeatable (default: all).")
+    ] = None,
+    leaderboard: Leaderboard = None,
+    names: LeaderboardNames = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX.")] = False,
+) -> None:
+    """Compare pointwise and pairwise judging: the judge studies of GenArena on the data of a workspace.
+
+    Accuracy with people, boards by track, self-consistency, ranks, confusion with ties, and score differences. A judge
+    that scores and one that compares belong together where both ask the same model. What needs more data is listed
+    with the command that makes it.
+    """
+    from imarena.storage import open_workspace
+    from imarena.workflows.reporting import judge_study, read_leaderboard
+
+    board = None if leaderboard is None else read_leaderboard(leaderboard, parse_names(names))
+    with open_workspace(session(context).workspace) as workspace:
+        study = judge_study(workspace, judge or (), board)
+
+    def show(console: Console) -> None:
+        print_tables(console, study.tables, markdown=markdown, latex=latex)
+        if latex:
+            return
+        for text in study.texts:
+            console.print(text, markup=False)
+        for place, needs, how in study.missing:
+            console.print(f"{place}: not available. It needs {needs}. Command: {how}.", markup=False)
+
+    emit(context, study.to_json(), show)

@@ -1,0 +1,114 @@
+"""Edit regions of a workspace's items, stored as evidence: campaigns outline them, `inside-boxes` measures by them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from imarena.core import VERSION, Detection, Progress
+from imarena.core.ids import content_id
+from imarena.core.records import Evidence, ImageRef, Item, Output
+from imarena.images import EDIT_BOXES, Mask, boxes_value, components
+from imarena.preferences import EditRegion, Grounder, MaskMaker, find_regions, task_rules
+from imarena.storage import Workspace
+from imarena.workflows.preferences.measuring import LEFT_TO_A_JUDGE, NO_SOURCE, RegionOptions, load_group, task_of
+from imarena.workflows.preferences.region_tools import find_grounder, find_mask_maker
+from imarena.workflows.questions import load_outputs
+from imarena.workflows.views import instruction_of, sources_of
+
+TOOL = "edit-region"
+_SMALLEST_PART = 0.0005
+"""Parts of a region below this share of the image get no box."""
+
+
+def write_edit_regions(
+    workspace: Workspace,
+    options: RegionOptions,
+    *,
+    datasets: Sequence[str] = (),
+    tasks: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Find the edit region of every item from its source and all of its outputs and store its boxes.
+
+    One region per item and instruction: it is the union over the outputs, so that it belongs to no editor. Returns how
+    many were found, how, and why the others were not.
+    """
+    board = load_outputs(workspace, datasets=datasets or None, tasks=tasks or None)
+    grounder = None if options.method == "changes" else find_grounder(options.detector)
+    masks = find_mask_maker(options.segmenter)
+    found: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
+    slots = sorted(board.slots.items())
+    for at, ((item_id, _, _), outputs) in enumerate(slots, start=1):
+        item = board.items[item_id]
+        source = _shared_source([sources_of(item, output, board.parents) for output in outputs])
+        made = NO_SOURCE if source is None else _region_of(workspace, item, source, outputs, options, grounder, masks)
+        if isinstance(made, str):
+            skipped[made] += 1
+        else:
+            workspace.store.add([made])
+            found[str(made.params["how"])] += 1
+        if progress is not None:
+            progress("items", at, len(slots))
+    return {"items": len(slots), "regions": sum(found.values()), "found_by": dict(found), "skipped": dict(skipped)}
+
+
+def _shared_source(sources: Sequence[tuple[ImageRef, ...]]) -> ImageRef | None:
+    """The one source that all outputs were made from; later turns of a chain have one per editor, and so none."""
+    known = {image.sha256: image for each in sources for image in each}
+    return next(iter(known.values())) if len(known) == 1 else None
+
+
+def _region_of(
+    workspace: Workspace,
+    item: Item,
+    source: ImageRef,
+    outputs: Sequence[Output],
+    options: RegionOptions,
+    grounder: Grounder | None,
+    masks: MaskMaker | None,
+) -> Evidence | str:
+    """The evidence, or the reason why there is none."""
+    rule = task_rules().tasks.get(task_of(item, outputs[0]))
+    if rule is not None and rule.pipeline == "judge":
+        return LEFT_TO_A_JUDGE
+    before, shown, _ = load_group(workspace, source, outputs)
+    if before is None or not shown:
+        return "invalid_image"
+    instruction = instruction_of(item, outputs[0].turn, outputs[0].mode)
+    ground = "both" if rule is None else rule.grounded_in(public=options.grounding == "public")
+    pictures = [fitted for _, fitted, _ in shown]
+    regions = find_regions(instruction, before, pictures, ground, grounder, method=options.method, masks=masks)
+    parts = [region.mask for region in regions if region.mask is not None]
+    if not parts:
+        return f"region_{regions[0].status}"
+    height, width = before.shape[:2]
+    boxes = _boxes(np.logical_or.reduce(parts))
+    return Evidence(
+        image_sha256=source.sha256,
+        tool=TOOL,
+        tool_version=VERSION,
+        kind=EDIT_BOXES,
+        params={"instruction": instruction, **_how(regions, options), "outputs": _hash_of(outputs)},
+        value=boxes_value([Detection(box, "edit", 1.0) for box in boxes], width, height),
+    )
+
+
+def _boxes(mask: Mask) -> list[tuple[float, float, float, float]]:
+    """Boxes of the region's parts, without those that are too small to be seen."""
+    large = components(mask, min_area=max(1, round(_SMALLEST_PART * mask.size)))
+    return [box.as_tuple() for box in large or components(mask)[:1]]
+
+
+def _hash_of(outputs: Sequence[Output]) -> str:
+    """One hash of the images that a region was found by: other outputs make other evidence."""
+    return content_id("outputs", *sorted(output.image.sha256 for output in outputs if output.image is not None))
+
+
+def _how(regions: Sequence[EditRegion], options: RegionOptions) -> dict[str, Any]:
+    how = next(region.how for region in regions if region.is_ok)
+    if how != "objects":
+        return {"how": how}
+    return {"how": how, "detector": options.detector, "segmenter": options.segmenter, "grounding": options.grounding}

@@ -1,0 +1,39 @@
+"""Where an edit was to happen: stored boxes that a campaign shows to its raters, the same on every image of a task."""
+
+from collections.abc import Collection
+
+from imarena.core import UserError
+from imarena.core.records import Evidence, ImageRef, Item, Status
+from imarena.images import EDIT_BOXES, boxes_in
+from imarena.storage import Workspace
+
+ShareBox = tuple[float, float, float, float]
+"""Left, top, right, bottom, each from 0 to 1."""
+
+
+def edit_region(workspace: Workspace, source: ImageRef, instruction: str) -> tuple[ShareBox, ...]:
+    """The newest stored boxes of an instruction's edit in its source; empty where none are stored."""
+    stored = workspace.store.records(
+        Evidence, kind=EDIT_BOXES, image_sha256=source.sha256, status=Status.OK.value
+    )  # oldest first
+    newest = None
+    for evidence in stored:
+        if evidence.against_sha256 is None and evidence.params.get("instruction") in (None, instruction):
+            newest = evidence
+    return () if newest is None else tuple(found.box for found in boxes_in(newest, 1, 1))
+
+
+def require_regions(workspace: Workspace, kind: str, item_ids: Collection[str]) -> None:
+    """Raise where a campaign is to show edit regions and cannot: it does not compare, or none of its items has one."""
+    if kind != "preference":
+        raise UserError(
+            "Edit regions are shown in campaigns of the kind preference only.", hint="Leave out show_region."
+        )
+    known = {evidence.image_sha256 for evidence in workspace.store.records(Evidence, kind=EDIT_BOXES)}
+    for item in workspace.store.records(Item):
+        if item.item_id in item_ids and any(source.sha256 in known for source in item.sources):
+            return
+    raise UserError(
+        "The campaign is to show edit regions, and none of its items has one.",
+        hint="Run `imarena pvc regions` first, or set show_region to false.",
+    )

@@ -1,0 +1,98 @@
+"""`imarena report --against DAY`: the board of the verdicts before a day beside that of all verdicts."""
+
+import math
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from imarena.core.records import Item, Judgment, Origin, Output, Turn
+from imarena.storage import Workspace, init_workspace
+from tests.command import Imarena
+
+DAY = "2026-02-01"
+BEFORE = datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC)
+AFTER = datetime(2026, 2, 1, 0, 0, 0, tzinfo=UTC)
+HALF = 200 * math.log10(3)
+"""Three wins to one put one editor this far above the mean, and the other as far below."""
+
+
+Fought = tuple[Item, list[Output], bool]
+
+
+def add_battles(workspace: Workspace, first: int, wins: int, losses: int, when: datetime) -> list[Fought]:
+    """Battles of `new` and `old` on items of their own, and whether `new` won."""
+    made: list[Fought] = []
+    for number in range(first, first + wins + losses):
+        item = Item(dataset="d", key=f"i{number}", turns=(Turn(instruction="make it red"),), created_at=when)
+        workspace.store.add([item])
+        sides = [
+            Output(
+                item_id=item.item_id, editor=editor, created_at=when,
+                origin=Origin(source="d", file_sha256="0" * 64, row=f"{number}{editor}"),
+            )
+            for editor in ("new", "old")
+        ]  # fmt: skip
+        workspace.store.add(sides)
+        made.append((item, sides, number < first + wins))
+    workspace.store.add([verdict(*fought, when) for fought in made])
+    return made
+
+
+def verdict(item: Item, sides: list[Output], won: bool, when: datetime, version: str = "1") -> Judgment:
+    return Judgment(
+        work_id=f"{version}{item.item_id}", judge="robot", judge_version=version, run_id="r", item_id=item.item_id,
+        left_id=sides[0].output_id, right_id=sides[1].output_id, order="both", created_at=when,
+        preference="left" if won else "right",
+    )  # fmt: skip
+
+
+def changes(root: Path) -> tuple[str, dict[str, list[str]]]:
+    """The section about changes, and its rows by editor."""
+    Imarena(root.parent)("-w", root, "report", "out", "--gallery", 0, "--against", DAY)
+    text = (root.parent / "out" / "report.md").read_text(encoding="utf-8")
+    part = text[text.index(f"## What changed against before {DAY}") + 3 :].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in part.splitlines() if re.match(r"\| (new|old) \|", line)]
+    return part, {row[0]: row for row in rows}
+
+
+def close_to(text: str, value: float) -> bool:
+    return abs(float(text) - value) <= 0.51
+
+
+@pytest.mark.slow
+def test_items_of_later_days_move_the_board(tmp_path: Path) -> None:
+    """Six wins to two before the day, two to six from the day on: the lead is gone, and the judge did not cause it."""
+    with init_workspace(tmp_path / "w") as workspace:
+        add_battles(workspace, 0, 6, 2, BEFORE)
+        add_battles(workspace, 8, 2, 6, AFTER)
+    part, rows = changes(tmp_path / "w")
+    for editor, sign in (("new", 1), ("old", -1)):
+        _, _, _, was, now, change, _, _, by_judge, rest = rows[editor]
+        assert close_to(was, 1000 + sign * HALF)
+        assert close_to(now, 1000)
+        assert close_to(change, -sign * HALF)
+        assert close_to(by_judge, 0)
+        assert close_to(rest, -sign * HALF)
+    assert (rows["new"][1], rows["old"][1]) == ("1", "2")
+    assert "8 pairs of outputs have a verdict on both boards; 0 (0.0%) changed." in part
+    assert "The judge changed" not in part
+
+
+@pytest.mark.slow
+def test_new_verdicts_on_the_same_outputs_are_the_judge(tmp_path: Path) -> None:
+    """The second version of the judge, asked after the day, exchanges six wins to two for two to six."""
+    with init_workspace(tmp_path / "w") as workspace:
+        made = add_battles(workspace, 0, 6, 2, BEFORE)
+        workspace.store.add([verdict(item, sides, not won, AFTER, version="2") for item, sides, won in made])
+    part, rows = changes(tmp_path / "w")
+    for editor, sign in (("new", 1), ("old", -1)):
+        _, _, _, was, now, change, _, _, by_judge, rest = rows[editor]
+        assert close_to(was, 1000 + sign * HALF)
+        assert close_to(now, 1000 - sign * HALF)
+        assert abs(float(change) + 2 * sign * HALF) < 1
+        assert abs(float(by_judge) - float(change)) <= 1
+        assert close_to(rest, 0)
+    assert "8 pairs of outputs have a verdict on both boards; 8 (100.0%) changed." in part
+    assert "The judge changed: robot version 1 became robot version 2." in part
