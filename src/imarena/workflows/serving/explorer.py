@@ -30,6 +30,7 @@ from imarena.workflows.views import (
     PREFERENCES,
     REPLACED,
     TIE,
+    CodeArray,
     IntArray,
     Reason,
     View,
@@ -123,7 +124,7 @@ def hash_ids(leaderboards: Leaderboards, snapshot: ViewSnapshot, pause: Callable
 class BattleList(Sequence[BattleView]):
     """The battles that filters leave, in the order in which they were first named. Only what is asked for is built."""
 
-    def __init__(self, snapshot: ViewSnapshot, filters: BattleFilters, pairs: IntArray) -> None:
+    def __init__(self, snapshot: ViewSnapshot, filters: BattleFilters, pairs: IntArray | CodeArray) -> None:
         self._view = snapshot.view
         self._index = index_of(snapshot)
         self._filters = filters
@@ -141,7 +142,7 @@ class BattleList(Sequence[BattleView]):
         for begin in range(0, len(self), _AT_ONCE):
             yield from self[begin : begin + _AT_ONCE]
 
-    def _built(self, pairs: IntArray) -> list[BattleView]:
+    def _built(self, pairs: IntArray | CodeArray) -> list[BattleView]:
         index, entries = self._index, self._view.entries
         rows = index.verdicts_of(pairs)
         rows = rows[_left_verdicts(self._view, index, self._filters, rows)]
@@ -177,18 +178,27 @@ def list_battles(
     return BattleList(snapshot, filters, pairs)
 
 
-def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> IntArray:
+def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> CodeArray:
+    """The numbers of the pairs that filters leave: masks of whole columns, which are faster than picking rows."""
     view, index = snapshot.view, index_of(snapshot)
-    pairs = np.arange(len(index))
+    kept = np.ones(len(index), bool)
     if _looks_at_verdicts(filters):
-        pairs = index.with_any(_left_verdicts(view, index, filters, slice(None)))
+        kept &= index.has_any(_left_verdicts(view, index, filters, slice(None)))
     if filters.of_items:
-        pairs = pairs[snapshot.boards.outputs_with(filters.of_items)[index.left[pairs]]]
+        kept &= snapshot.boards.outputs_with(filters.of_items)[index.left]
     editor = view.entries.editor
     for name in models:
         code = editor.names.index(name) if name in editor.names else -2
-        pairs = pairs[(editor.of[index.left[pairs]] == code) | (editor.of[index.right[pairs]] == code)]
-    return pairs
+        left, right = snapshot.kept("editors of pairs", lambda: _editors_of_pairs(view, index), "glances")
+        kept &= (left == code) | (right == code)
+    return np.flatnonzero(kept).astype(np.int32)
+
+
+def _editors_of_pairs(view: View, index: BattleIndex) -> tuple[NDArray[np.integer[Any]], ...]:
+    """Codes of the editors of the left and of the right outputs."""
+    codes = view.entries.editor
+    small = codes.of.astype(np.int16) if len(codes.names) < 2**15 else codes.of
+    return small[index.left], small[index.right]
 
 
 def _looks_at_verdicts(filters: BattleFilters) -> bool:

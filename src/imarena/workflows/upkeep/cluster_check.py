@@ -88,10 +88,10 @@ def _storage(blobs: str, endpoint: str) -> str:
     from imarena.storage import open_blobs
 
     try:
-        store = open_blobs(Path(), Settings(blobs=blobs, blobs_endpoint=endpoint))
-        store.size("0" * 64)
         if not blobs.startswith("s3://") and not Path(blobs).is_dir():
             return f"there is no folder {blobs}"
+        store = open_blobs(Path(), Settings(blobs=blobs, blobs_endpoint=endpoint))
+        next(iter(store), None)  # a list: asked for one object, S3 does not tell a missing bucket from a missing object
     except Exception as error:  # noqa: BLE001  # whatever it is, it is reported
         return f"{type(error).__name__}: {error_message(error)}"
     return ""
@@ -102,7 +102,7 @@ def _checked(node: dict[str, Any], answer: NodeFacts | Exception | None, here: N
     sizes = (offered.get("CPU", 0.0), offered.get("GPU", 0.0), round(offered.get("memory", 0.0) / 2**30, 1))
     host = str(node.get("NodeManagerHostname") or node.get("NodeManagerAddress"))
     if not isinstance(answer, NodeFacts):
-        return CheckedNode(host, *sizes, None, (f"imarena cannot be started there: {_reason(answer)}",), ())
+        return CheckedNode(host, *sizes, None, (f"imarena cannot be started there: {_reason(answer)}. {_SAME}",), ())
     lacks = (
         *(f"extra {name}" for name in here.extras if name not in answer.extras),
         *(f"weights {name}" for name in here.weights if name not in answer.weights),
@@ -120,7 +120,12 @@ def _reason(error: Exception | None) -> str:
 def _problems(there: NodeFacts, here: NodeFacts) -> Sequence[str]:
     problems = []
     if there.imarena != here.imarena:
-        problems.append(f"it has imarena {there.imarena}, this machine {here.imarena}")
+        problems.append(f"it has imarena {there.imarena}, this machine {here.imarena}. {_SAME}")
     if there.python.rpartition(".")[0] != here.python.rpartition(".")[0]:
-        problems.append(f"it has Python {there.python}, this machine {here.python}")
+        problems.append(f"it has Python {there.python}, this machine {here.python}. {_SAME}")
+    if there.storage:
+        problems.append(f"it cannot read the workspace's images: {there.storage}")
     return problems
+
+
+_SAME = "Install the same version on every machine."

@@ -179,24 +179,24 @@ def judge_battles(
         scored = scored.where(slice(0))
     gap = np.round(scored.score_left - scored.score_right, 9)
     winner = np.where(gap == 0, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8)
-    whose_all = np.concatenate([fought.whose[rows], scored.whose]).astype(np.int64)
-    none = np.full(rows.size, np.nan)
+    whose_all = np.concatenate([fought.whose[rows], scored.whose])
+    none = np.broadcast_to(np.nan, rows.size)
     judges, dimensions = (sorted({who[part] for who in known}) for part in (0, 1))
     return BattleColumns(
         left=np.concatenate([fought.left[rows], scored.left]),
         right=np.concatenate([fought.right[rows], scored.right]),
         winner=np.concatenate([fought.outcome[rows], winner]),
         judge=_owned(whose_all, [judges.index(who[0]) for who in known], judges),
-        rater=Names(np.full(whose_all.size, -1, np.int32), ()),
+        rater=Names(np.broadcast_to(np.int32(-1), whose_all.size), ()),
         dimension=_owned(whose_all, [dimensions.index(who[1]) for who in known], dimensions),
-        score_left=np.concatenate([none, scored.score_left]),
-        score_right=np.concatenate([none, scored.score_right]),
+        score_left=np.concatenate([none, scored.score_left]) if scored.left.size else none,
+        score_right=np.concatenate([none, scored.score_right]) if scored.left.size else none,
         created_us=np.concatenate([fought.created_us[rows], scored.created_us]),
         excluded=excluded,
     )
 
 
-def _owned(whose: IntArray, codes: list[int], names: list[str]) -> Names:
+def _owned(whose: CodeArray, codes: list[int], names: list[str]) -> Names:
     of = np.array(codes or [0], np.int32)[whose] if whose.size else np.zeros(0, np.int32)
     return Names(of, tuple(names))
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from sqlalchemy import Connection, select
 
 from imarena.storage.schema import items, outputs
 from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, CodeArray, Names, code_column, encode_names
-from imarena.workflows.views.fetch import IntArray, fetch_columns
+from imarena.workflows.views.fetch import IntArray, column_pages, fetch_columns
 
 LABELS = ("dataset", "task", "family", "topic", "track")
 """What items can be grouped by."""
@@ -73,36 +74,50 @@ class Entries:
 
 
 def read_entries(connection: Connection) -> Entries:
-    """Read them all: a thousand times fewer than judgments, and every view needs them."""
+    """Read them all: ten times fewer than judgments or less, and every view needs them."""
     item_id, *about = fetch_columns(
         connection, select(items.c.id, *(items.c[name] for name in LABELS)).order_by(items.c.seq)
     )
-    columns = fetch_columns(
-        connection,
-        select(
-            outputs.c.seq,
-            outputs.c.id,
-            outputs.c.item_id,
-            outputs.c.editor,
-            outputs.c.turn,
-            code_column(outputs.c.mode, MODES),
-            outputs.c.sample,
-            code_column(outputs.c.status, STATUSES),
-            outputs.c.image_sha256.is_not(None),
-        ).order_by(outputs.c.seq),
-    )
-    seq, output_id, of_item, editor, turn, mode, sample, status, pictured = columns
-    item_index = {name: number for number, name in enumerate(item_id)}
     return Entries(
         item_id=tuple(item_id),
         labels={name: encode_names(values) for name, values in zip(LABELS, about, strict=True)},
-        seq=np.array(seq, np.int64),
-        output_id=np.array(output_id or [b""], "S")[: len(output_id)],
-        item=np.fromiter((item_index[name] for name in of_item), np.int32, len(of_item)),
-        editor=encode_names(editor),
-        turn=np.array(turn, np.int32),
-        mode=np.array(mode, np.int8),
-        sample=np.array(sample, np.int32),
-        status=np.array(status, np.int8),
-        pictured=np.array(pictured, bool),
+        **_read_outputs(connection, {name: number for number, name in enumerate(item_id)}),
     )
+
+
+def _read_outputs(connection: Connection, item_index: dict[str, int]) -> dict[str, Any]:
+    """Their columns, made from a page of rows at a time: a million rows of texts would be most of a board's memory."""
+    query = select(
+        outputs.c.seq,
+        outputs.c.id,
+        outputs.c.item_id,
+        outputs.c.editor,
+        outputs.c.turn,
+        code_column(outputs.c.mode, MODES),
+        outputs.c.sample,
+        code_column(outputs.c.status, STATUSES),
+        outputs.c.image_sha256.is_not(None),
+    ).order_by(outputs.c.seq)
+    editors: dict[str | None, int] = {None: -1}
+    parts: list[list[NDArray[Any]]] = [[np.zeros(0, kind) for kind in _KINDS]]
+    for seq, output_id, of_item, editor, *rest in column_pages(connection, query):
+        for name in editor:
+            editors.setdefault(name, len(editors) - 1)
+        texts = ([item_index[name] for name in of_item], [editors[name] for name in editor])
+        parts.append(
+            [np.array(column, kind) for column, kind in zip((seq, output_id, *texts, *rest), _KINDS, strict=True)]
+        )
+    named = zip(
+        ("seq", "output_id", "item", "editor", "turn", "mode", "sample", "status", "pictured"),
+        zip(*parts, strict=True),
+        strict=True,
+    )
+    columns: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in named}
+    known = sorted(name for name in editors if name is not None)
+    place = [known.index(name) for name in editors if name is not None]
+    columns["editor"] = Names(np.array([*place, -1], np.int32)[columns["editor"]], tuple(known))
+    return columns
+
+
+_KINDS: tuple[Any, ...] = (np.int64, "S", np.int32, np.int32, np.int32, np.int8, np.int32, np.int8, bool)
+"""Of the columns of `_read_outputs`."""

@@ -22,7 +22,7 @@ from imarena.workflows.views.codes import (
     code_column,
 )
 from imarena.workflows.views.entries import Entries
-from imarena.workflows.views.fetch import IntArray, fetch_columns, fetch_integers
+from imarena.workflows.views.fetch import IntArray, fetch_columns, fetch_integers, integer_pages
 
 _BITS = 3
 _MASK = (1 << _BITS) - 1
@@ -87,29 +87,51 @@ def read_judgments(connection: Connection, form: Form, entries: Entries, *, afte
     if form.pairwise:
         sides = judgments.c.left_seq * (1 << _SIDE) + judgments.c.right_seq
         numbered = judgments.c.seq * (1 << _VERDICT) + _packed()
-        rows = fetch_integers(connection, select(sides, numbered, judgments.c.created_us).where(*where))
-        pair, both, created = rows.T if rows.size else np.zeros((3, 0), np.int64)
-        left, right = pair >> _SIDE, pair & ((1 << _SIDE) - 1)
-        seq, packed = both >> _VERDICT, both & ((1 << _VERDICT) - 1)
-        score = missing_scores(seq.size)
+        query = select(sides, numbered, judgments.c.created_us).where(*where)
+        parts = [_unpacked_pairs(rows, entries) for rows in integer_pages(connection, query)]
+        arrays = _joined(parts)
+        score = missing_scores(arrays["seq"].size)
     else:
         names = (judgments.c.seq, judgments.c.left_seq, _packed(), judgments.c.created_us, judgments.c.score)
         columns = fetch_columns(connection, select(*names).where(*where))
         seq, left, packed, created = (np.array(column, np.int64) for column in columns[:4])
-        right, score = np.zeros(seq.size, np.int64), np.array(columns[4], np.float64)
+        arrays = _unpacked(seq, entries.at(left), entries.at(np.zeros(seq.size, np.int64)), packed, created)
+        score = np.array(columns[4], np.float64)
     return JudgmentColumns(
         forms=(form,),
-        form=constant_form(seq.size),
-        seq=seq,
-        left=entries.at(left),
-        right=entries.at(right),
-        order=((packed >> 2 * _BITS) & _MASK).astype(np.int8),
-        repeat=(packed >> 3 * _BITS).astype(np.int32),
-        status=((packed >> _BITS) & _MASK).astype(np.int8),
-        preference=(packed & _MASK).astype(np.int8),
+        form=constant_form(arrays["seq"].size),
         score=score if form.higher_is_better else -score,
-        created_us=np.ascontiguousarray(created),  # what was handed over can be let go
+        **arrays,
     )
+
+
+def _unpacked_pairs(rows: IntArray, entries: Entries) -> dict[str, Any]:
+    """A page of pairs as columns, which are a third smaller than the page."""
+    pair, both, created = rows.T
+    left, right = pair >> _SIDE, pair & ((1 << _SIDE) - 1)
+    packed = both & ((1 << _VERDICT) - 1)
+    return _unpacked(both >> _VERDICT, entries.at(left), entries.at(right), packed, created.copy())
+
+
+def _unpacked(seq: IntArray, left: CodeArray, right: CodeArray, packed: IntArray, created: IntArray) -> dict[str, Any]:
+    return {
+        "seq": seq,
+        "left": left,
+        "right": right,
+        "order": ((packed >> 2 * _BITS) & _MASK).astype(np.int8),
+        "repeat": (packed >> 3 * _BITS).astype(np.int32),
+        "status": ((packed >> _BITS) & _MASK).astype(np.int8),
+        "preference": (packed & _MASK).astype(np.int8),
+        "created_us": created,
+    }
+
+
+def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """All pages as one; each part is let go as soon as it is copied."""
+    if not parts:
+        none, nobody = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        parts = [_unpacked(none, nobody, nobody, none, none)]
+    return {name: np.concatenate([part.pop(name) for part in parts]) for name in tuple(parts[0])}
 
 
 def _packed() -> ColumnElement[int]:

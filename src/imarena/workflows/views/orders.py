@@ -1,8 +1,10 @@
 """Battles from judgments in one or both orders, for whole columns. The rule is `outcome_of_both` of the records."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,8 @@ ONE_ORDER_MISSING = len(STATUSES)
 NO_PREFERENCE = ONE_ORDER_MISSING + 1
 PROBLEMS = (*STATUSES, "one order missing", "no preference")
 """Why a battle has no outcome; `ok` where it has one."""
+AT_ONCE = 1_000_000
+"""Judgments that are sorted at once: sorting all of ten million takes more memory than they do, and more time."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class CombinedPairs:
     """n pairs that a judge was shown, one row per pair and repeat, both orders combined.
 
     `whose` (n,) numbers the judge and dimension. `outcome` counts only where `problem` is `OK`. `agreed` (n,): 1 both
-    orders agree, 0 they differ, -1 there are not two. `first` (n,) is a row of one of its judgments.
+    orders agree, 0 they differ, -1 there are not two.
     """
 
     whose: CodeArray
@@ -93,21 +97,45 @@ def combine_columns(
     unless it was meant to have one; an imported one needs both where its source has any verdict in swapped order. Rows
     come sorted by judge, then by the ids of the outputs: a board must not depend on the order of arrival.
     """
-    ok = columns.ok
-    pair = entries.order[columns.left].astype(np.int64) << 32 | entries.order[columns.right]
-    slot = (whose.astype(np.int64) << 24 | columns.repeat) << 3 | columns.order
-    newest_failure = np.where(ok, columns.seq, -columns.seq)
-    rows = np.lexsort((newest_failure, ~ok, slot, pair, whose))
-    rows = rows[group_starts(whose[rows], pair[rows], slot[rows])]  # one row per order
-    start = np.flatnonzero(group_starts(whose[rows], pair[rows], slot[rows] >> 3))
-    return _combine_rows(
-        columns, rows, start, whose, has_swapped_order(columns, whose) if swapping is None else swapping
-    )
+    swaps = has_swapped_order(columns, whose) if swapping is None else swapping
+    # all judgments of a pair share the judge and the left output: parts by both are combined one after the other
+    owner = whose.astype(np.int64) * entries.seq.size + entries.order[columns.left]
+    parts = [_combine_part(columns, rows, whose, entries, swaps) for rows in _parts(owner)]
+    names = [field.name for field in fields(CombinedPairs)]
+    return CombinedPairs(**{name: np.concatenate([part.pop(name) for part in parts]) for name in names})
+
+
+def _parts(owner: IntArray) -> Iterator[IntArray]:
+    """Rows with the same owner together, owners in order, about a million rows at a time."""
+    if owner.size <= AT_ONCE:
+        yield np.arange(owner.size)
+        return
+    most = int(owner.max())
+    step = max(1, (most + 1) * AT_ONCE // owner.size)
+    for begin in range(0, most + 1, step):
+        rows = np.flatnonzero((owner >= begin) & (owner < begin + step))
+        if rows.size:
+            yield rows
+
+
+def _combine_part(
+    columns: JudgmentColumns, part: IntArray, whose: CodeArray, entries: Entries, swapping: NDArray[np.bool_]
+) -> dict[str, Any]:
+    """The columns of `CombinedPairs` for some of the rows."""
+    some, owner = (columns, whose) if part.size == len(columns) else (columns.where(part), whose[part])
+    pair = entries.order[some.left].astype(np.int64) << 32 | entries.order[some.right]
+    slot = (owner.astype(np.int64) << 24 | some.repeat) << 3 | some.order
+    ok = some.ok
+    newest_failure = np.where(ok, some.seq, -some.seq)
+    rows = np.lexsort((newest_failure, ~ok, slot, pair, owner))
+    rows = rows[group_starts(owner[rows], pair[rows], slot[rows])]  # one row per order
+    start = np.flatnonzero(group_starts(owner[rows], pair[rows], slot[rows] >> 3))
+    return _combine_rows(some, rows, start, owner, swapping)
 
 
 def _combine_rows(
     columns: JudgmentColumns, rows: IntArray, start: IntArray, whose: CodeArray, swapping: NDArray[np.bool_]
-) -> CombinedPairs:
+) -> dict[str, Any]:
     """Outcome, problem and agreement of each battle from its one to five rows, the first of which is at `start`."""
     imported = columns.of_forms([form.imported for form in columns.forms]).astype(bool)
     single = columns.of_forms([bool(form.orders) for form in columns.forms]).astype(bool)
@@ -130,13 +158,13 @@ def _combine_rows(
     worst = np.maximum.reduceat(np.where(failed, status, 0), start)
     unsaid = np.minimum.reduceat(preference, start) == NONE
     problem = np.where(bad, worst, np.where(~whole, ONE_ORDER_MISSING, np.where(unsaid, NO_PREFERENCE, OK)))
-    return CombinedPairs(
-        whose=whose[head],
-        left=columns.left[head],
-        right=columns.right[head],
-        repeat=columns.repeat[head],
-        outcome=outcome,
-        problem=problem.astype(np.int8),
-        agreed=agreed,
-        created_us=np.maximum.reduceat(columns.created_us[rows], start),
-    )
+    return {
+        "whose": whose[head],
+        "left": columns.left[head],
+        "right": columns.right[head],
+        "repeat": columns.repeat[head],
+        "outcome": outcome,
+        "problem": problem.astype(np.int8),
+        "agreed": agreed,
+        "created_us": np.maximum.reduceat(columns.created_us[rows], start),
+    }
