@@ -88,7 +88,7 @@ def test_two_processes_share_the_questions(arena: Path, server: Server) -> None:
 
 @pytest.mark.slow
 def test_the_work_of_a_killed_process_is_taken_over(arena: Path, server: Server) -> None:
-    """What it asked and did not store is asked once more; nothing is lost, nothing is there twice."""
+    """What it asked and did not store is asked once more; nothing is lost, nothing is stored twice."""
     point_at(arena, server.url, concurrency=1)
     killed = start(arena, *WORDS)
     while killed.poll() is None and server.counts()["requests"] < 3:

@@ -127,7 +127,7 @@ def _show_check(console: Console, report: "SubmissionCheck") -> None:
 
 def _show_added(console: Console, report: "AddReport") -> None:
     verb = "Would add" if report.dry_run else "Added"
-    lines = [f"{verb} {counted(report.new, 'output')} of '{report.editor}'; {report.same:,} there already."]
+    lines = [f"{verb} {counted(report.new, 'output')} of '{report.editor}'; {report.same:,} already stored."]
     if report.missing:
         lines.append(f"not in the pack: {counted(report.missing, 'output')} that items of this workspace ask for")
     if report.wrong_size:
