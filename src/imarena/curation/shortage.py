@@ -36,7 +36,7 @@ def _best_other(records: "Sequence[CandidateRecord]") -> str:
         example = f" ({refused.found.key}: {refused.reason})" if refused else ""
         return f"no other candidate passed the checks{example}"
     best = max(others, key=lambda record: record.score or 0.0)
-    scores = f"the best other candidate, {best.found.key}, scores {best.score:.2f}"
+    scores = f"the best other candidate, {best.found.key}, scores {best.score or 0.0:.2f}"
     if best.outcome == "duplicate":
         return f"{scores} but is a {best.reason}"
     lacks = ImageScore(best.score or 0.0, best.parts).missing

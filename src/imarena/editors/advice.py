@@ -17,12 +17,12 @@ ADVICE = {
     "service: look for a proxy or a time limit that cuts replies off, or for an address that answers with something "
     "else.",
     Status.UNPARSABLE: 'The reply cannot be used as it is. take = "first" uses the first of several pictures.',
-    Status.API_ERROR: "Read the message: a wrong base_url or model, a server that is down, a key, a limit. Mend it, "
+    Status.API_ERROR: "Read the message: a wrong base_url or model, a server that is down, a key, a limit. Fix it, "
     "then run again.",
 }
 
 
-OF_FUNCTIONS = "It is the function's own: mend it at the line that is named, then run again."
+OF_FUNCTIONS = "The error comes from the function itself: fix the named line, then run again."
 
 
 def failure_advice(statuses: Iterable[str], errors: Mapping[str, str]) -> dict[str, str]:

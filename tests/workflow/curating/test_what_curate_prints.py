@@ -109,7 +109,7 @@ def test_progress_names_the_folder(tmp_path: Path) -> None:
     from imarena.curation import LocalLibrary
 
     folder = make_library(tmp_path / "photos", {"cat": "a cat"})
-    stages = []
+    stages: list[tuple[str, int, int | None]] = []
     LocalLibrary(folder, tmp_path / "index.db", name=folder.name).build(
         progress=lambda stage, done, total: stages.append((stage, done, total))
     )
