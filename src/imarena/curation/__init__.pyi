@@ -1,5 +1,6 @@
 from .brief import CurationRequest as CurationRequest
 from .brief import read_brief as read_brief
+from .checks import MEASURED as MEASURED
 from .conditions import condition_words as condition_words
 from .datasheet import Datasheet as Datasheet
 from .datasheet import summarise_items as summarise_items

@@ -8,6 +8,8 @@ from imarena.curation.settings import CurationSettings
 from imarena.curation.task_needs import TaskNeeds
 from imarena.images import JPEG, PNG, check_image, decode, strip_metadata
 
+MEASURED = frozenset({"small", "blur", "compression"})
+"""Codes of refusals whose reason begins with what was measured and a colon."""
 SMALL_LONG_SIDE = 256
 """The least long side where a task is about small images (ours)."""
 
@@ -49,15 +51,21 @@ def check_licence(found: FoundImage) -> tuple[str, ...]:
     return ("licence_by_filter",) if found.licence_by_filter else ()
 
 
+def least_long_side(settings: CurationSettings, needs: TaskNeeds) -> int:
+    """Pixels that the long side must have; fewer are enough for a task about small images."""
+    return min(SMALL_LONG_SIDE, settings.min_long_side) if "small" in needs.allows else settings.min_long_side
+
+
 def check_file(data: bytes, settings: CurationSettings, needs: TaskNeeds) -> NormalImage:
     """Decode fully, check the size and bring the file to its normal form."""
     try:
         info = check_image(data)
     except InvalidImage as error:
         raise Refused("not_an_image", str(error).splitlines()[0]) from error
-    least = SMALL_LONG_SIDE if "small" in needs.allows else settings.min_long_side
-    if max(info.width, info.height) < min(least, settings.min_long_side):
-        raise Refused("small", f"{info.width} x {info.height}: the long side is below {least} pixels")
+    least = least_long_side(settings, needs)
+    if max(info.width, info.height) < least:
+        task = " (the limit of this task)" if least < settings.min_long_side else ""
+        raise Refused("small", f"{info.width} x {info.height}: the long side is below {least} pixels{task}")
     return _normal(data, info.media_type)
 
 

@@ -37,9 +37,9 @@ def sensitive_words() -> SensitiveWords:
 def refuse_damage(seen: Perception, settings: CurationSettings, needs: TaskNeeds) -> None:
     """Raise `Refused` for compression artefacts, blur or a watermark, unless the task allows them."""
     if seen.blocking > settings.max_blocking and "blocking" not in needs.allows:
-        raise Refused("compression", f"compression blocks: {seen.blocking:.2f}, at most {settings.max_blocking:g}")
+        raise Refused("compression", f"{seen.blocking:.2f}: compression blocks above {settings.max_blocking:g}")
     if seen.blur > settings.max_blur and "blurry" not in needs.allows:
-        raise Refused("blur", f"blur: {seen.blur:.2f}, at most {settings.max_blur:g}")
+        raise Refused("blur", f"{seen.blur:.2f}: blur above {settings.max_blur:g}")
     overlay = overlay_text(seen)
     if overlay and "overlay" not in needs.allows:
         raise Refused("watermark", f"a watermark or overlay reads '{overlay[:60]}'")

@@ -30,6 +30,7 @@ from imarena.core import (
     content_id,
     sha256_hex,
 )
+from imarena.curation.file_names import is_file_name, path_words
 from imarena.curation.text_vectors import TextVectors, merge_rankings
 from imarena.images import read_image_file
 from imarena.tables import column_names, read_file
@@ -130,7 +131,7 @@ class LocalLibrary:
                     if wanted:  # looking at an image takes a second: a kill must not lose it
                         connection.commit()
                 if progress:
-                    progress("library", at + 1, len(entries))
+                    progress(f"images of {self._name}", at + 1, len(entries))
             gone = known.keys() - {entry.key for entry in entries}
             connection.executemany(_FORGET_WORDS, [(key,) for key in gone])
             connection.executemany("DELETE FROM images WHERE key = ?", [(key,) for key in gone])
@@ -291,6 +292,7 @@ class LocalLibrary:
                 described = ""
         fields = {ours: next((entry.fields[name] for name in names if entry.fields.get(name)), "")
                   for ours, names in _NAMES.items()}  # fmt: skip
+        name = "" if is_file_name(entry.title, entry.key) else path_words(entry.key)
         connection.execute(_FORGET_WORDS, (entry.key,))
         row = connection.execute(
             "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -298,7 +300,7 @@ class LocalLibrary:
         )
         connection.execute(
             "INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)",
-            (row.lastrowid, entry.title, f"{entry.text} {fields['shows']} {described}".strip()),
+            (row.lastrowid, entry.title, " ".join(filter(None, (entry.text, fields["shows"], described, name)))),
         )
 
     @contextmanager
@@ -310,18 +312,12 @@ class LocalLibrary:
 
 
 def _entry(key: str, address: str, stamp: str, fields: Mapping[str, str], beside: str) -> LibraryEntry:
-    title = (fields.get("title") or _title(key))[:_LONGEST_TEXT]
+    title = (fields.get("title") or path_words(key))[:_LONGEST_TEXT]
     texts = [fields[name] for name in _TEXTS if name != "title" and fields.get(name)]
     text = " ".join([*texts, beside]).strip()[:_LONGEST_TEXT]
     return LibraryEntry(
         key, address, stamp, title, text, fields, bool(text or fields.get("title") or fields.get("shows"))
     )
-
-
-def _title(key: str) -> str:
-    """Words of a path: folders and the file's name, without numbers such as a camera gives."""
-    words = (word for word in _WORD.findall(re.sub(r"\.\w+(#\d+)?$", "", key)) if not any(c.isdigit() for c in word))
-    return " ".join(word for word in words if word.casefold() not in ("img", "dsc", "dscn", "dscf", "pxl", "photo"))
 
 
 def _text_rows(file: Path) -> list[dict[str, str]]:

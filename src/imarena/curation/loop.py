@@ -17,20 +17,21 @@ from imarena.core import (
     JournalEntry,
     JsonDict,
     SourceFailure,
-    counted,
     sha256_hex,
 )
 from imarena.core.records import Status
 from imarena.curation.brief import ImageBrief
-from imarena.curation.checks import Refused, check_file, check_licence
+from imarena.curation.checks import Refused, check_file, check_licence, least_long_side
+from imarena.curation.file_names import path_words, stated_text
 from imarena.curation.filters import refuse_damage, review_flags
 from imarena.curation.fingerprint import Fingerprint
 from imarena.curation.mind import Candidate, CurationMind
 from imarena.curation.near_duplicates import DuplicateIndex, NearDuplicate, caption_similarity
 from imarena.curation.perception import Perception
 from imarena.curation.reflection import Reflection, Scored, read_reflection
-from imarena.curation.scoring import ImageScore
+from imarena.curation.scoring import ImageScore, text_evidence
 from imarena.curation.settings import CurationSettings
+from imarena.curation.shortage import explain_shortage
 
 LookAt = Callable[[bytes], tuple[Perception, Fingerprint]]
 """Perception and fingerprint of an encoded image; the caller may remember them by content."""
@@ -121,18 +122,9 @@ class CurationLoop:
                 return self._result(chosen, number)
             if number < limit:
                 self._memory.append(await self._reflect(number, empty))
-        return self._result(chosen, number, self._shortage(len(chosen), number))
-
-    def _shortage(self, chosen: int, rounds: int) -> str:
-        """How many images are there, and what the best of the others lacks."""
-        reached = f"only {chosen} of {self._settings.pool} images" if chosen else "no image"
-        why = f"{reached} reached the threshold in {counted(rounds, 'round')}"
-        below = [(record, scored.score) for record, scored, _ in self._scored.values() if record.outcome == "below"]
-        if not below:
-            return f"{why}; " + ("no other candidate passed the checks" if self._records else "no query found an image")
-        record, score = max(below, key=lambda each: each[1].value)
-        lacks = f" and lacks {', '.join(score.missing)}" if score.missing else ""
-        return f"{why}; the best other candidate, {record.found.key}, scores {score.value:.2f}{lacks}"
+        least = least_long_side(settings, brief.needs)
+        why = explain_shortage(tuple(self._records.values()), settings.pool, number, least)
+        return self._result(chosen, number, why)
 
     # ------------------------------------------------------------------ one step each
 
@@ -254,12 +246,15 @@ class CurationLoop:
         self._scored[record.sha256] = (record, Scored(candidate.seen, score, candidate.text), fingerprint)
 
     def _choose(self) -> list[CandidateRecord]:
-        """The best images above the threshold, without near-duplicates of each other or of the benchmark."""
+        """The best images above the threshold, without near-duplicates of each other or of the benchmark.
+
+        Of equal scores, the image whose description or else whose file name has the instruction's things comes first.
+        """
         settings = self._settings
         mine = DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
         chosen: list[CandidateRecord] = []
         above = [each for each in self._scored.values() if (each[0].score or 0.0) >= settings.threshold]
-        for record, _, fingerprint in sorted(above, key=lambda each: (-(each[0].score or 0.0), each[0].sha256)):
+        for record, _, fingerprint in sorted(above, key=lambda each: self._order(each[0])):
             near = mine.search(fingerprint) or self._tools.benchmark(fingerprint)
             if near:
                 why = f"near-duplicate of {near[0].key} (likeness {near[0].likeness:.2f})"
@@ -275,6 +270,11 @@ class CurationLoop:
             self._keep(record)
             chosen.append(record)
         return chosen
+
+    def _order(self, record: CandidateRecord) -> tuple[float, int, str]:
+        found = record.found
+        named = text_evidence(self._brief, stated_text(found), path_words(found.key))
+        return -(record.score or 0.0), -named, record.sha256
 
     async def _reflect(self, number: int, empty: Sequence[str]) -> Reflection:
         below = [scored for record, scored, _ in self._scored.values() if record.score is not None

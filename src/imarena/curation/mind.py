@@ -7,6 +7,7 @@ from typing import Protocol
 from imarena.core import FoundImage, ImageQuery
 from imarena.core.records import Status
 from imarena.curation.brief import ImageBrief
+from imarena.curation.file_names import path_words, stated_text
 from imarena.curation.perception import Perception, make_caption
 from imarena.curation.planner import plan_queries
 from imarena.curation.reflection import Reflection, Scored, reflect
@@ -88,7 +89,7 @@ class CurationMind(Protocol):
 class RuleMind:
     """Works offline: the planner's rules, the bundled tools, and what the sources state."""
 
-    name = "rules-1"
+    name = "rules-2"
     reads_all_languages = False
 
     async def plan(self, brief: ImageBrief, memory: Sequence[Reflection], number: int) -> PlannedQueries:
@@ -103,7 +104,10 @@ class RuleMind:
 
     async def score(self, brief: ImageBrief, candidate: Candidate, caption: str) -> ScoreAnswer:  # noqa: ARG002
         """The weighted mean of the requirements."""
-        return ScoreAnswer(Status.OK, score_image(brief, candidate.seen, candidate.text, candidate.found.shows))
+        found = candidate.found
+        return ScoreAnswer(
+            Status.OK, score_image(brief, candidate.seen, stated_text(found), found.shows, path_words(found.key))
+        )
 
     async def reflect(
         self, brief: ImageBrief, number: int, below: Sequence[Scored], empty_queries: Sequence[str]

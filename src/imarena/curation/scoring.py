@@ -16,6 +16,8 @@ from imarena.vision import TextLine, kinds_in_phrase, text_match
 CEILING = 0.5
 STATED = 0.9
 """A thing that no bundled detector knows, stated by the source."""
+NAMED = 0.85
+"""A thing that no bundled detector knows, in the file's name only."""
 UNSEEN = 0.5
 """A thing that the detector knows and does not see, although the source states it."""
 _WORD = re.compile(r"[a-z][a-z'-]+")
@@ -39,16 +41,16 @@ class ImageScore:
         return tuple(name for name, value in self.parts.items() if value < 0.6)
 
 
-def score_image(brief: ImageBrief, seen: Perception, text: str, shows: str = "") -> ImageScore:
+def score_image(brief: ImageBrief, seen: Perception, text: str, shows: str = "", file_name: str = "") -> ImageScore:
     """Score one image. `text` is what its source states: title, description and tags. `shows` is what the user, who
-    knows the image, states that it shows: it counts although no detector sees it.
+    knows the image, states that it shows: it counts although no detector sees it. The words of `file_name` count less.
     """
-    words, shown = stated_words(f"{text} {shows}"), stated_words(shows)
+    words, shown, named = stated_words(f"{text} {shows}"), stated_words(shows), stated_words(file_name)
     parts: dict[str, float] = {}
     total = weight = 0.0
     gate = 1.0
     for requirement in brief.requirements:
-        value = round(_satisfaction(requirement, seen, words, shown), 3)
+        value = round(_satisfaction(requirement, seen, words, shown, named), 3)
         parts[requirement.name] = value
         total += requirement.weight * value
         weight += requirement.weight
@@ -69,10 +71,13 @@ def _singulars(word: str) -> tuple[str, ...]:
     return word.removesuffix("s"), word.removesuffix("es"), re.sub(r"ies$", "y", word), re.sub(r"ves$", "f", word)
 
 
-def _satisfaction(requirement: Requirement, seen: Perception, words: frozenset[str], shown: frozenset[str]) -> float:
+def _satisfaction(
+    requirement: Requirement, seen: Perception, words: frozenset[str], shown: frozenset[str], named: frozenset[str]
+) -> float:
     value = requirement.value
     if requirement.kind == "thing":
-        return thing_visible(value, seen, words, shown)
+        return thing_visible(value, seen, words, shown, named)
+    words = words | named
     if requirement.kind == "absent":
         return 0.3 if _is_seen(value, seen) else 1.0
     if requirement.kind == "condition":
@@ -85,17 +90,34 @@ def _satisfaction(requirement: Requirement, seen: Perception, words: frozenset[s
     return 1.0 if lines and text_match(value, lines) >= 0.6 else 0.7 if lines else 0.3
 
 
-def thing_visible(phrase: str, seen: Perception, words: frozenset[str], shown: frozenset[str]) -> float:
-    """1 where the detector sees it; less where only the user or the source states it; 0 where nobody does."""
+def thing_visible(
+    phrase: str, seen: Perception, words: frozenset[str], shown: frozenset[str], named: frozenset[str] = frozenset()
+) -> float:
+    """1 where the detector sees it; less where only the user or the source states it, or the file is named so."""
     if _is_seen(phrase, seen):
         return 1.0
-    head = phrase.rsplit(maxsplit=1)[-1].casefold()
-    names = {head, *_singulars(head)}
+    names = _names(phrase)
     if names & shown:
         return STATED
-    if not names & words:
+    if not names & (words | named):
         return 0.0
-    return UNSEEN if kinds_in_phrase(phrase) else STATED
+    if kinds_in_phrase(phrase):
+        return UNSEEN
+    return STATED if names & words else NAMED
+
+
+def text_evidence(brief: ImageBrief, stated: str, file_name: str) -> int:
+    """How well texts name the instruction's things, to order images of one score: 2 for each thing that is stated,
+    1 for each in the file's name.
+    """
+    words, named = stated_words(stated), stated_words(file_name)
+    return sum(2 * bool(_names(thing) & words) + bool(_names(thing) & named) for thing in brief.things)
+
+
+def _names(phrase: str) -> set[str]:
+    """The head noun of a phrase, with its likely singulars."""
+    head = phrase.rsplit(maxsplit=1)[-1].casefold()
+    return {head, *_singulars(head)}
 
 
 def _is_seen(phrase: str, seen: Perception) -> bool:

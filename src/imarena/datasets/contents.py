@@ -37,7 +37,7 @@ class DatasetIndex:
     def place_item(self, item: Item, file: str, row: str) -> Item | Skip:
         """The item, now known; or why it cannot be in: its key came twice, or is taken by other content."""
         if item.key in self._fresh_items:
-            return Skip(file, row, f"the key '{item.key}' is there twice")
+            return Skip(file, row, f"the key '{item.key}' appears twice")
         self._fresh_items.add(item.key)
         taken = self._items.get(item.key)
         if taken is not None and taken != item.item_id:

@@ -133,7 +133,7 @@ def _group(values: Mapping[str, Any], file: Path, letters: str, seen: set[str]) 
     group = f"{part}/{row.split('_', maxsplit=1)[0] if versus and part != '2pair' else row}"
     mark = f"{part}/{row}/{letters}"
     if mark in seen:
-        raise UserError(f"the id '{row}' is there twice")
+        raise UserError(f"the id '{row}' appears twice")
     seen.add(mark)
     return group
 
@@ -232,7 +232,7 @@ def _tie(values: Mapping[str, Any], mark: str, seen: set[str]) -> bool:
     if not isinstance(tie, bool):
         raise UserError(f"tie_case is {tie!r}, not true or false")
     if mark in seen:
-        raise UserError("the same pair is there twice")
+        raise UserError("the same pair appears twice")
     seen.add(mark)
     return tie
 

@@ -60,7 +60,7 @@ def _pair(values: Mapping[str, Any], seen: set[str]) -> tuple[str, str]:
     pair = (winner, loser) if winner != loser else (f"{winner}#0", f"{loser}#1")
     mark = f"{required_text(values, 'task_type')}/{'+'.join(sorted(pair))}/{values['dimension']}"
     if mark in seen:
-        raise UserError(f"the pair '{mark}' is there twice")
+        raise UserError(f"the pair '{mark}' appears twice")
     seen.add(mark)
     return pair
 

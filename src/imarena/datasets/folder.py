@@ -181,7 +181,7 @@ def open_text(path: Path) -> Iterator[TextIO]:
 
 
 def table_header(path: Path, name: str, delimiter: str) -> list[str]:
-    """The column names of a CSV or TSV file. Raises `UserError` where there are none or one is there twice."""
+    """The column names of a CSV or TSV file. Raises `UserError` where there are none or one appears twice."""
     with open_text(path) as text:
         try:
             return _header(csv.DictReader(_bounded_lines(text), delimiter=delimiter))
@@ -204,7 +204,7 @@ def _header(reader: "csv.DictReader[str]") -> list[str]:
     reader.fieldnames = header = [column.strip() for column in reader.fieldnames]
     doubled = {column for column in header if header.count(column) > 1}
     if doubled:
-        raise UserError(f"the column {', '.join(sorted(doubled))} is there twice")
+        raise UserError(f"the column {', '.join(sorted(doubled))} appears twice")
     return header
 
 

@@ -136,7 +136,7 @@ class _Shelf:
                 key = self._key(values, results)
                 results += self._is_result(values)
                 if key in seen:
-                    yield Skip(name, where, f"the idx {key} is there twice")
+                    yield Skip(name, where, f"the idx {key} appears twice")
                     continue
                 seen.add(key)
                 yield from self._row(key, values, name, judge)

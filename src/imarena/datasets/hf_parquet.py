@@ -22,7 +22,7 @@ def parquet_columns(path: Path, name: str) -> list[str]:
         columns = list(table.schema_arrow.names)
     doubled = sorted({column for column in columns if columns.count(column) > 1})
     if doubled:
-        raise UserError(f"{name}: the column {', '.join(doubled)} is there twice.")
+        raise UserError(f"{name}: the column {', '.join(doubled)} appears twice.")
     return columns
 
 

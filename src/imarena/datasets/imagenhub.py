@@ -223,7 +223,7 @@ def _read_ratings(
             number, cells = row
             uid = cells.pop("uid")
             if not uid or uid in seen:
-                yield Skip(name, f"line {number}", f"the uid '{uid}' is there twice" if uid else "the uid is empty")
+                yield Skip(name, f"line {number}", f"the uid '{uid}' appears twice" if uid else "the uid is empty")
                 continue
             seen.add(uid)
             origin = Origin(source=dataset, file=name, file_sha256=digest)

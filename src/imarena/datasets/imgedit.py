@@ -130,7 +130,7 @@ def _object(path: Path, name: str) -> dict[str, Any]:
 
 
 def _by_tail(files: list[Path]) -> dict[tuple[str, ...], Path]:
-    """Pictures by their last two and their last path part; a last part that is there twice is not an answer."""
+    """Pictures by their last two and their last path part; a last part that appears twice is not an answer."""
     by_tail: dict[tuple[str, ...], Path] = {}
     doubled: set[tuple[str, ...]] = set()
     for file in files:

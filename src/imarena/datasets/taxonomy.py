@@ -94,7 +94,7 @@ class Taxonomy(Noun):
         seen: set[str] = set()
         for spelling in _spellings(entries):
             if spelling in seen:
-                raise ValueError(f"'{spelling}' is there twice")
+                raise ValueError(f"'{spelling}' appears twice")
             seen.add(spelling)
         return entries
 

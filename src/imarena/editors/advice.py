@@ -13,16 +13,16 @@ ADVICE = {
     Status.MISSING_OUTPUT: "No picture came. Does the model make pictures? --wrap adds the task to the prompt; for a "
     "program, look at what it writes to {output}; for a folder, at the "
     "file's name (`imarena status --items` lists them).",
-    Status.INVALID_IMAGE: "What came is no whole picture. Of a folder: the file is damaged or no picture; put a whole "
-    "one in its place. Of a service: look for a proxy or a time limit that cuts replies off, or for an address that "
-    "answers with something else.",
+    Status.INVALID_IMAGE: "The file is not a complete image. In a folder: replace the damaged file. From a "
+    "service: look for a proxy or a time limit that cuts replies off, or for an address that answers with something "
+    "else.",
     Status.UNPARSABLE: 'The reply cannot be used as it is. take = "first" uses the first of several pictures.',
-    Status.API_ERROR: "Read the message: a wrong base_url or model, a server that is down, a key, a limit. Mend it, "
+    Status.API_ERROR: "Read the message: a wrong base_url or model, a server that is down, a key, a limit. Fix it, "
     "then run again.",
 }
 
 
-OF_FUNCTIONS = "It is the function's own: mend it at the line that is named, then run again."
+OF_FUNCTIONS = "The error comes from the function itself: fix the named line, then run again."
 
 
 def failure_advice(statuses: Iterable[str], errors: Mapping[str, str]) -> dict[str, str]:

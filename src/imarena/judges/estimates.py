@@ -203,7 +203,10 @@ def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple
     whole = [usage.elapsed_s for usage in past if usage.elapsed_s is not None]
     if whole and waiting:  # the mean: a few that waited long hold their places for as long
         mean = fmean(whole)
-        return mean, f"{mean:.1f} s per question, tries and waiting included: mean of {len(whole)} earlier ones"
+        return (
+            mean,
+            f"{mean:.1f} s per question with retries and waiting: mean of {counted(len(whole), 'earlier question')}",
+        )
     known = [usage.latency_s for usage in past if usage.latency_s is not None]
     if known:
         middle = median(known)

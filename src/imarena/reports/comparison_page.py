@@ -87,7 +87,7 @@ def next_step_text(verdict: ComparisonVerdict) -> str:
         least = f"{verdict.detectable_elo:.0f} Elo points"
         shown = f" {items} {verb} enough to see a difference of {least} four times in five."
     if verdict.settled:
-        return f"More items are not needed to decide which one is better.{shown if verdict.detectable_elo else ''}"
+        return f"You do not need more items to decide which one is better.{shown if verdict.detectable_elo else ''}"
     if verdict.more_items is None:
         return f"The two look the same so far{_plain_difference(verdict)}."
     return f"About {verdict.more_items:,} more items would settle it, if the difference is as it seems.{shown}"

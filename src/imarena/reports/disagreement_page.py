@@ -166,9 +166,7 @@ def group_tables(groups: Sequence[GroupDisagreement]) -> list[Table]:
             )
             title = f"Opposite sides by {label}, of the pairs that both decide"
         else:
-            head = columns(
-                "judge", label, "outputs", Column("mean distance", ".3f"), Column("judge less people", "+.3f")
-            )
+            head = columns("judge", label, "outputs", Column("mean distance", ".3f"), Column("judge - people", "+.3f"))
             rows = tuple((each.judge, each.value, each.n, each.mean_size, each.mean_difference) for each in mine)
             title = f"Distance of the ranks by {label} (0 to 1)"
         tables.append(Table(head, rows, title))

@@ -101,7 +101,7 @@ def _meanings(ranking: Ranking) -> str:
     scale, odds = ranking.settings.get("scale"), ranking.settings.get("base")
     parts = []
     if isinstance(scale, int | float) and isinstance(odds, int | float):
-        parts.append(f"rating: {scale:g} points more mean odds of {odds:g} to 1 to win a battle")
+        parts.append(f"rating: a lead of {scale:g} points means odds of {odds:g} to 1")
     if any(standing.rank_low is not None for standing in ranking.models):
         parts.append("ranks: the interval of the rank")
     if any(standing.coverage is not None for standing in ranking.models):

@@ -122,7 +122,7 @@ def _derived(connection: Connection, table: Table, rows: list[Any], derive: Deri
             except (ValueError, TypeError, AttributeError):
                 raise StoreError(
                     f"The record {row['id']} of {table.name} is damaged: {error}. Nothing of it was changed; restore a "
-                    "backup, or mend its row."
+                    "backup, or correct its row."
                 ) from error
         raise
 

@@ -9,8 +9,8 @@ from imarena.core.causes import MOST_CAUSES, OTHER
 @pytest.mark.parametrize(
     ("reasons", "shown"),
     [
-        (["the key 'a' is there twice"] * 2, "2 x the key 'a' is there twice"),
-        (["the key 'a' is there twice", "the key 'b c' is there twice"], "2 x the key … is there twice"),
+        (["the key 'a' appears twice"] * 2, "2 x the key 'a' appears twice"),
+        (["the key 'a' appears twice", "the key 'b c' appears twice"], "2 x the key … appears twice"),
         (["images/a.png: truncated", "b.jpg: truncated"], "2 x …: truncated"),
         (["the row has 2 cells, the header 6", "the row has 3 cells, the header 6"], "2 x the row has … cells, the header …"),
         (["it isn't 'a' or 'b'", "it isn't 'a' or 'c'"], "2 x it isn't … or …"),
@@ -34,8 +34,8 @@ def test_an_http_status_is_no_detail() -> None:
 
 
 def test_a_single_one_is_printed_in_full() -> None:
-    (cause,) = skip_causes([Skip("items.csv", "line 3", "the key 'a' is there twice")])
-    assert str(cause) == "items.csv, line 3: the key 'a' is there twice"
+    (cause,) = skip_causes([Skip("items.csv", "line 3", "the key 'a' appears twice")])
+    assert str(cause) == "items.csv, line 3: the key 'a' appears twice"
 
 
 def test_a_file_cannot_make_more_causes_than_the_limit() -> None:

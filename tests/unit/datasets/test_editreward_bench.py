@@ -224,7 +224,7 @@ def test_a_second_import_gives_the_same_ids(tmp_path: Path) -> None:
         ({"ranking": ""}, "the field ranking is empty"),
         ({"candidate_2": None}, "a candidate is missing"),
         ({"instruction": None}, "the field instruction is empty"),
-        ({"id": "s1"}, "the id 's1' is there twice"),
+        ({"id": "s1"}, "the id 's1' appears twice"),
         ({"source_image": {"bytes": None, "path": "../../x.png"}}, "out of the folder"),
         *[({"candidate_1": {"bytes": data, "path": None}}, "candidate_1") for data in BROKEN.values()],
     ],

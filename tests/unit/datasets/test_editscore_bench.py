@@ -90,7 +90,7 @@ def test_a_second_import_gives_the_same_ids(tmp_path: Path) -> None:
     ("changes", "complaint"),
     [
         ({"dimension": "beauty"}, "the dimension is 'beauty'"),
-        ({"key": ["k1a", "k1b"]}, "is there twice"),
+        ({"key": ["k1a", "k1b"]}, "appears twice"),
         ({"key": ["one"]}, "not a list of two names"),
         ({"task_type": ""}, "the field task_type is empty"),
         ({"output_images": [{"bytes": picture(1), "path": None}]}, "not a list of two pictures"),

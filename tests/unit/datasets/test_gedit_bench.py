@@ -138,7 +138,7 @@ def test_bad_rows_are_left_out_with_file_and_row(tmp_path: Path) -> None:
     assert len(intake.all(Output)) == len(intake.all(Judgment)) == 1
     found = [str(skip) for skip in intake.skips]
     for part in (
-        "a.parquet, row 1: the key 'color_alter/en/k1' is there twice",
+        "a.parquet, row 1: the key 'color_alter/en/k1' appears twice",
         "a.parquet, row 2: unknown instruction_language 'zz'",
         "a.parquet, row 3: one of key",
         "a.parquet, row 4: ",

@@ -212,7 +212,7 @@ def test_a_second_import_gives_the_same_ids(tmp_path: Path) -> None:
     ("changes", "complaint"),
     [
         ({"human_vote": "left"}, "the vote is 'left', not one of leftvote"),
-        ({"idx": 0}, "the idx 0 is there twice"),
+        ({"idx": 0}, "the idx 0 appears twice"),
         ({"idx": 1.5}, "the idx is 1.5"),
         ({"prompt": ""}, "the field prompt is empty"),
         ({"prompt": 7}, "the field prompt is 7, not a text"),

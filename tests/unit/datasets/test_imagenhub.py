@@ -149,10 +149,10 @@ def test_a_bad_cell_is_named_and_the_others_stay(tmp_path: Path, cell: str, comp
 @pytest.mark.parametrize(
     ("rows", "header", "complaint"),
     [
-        (("a.jpg\t[0,0]\t[1,1]",) * 2, "uid\tEd\tGone", "line 3: the uid 'a.jpg' is there twice"),
+        (("a.jpg\t[0,0]\t[1,1]",) * 2, "uid\tEd\tGone", "line 3: the uid 'a.jpg' appears twice"),
         (("a.jpg\t[0,0]",), "id\tEd", "the column uid is missing"),
         (("a.jpg\t[0,0]",), "uid\tEd\tGone", "line 2: the row has 2 cells"),
-        (("a.jpg\t[0,0]\t[0,0]",), "uid\tEd\tEd", "the column Ed is there twice"),
+        (("a.jpg\t[0,0]\t[0,0]",), "uid\tEd\tEd", "the column Ed appears twice"),
     ],
 )
 def test_a_bad_table_is_named(tmp_path: Path, rows: tuple[str, ...], header: str, complaint: str) -> None:

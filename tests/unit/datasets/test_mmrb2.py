@@ -129,7 +129,7 @@ def test_importing_twice_gives_the_same_ids(tmp_path: Path) -> None:
         ),
         (pair(0, "A", [6], id="\ud800"), "a text holds half of a character pair, which UTF-8 cannot write"),
         ("nothing", "expected an object"),
-        (PAIRS[1], "the key 'emu-edit_1' is there twice"),
+        (PAIRS[1], "the key 'emu-edit_1' appears twice"),
     ],
 )
 def test_a_bad_pair_is_left_out_and_the_good_stay(tmp_path: Path, bad: Any, reason: str) -> None:

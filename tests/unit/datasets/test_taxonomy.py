@@ -151,7 +151,7 @@ def test_a_users_own_file_needs_no_code(tmp_path: Path) -> None:
     [
         (
             "name: x\nversion: '1'\nsource: s\ntasks: [{name: a}, {name: b, aliases: [A]}]",
-            "tasks: .*'a' is there twice",
+            "tasks: .*'a' appears twice",
         ),
         ("name: x\nversion: '1'\nsource: s\ntasks: [{name: a, family: f}]", "family 'f', which is not listed"),
         ("name: x\nversion: '1'\nsource: s\ntasks: [{name: a, colour: red}]", "tasks.0.colour"),

@@ -108,7 +108,7 @@ def test_bad_rows_are_left_out_with_file_and_row(tmp_path: Path) -> None:
     intake = import_all(read, make(tmp_path, rows))
     assert len(intake.all(Vote)) == 1
     found = [str(skip) for skip in intake.skips]
-    assert found[0] == "data/test-0.parquet, row 1: the key 'color_alter_pair_0' is there twice"
+    assert found[0] == "data/test-0.parquet, row 1: the key 'color_alter_pair_0' appears twice"
     assert found[1] == "data/test-0.parquet, row 2: unknown outcome 'Image C': expected 'Image A', 'Image B' or 'Tie'"
     assert found[2] == "data/test-0.parquet, row 3: expected two edited images, got 1"
     assert found[3].startswith("data/test-0.parquet, row 4: ")

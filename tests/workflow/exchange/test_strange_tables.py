@@ -101,11 +101,11 @@ def test_a_spreadsheet_beside_pictures_is_not_passed_over(imarena: Imarena, tmp_
         ("csv", "b,make it blue,/etc/hostname\n", "out of the folder"),
         ("csv", "b,make it blue,https://example.org/a.png\n", "is an address; download the picture"),
         ("csv", "b,make it blue,none.png\n", "'none.png' is not there"),
-        ("csv", "a,make it blue,a.png\n", "the key 'a' is there twice"),
+        ("csv", "a,make it blue,a.png\n", "the key 'a' appears twice"),
         ("csv", f"b,{'x' * 140_000},a.png\n", "a cell is too long, or a quote is not closed"),
         ("csv", 'b,"make it blue,a.png\n' + "z,z,a.png\n" * 20_000, "a cell is too long, or a quote is not closed"),
         ("csv", "b," + "x," * 3_000_000 + "\n", "a line is longer than"),
-        ("jsonl", '{"key": "b", "key": "c", "instruction": "make it blue"}\n', "the field 'key' is there twice"),
+        ("jsonl", '{"key": "b", "key": "c", "instruction": "make it blue"}\n', "the field 'key' appears twice"),
         ("jsonl", '{"key": "b", "instruction": NaN}\n', "NaN is not JSON"),
         ("jsonl", '{"key": 1.5, "instruction": "make it blue"}\n', "the key is 1.5"),
         ("jsonl", '{"key": "b", "instruction": {"x": 1}}\n', "the column instruction holds dict, not text"),
@@ -185,7 +185,7 @@ def test_each_cause_is_printed_once_with_its_count(imarena: Imarena, tmp_path: P
     assert [line for line in ended.out.splitlines() if line.startswith("left out")] == [
         "left out: 30 x the file … is not there, such as items.csv, line 3 and items.csv, line 4",
         "left out: 12 x there is no item with the key …, such as outputs/new/x0.png and outputs/new/x1.png",
-        "left out: 7 x the key 'a' is there twice, such as items.csv, line 33 and items.csv, line 34",
+        "left out: 7 x the key 'a' appears twice, such as items.csv, line 33 and items.csv, line 34",
     ]
     report = imarena("-w", "arena", "--json", "import", "table", "own", code=3).json
     assert len(report["skips"]) == report["skipped"] == 49

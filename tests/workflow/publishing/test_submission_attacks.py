@@ -297,7 +297,7 @@ def test_repeated_keys_are_refused(imarena: Imarena, pack: Path) -> None:
     for change in (('"editor":', '"editor": "alpha", "editor":'), ('"sha256":', '"sha256": "0", "sha256":')):
         changed = (entries[0][0], text.replace(*change).encode())
         message = refused(imarena, write(pack.with_name("bad.zip"), [changed, *entries[1:]]))
-        assert f"the key '{change[0].strip(chr(34) + ':')}' is there twice" in message
+        assert f"the key '{change[0].strip(chr(34) + ':')}' appears twice" in message
 
 
 @pytest.mark.parametrize(

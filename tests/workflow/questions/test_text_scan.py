@@ -54,7 +54,7 @@ def test_a_picture_that_speaks_to_the_judge_is_found_and_shown_wherever_one_look
     assert again["findings"] == found["findings"]
     assert imarena("-w", "a", "--json", "health").json["pictures"] == found["findings"]
     assert "flatterer" in imarena("-w", "a", "health").out
-    assert "1 of 3 pictures read hold words" in imarena("-w", "a", "status").out
+    assert "1 of 3 scanned images hold text" in imarena("-w", "a", "status").out
     assert imarena("-w", "a", "--json", "status").json["words"] == {"read": 3, "flagged": 1}
     imarena("-w", "a", "report", "page")
     for name in ("index.html", "report.md"):

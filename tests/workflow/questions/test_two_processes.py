@@ -89,7 +89,7 @@ def test_two_processes_share_the_questions(arena: Path, server: Server) -> None:
 
 @pytest.mark.slow
 def test_the_work_of_a_killed_process_is_taken_over(arena: Path) -> None:
-    """Only the question under way is asked once more; nothing is lost, nothing is there twice.
+    """Only the question under way is asked once more; nothing is lost, nothing is stored twice.
 
     A reply takes longer than an answer may wait to be stored, so that each is stored before the next is asked.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from imarena.core import Cause
     from imarena.core.records import JsonDict
     from imarena.curation import CurationRequest
-    from imarena.workflows.curating import CurationReport
+    from imarena.workflows.curating import CurationReport, RequestOutcome
 
 app = typer.Typer(
     add_completion=False,
@@ -198,14 +198,31 @@ def _show(console: Console, report: "CurationReport") -> None:
             f"{outcome.key}: {counted(len(outcome.items), 'image')} of {counted(tried, 'candidate')}, "
             f"{counted(outcome.rounds, 'round')}"
         )
-        console.print(line + (f"; manual review: {outcome.review}" if outcome.review else ""), markup=False)
+        console.print(
+            line + (f"; manual review: {outcome.review}" if outcome.review else ""), markup=False, soft_wrap=True
+        )
+        for image in outcome.chosen:
+            score = "" if image.score is None else f", score {image.score:.2f}"
+            console.print(f"  {image.item}: {image.source}/{image.file}{score}", markup=False, soft_wrap=True)
         if outcome.flags:
             console.print(f"  check by a person: {', '.join(outcome.flags)}", markup=False)
     print_causes(console, report.causes)
     print_causes(console, report.failures, "no answer (the same command tries again)")
     items = sum(len(outcome.items) for outcome in report.requests)
     console.print(f"{counted(items, 'item')} in data set '{report.dataset}', {report.new_items} new.", markup=False)
-    if not report.complete:
+    if items:
+        key = next(image.item for outcome in report.requests for image in outcome.chosen)
+        console.print(f"History of an image: imarena curate log KEY, for example {key}", markup=False, soft_wrap=True)
+    _advise(console, [outcome for outcome in report.requests if not outcome.complete])
+
+
+def _advise(console: Console, short: "list[RequestOutcome]") -> None:
+    """What to do about instructions with too few images."""
+    if any(outcome.too_small for outcome in short):
+        console.print(
+            "Images were too small: lower the limit with --min-long-side N, or add larger images.", markup=False
+        )
+    if any(outcome.too_small < sum(outcome.outcomes.values()) or not outcome.outcomes for outcome in short):
         console.print(
             "For the instructions under manual review: describe your images (`curate describe`), change the words\n"
             "of the instruction, or search with your own keywords (`curate base`).",

@@ -72,8 +72,32 @@ def _show_release(console: Console, report: "ReleaseReport") -> None:
     if report.agreement is not None:
         console.print(f"Verifiers agree on {report.agreement:.0%} of the items that several checked.", markup=False)
     console.print(f"{counts}. {counted(report.new_items, 'new item')} in data set '{report.target}'.", markup=False)
+    if "not checked" in report.counts or "disputed" in report.counts:
+        _show_next_check(console, report)
     if "repair" in report.counts:
         console.print(f"Next: imarena curate repair {report.dataset}", markup=False)
+
+
+def _show_next_check(console: Console, report: "ReleaseReport") -> None:
+    """The command that gets missing checks: a campaign, or more people for the one that is open."""
+    people = "1 person" if report.verifiers == 1 else f"{report.verifiers} people"
+    third = "a third person decides about disputed ones"
+    if report.campaign:
+        console.print(
+            f"Next: {people} must check each item in the campaign '{report.campaign}'; {third}. Invite one more:\n"
+            f'  imarena campaign invite "{report.campaign}" --name NAME',
+            markup=False, soft_wrap=True,
+        )  # fmt: skip
+        return
+    settle = " --adjudication rater" if report.verifiers > 1 else ""
+    console.print(
+        f"Next: let {people} check each item{f' ({third})' if settle else ''}:\n"
+        f'  imarena campaign create "Image check" --kind check --dataset {report.dataset}'
+        f" --raters-per-unit {report.verifiers}{settle}\n"
+        '  imarena campaign invite "Image check" --name NAME\n'
+        "  imarena serve",
+        markup=False, soft_wrap=True,
+    )  # fmt: skip
 
 
 def datasheet(

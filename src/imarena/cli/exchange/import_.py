@@ -110,7 +110,7 @@ def _counted(number: int, name: str) -> str:
 
 
 def _show(console: Console, report: ImportReport) -> None:
-    for title, counts in (("new", report.new), ("there already", report.same)):
+    for title, counts in (("new", report.new), ("already stored", report.same)):
         summary = ", ".join(_counted(number, name.lower()) for name, number in sorted(counts.items()) if number)
         if summary:
             console.print(f"{title}: {summary}")

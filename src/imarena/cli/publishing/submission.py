@@ -129,7 +129,7 @@ def _show_added(console: Console, report: "AddReport") -> None:
     from imarena.reports.tables import printable
 
     verb = "Would add" if report.dry_run else "Added"
-    lines = [f"{verb} {counted(report.new, 'output')} of '{report.editor}'; {report.same:,} there already."]
+    lines = [f"{verb} {counted(report.new, 'output')} of '{report.editor}'; {report.same:,} already stored."]
     if report.missing:
         keys = ", ".join(printable(key) for key in report.missing_keys)
         more = ", ..." if report.missing > len(report.missing_keys) else ""

@@ -50,7 +50,7 @@ def _show(console: Console, summary: WorkspaceStatus) -> None:
     print_tables(console, _tables(summary))
     if summary.words:
         flagged, read = summary.words["flagged"], summary.words["read"]
-        message = f"{flagged:,} of {read:,} pictures read hold words that address a judge"
+        message = f"{flagged:,} of {read:,} scanned images hold text that addresses a judge"
         console.print(f"{message}: see `imarena health`" if flagged else message, style="yellow" if flagged else "")
     for line in summary.unfinished:
         console.print(f"unfinished: {line}; run the same command again", style="yellow", markup=False)
@@ -97,7 +97,7 @@ def _outputs(summary: WorkspaceStatus) -> Table:
         Column("coverage", ".0%"),
         Column("attempts", ","),
         Column("no pixels", ","),
-        Column("without one", wrap=True),
+        Column("no output", wrap=True),
     )
     rows: list[tuple[Cell, ...]] = []
     for name, row in summary.outputs.items():

@@ -111,7 +111,7 @@ def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         names = [name for name, _ in pairs]
-        raise UserError(f"the field '{next(n for n in names if names.count(n) > 1)}' is there twice")
+        raise UserError(f"the field '{next(n for n in names if names.count(n) > 1)}' appears twice")
     return fields
 
 

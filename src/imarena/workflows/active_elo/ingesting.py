@@ -130,7 +130,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     except csv.Error as error:
         raise UserError(
             f"{path}: line {reader.line_num} is no CSV ({error}).",
-            hint="Nothing was read. Mend that line (a quote that is not closed?) and read the sheet again.",
+            hint="Nothing was read. Correct that line (a quote that is not closed?) and read the sheet again.",
         ) from error
 
 

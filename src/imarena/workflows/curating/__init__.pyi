@@ -17,6 +17,7 @@ from .requests import read_requests as read_requests
 from .rescoring import rescore as rescore
 from .run import CurationReport as CurationReport
 from .run import CurationSetup as CurationSetup
+from .run import RequestOutcome as RequestOutcome
 from .run import curate as curate
 from .sources import wire_sources as wire_sources
 from .story import item_story as item_story

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from imarena.core import UserError
-from imarena.core.records import JsonDict
+from imarena.core.records import Campaign, JsonDict
 from imarena.storage import Workspace
 from imarena.workflows.curating.decisions import ACCEPT, DISPUTED, OPEN, REPAIR, ItemDecision, decide_items
 
@@ -20,6 +20,9 @@ class ReleaseReport:
     new_items: int
     agreement: float | None
     """Share of items on which all verifiers agree, among those with two or more; None where there are none."""
+    verifiers: int = 2
+    campaign: str = ""
+    """The open campaign in which people check this data set; empty without one."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -40,7 +43,8 @@ class ReleaseReport:
         ]  # fmt: skip
         return {
             "dataset": self.dataset, "target": self.target, "new_items": self.new_items, "counts": {**self.counts},
-            "agreement": self.agreement, "complete": self.complete, "decisions": decisions,
+            "agreement": self.agreement, "complete": self.complete, "verifiers": self.verifiers,
+            "campaign": self.campaign or None, "decisions": decisions,
         }  # fmt: skip
 
 
@@ -59,4 +63,15 @@ def release_items(workspace: Workspace, dataset: str, target: str, *, verifiers:
     added = workspace.store.add(copies)
     several = [each for _, each in decided if sum(each.votes.values()) > 1]
     agreed = sum(len(each.votes) == 1 for each in several) / len(several) if several else None
-    return ReleaseReport(dataset, target, tuple(each for _, each in decided), added.new, agreed)
+    campaign = _open_campaign(workspace, dataset)
+    return ReleaseReport(dataset, target, tuple(each for _, each in decided), added.new, agreed, verifiers, campaign)
+
+
+def _open_campaign(workspace: Workspace, dataset: str) -> str:
+    """The newest open campaign of checks that names this data set."""
+    named = ""
+    for campaign in workspace.store.records(Campaign):
+        datasets = campaign.settings.get("datasets")
+        if campaign.open and campaign.kind == "check" and isinstance(datasets, list) and dataset in datasets:
+            named = campaign.name
+    return named

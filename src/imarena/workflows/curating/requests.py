@@ -29,7 +29,7 @@ def read_requests(path: Path) -> list[CurationRequest]:
             raise UserError(f"{path}, row {number}: the instruction is empty.")
         key = _plain(cells["key"]) or f"item-{number:03d}"
         if key in keys:
-            raise UserError(f"{path}, row {number}: the key '{key}' is there twice.", hint="Give each row its own key.")
+            raise UserError(f"{path}, row {number}: the key '{key}' appears twice.", hint="Give each row its own key.")
         keys.add(key)
         words = tuple(part.strip() for part in cells["keywords"].split(";") if part.strip())
         requests.append(

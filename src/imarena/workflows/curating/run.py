@@ -19,6 +19,8 @@ from imarena.core import (
 )
 from imarena.core.records import Evidence, JsonDict, Run
 from imarena.curation import (
+    MEASURED,
+    CandidateRecord,
     CurationLoop,
     CurationMind,
     CurationRequest,
@@ -53,16 +55,40 @@ class CurationSetup:
 
 
 @dataclass(frozen=True)
+class ChosenImage:
+    """An image that became an item."""
+
+    item: str
+    """The item's key, which `curate log` takes."""
+    source: str
+    file: str
+    """The file in a folder, or the image's key in another source."""
+    score: float | None
+
+    def to_json(self) -> JsonDict:
+        """For ``--json``."""
+        return {"item": self.item, "source": self.source, "file": self.file, "score": self.score}
+
+
+@dataclass(frozen=True)
 class RequestOutcome:
     """One instruction: its items, how many candidates came to what, and why a person has to take over."""
 
     key: str
-    items: tuple[str, ...]
+    chosen: tuple[ChosenImage, ...]
+    """The highest score first."""
     rounds: int
     outcomes: dict[str, int]
     review: str = ""
     flags: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
+    too_small: int = 0
+    """Candidates whose long side is below the limit."""
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Keys of its items."""
+        return tuple(image.item for image in self.chosen)
 
     @property
     def complete(self) -> bool:
@@ -92,7 +118,8 @@ class CurationReport:
         requests: list[Any] = [
             {
                 "key": each.key, "items": list(each.items), "rounds": each.rounds, "candidates": {**each.outcomes},
-                "review": each.review or None, "flags": list(each.flags), "failures": list(each.failures),
+                "chosen": [image.to_json() for image in each.chosen], "review": each.review or None,
+                "flags": list(each.flags), "failures": list(each.failures),
             }
             for each in self.requests
         ]  # fmt: skip
@@ -110,6 +137,8 @@ class _Tally:
     new: int = 0
     cost_usd: float = 0.0
     causes: CauseTally = field(default_factory=CauseTally)
+    left_out: set[tuple[str, str]] = field(default_factory=set)
+    """Reason and image of what `causes` counts: an image that several instructions found counts once."""
     failures: CauseTally = field(default_factory=CauseTally)
 
 
@@ -186,17 +215,34 @@ async def _nothing() -> AsyncIterator[None]:
 
 
 def _count(tally: _Tally, request: CurationRequest, result: CurationResult, keys: list[str], new: int) -> None:
-    chosen = {record.sha256 for record in result.pool}
-    outcomes = Counter("chosen" if record.sha256 in chosen and record.outcome == "pooled" else record.outcome
+    pool = {record.sha256 for record in result.pool}
+    outcomes = Counter("chosen" if record.sha256 in pool and record.outcome == "pooled" else record.outcome
                        for record in result.candidates)  # fmt: skip
     flags = tuple(sorted({flag for record in result.pool for flag in record.flags}))
+    chosen = tuple(ChosenImage(key, record.found.source, record.found.key, record.score)
+                   for key, record in zip(keys, result.pool, strict=True))  # fmt: skip
+    small = sum(record.code == "small" for record in result.candidates)
     tally.outcomes.append(
-        RequestOutcome(request.key, tuple(keys), result.rounds, dict(outcomes), result.review, flags, result.failures)
+        RequestOutcome(request.key, chosen, result.rounds, dict(outcomes), result.review, flags, result.failures, small)
     )
     tally.new += new
     tally.cost_usd += result.cost_usd
     for record in result.candidates:
         if record.outcome in ("refused", "duplicate"):
-            tally.causes.add(record.reason, f"{record.found.source}/{record.found.key}")
+            reason, example = _cause(record)
+            if (reason, example) not in tally.left_out:
+                tally.left_out.add((reason, example))
+                tally.causes.add(reason, example)
     for failure in result.failures:
         tally.failures.add(failure, request.key)
+
+
+def _cause(record: CandidateRecord) -> tuple[str, str]:
+    """Why a candidate was left out, in the same words for all of them; figures of its own go to the example."""
+    image = f"{record.found.source}/{record.found.key}"
+    if record.outcome == "duplicate" and record.score is not None:
+        return "a near-duplicate of an image that was chosen", f"{image} ({record.reason})"
+    if record.code in MEASURED:
+        measured, _, reason = record.reason.partition(": ")
+        return reason, f"{image} ({measured})"
+    return record.reason, image

@@ -70,7 +70,7 @@ def open_library(
 ) -> tuple[LocalLibrary, LibraryContents]:
     """A folder or Parquet file as a library whose index is up to date; without any image it raises."""
     place = path.resolve()
-    index = workspace.root / "cache" / "libraries" / f"{sha256_hex(str(place).encode())[:16]}-2.db"
+    index = workspace.root / "cache" / "libraries" / f"{sha256_hex(str(place).encode())[:16]}-3.db"
     library = LocalLibrary(place, index, licence=licence, name=place.name, embedder=embedder)
     contents = library.build(ImageMemory(workspace).describe if describe else None, progress)
     if not contents.images:

@@ -125,7 +125,7 @@ def open_pack(path: Path, limits: PackLimits = LIMITS) -> Iterator[SubmissionPac
 def _without_repeats(pairs: list[tuple[str, object]]) -> None:
     repeated = [name for name, number in Counter(name for name, _ in pairs).items() if number > 1]
     if repeated:
-        raise RepeatedKey(f"the key {repeated[0]!a} is there twice")
+        raise RepeatedKey(f"the key {repeated[0]!a} appears twice")
 
 
 def _check_directory(name: str, file: IO[bytes], size: int, limits: PackLimits) -> None:

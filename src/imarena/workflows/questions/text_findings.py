@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from imarena.core import counted, plural
+from imarena.core import counted
 from imarena.core.records import Evidence, Item, Output, Status
 from imarena.reports import columns
 from imarena.reports.tables import Column, Table
@@ -68,11 +68,11 @@ class Findings:
     def in_words(self) -> str:
         """One sentence."""
         if not self.read:
-            unread = f"{counted(self.unread, 'picture')} {plural('was', self.unread)}"
-            return f"{unread} not read yet for words that address a judge, whatever judges saw: run `imarena scan`."
+            unread = f"{counted(self.unread, 'image')} {'has' if self.unread == 1 else 'have'}"
+            return f"{unread} not been scanned for text that addresses a judge yet: run `imarena scan`."
         held = len({finding.image for finding in self.found})
-        waiting = f"; {self.unread:,} are not read yet (`imarena scan`)" if self.unread else ""
-        return f"{held:,} of {self.read:,} pictures read hold words that address a judge{waiting}."
+        waiting = f"; {self.unread:,} not scanned yet (`imarena scan`)" if self.unread else ""
+        return f"{held:,} of {self.read:,} scanned images hold text that addresses a judge{waiting}."
 
 
 def findings_table(findings: Findings, most: int) -> Table:

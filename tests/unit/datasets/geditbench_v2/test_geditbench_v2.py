@@ -183,7 +183,7 @@ def test_bad_rows_are_left_out_with_file_and_row(tmp_path: Path) -> None:
     intake = import_all(read, tmp_path)
     found = [str(skip) for skip in intake.skips]
     for part in (
-        f"data/t.parquet, row 1: the key '{KEYS[0]}' is there twice",
+        f"data/t.parquet, row 1: the key '{KEYS[0]}' appears twice",
         "data/t.parquet, row 2: ",
         "data/t.parquet, row 3: the key is empty",
         "metadata.jsonl, line 1: not JSON",

@@ -171,7 +171,7 @@ def test_an_editor_folder_that_is_a_link_out_is_refused(bench: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "row", "complaint"),
     [
-        ("items.csv", "cat,again,,,,", "the key 'cat' is there twice"),
+        ("items.csv", "cat,again,,,,", "the key 'cat' appears twice"),
         ("items.csv", ",no key,,,,", "the key is empty"),
         ("items.csv", "k, ,,,,", "the instruction is empty"),
         ("items.csv", "k,i,images/none.png,,,", "'images/none.png' is not there"),

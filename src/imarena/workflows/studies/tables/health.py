@@ -52,7 +52,7 @@ def _probe(question: str, lines: Sequence[HealthFigure]) -> Table:
     """Kinds of text down; the share that fell for it and the mean shift across."""
     groups: dict[str, list[Figure]] = {}
     for line in lines:
-        group = "all, less the control" if line.figure.name == "beyond_control" else line.group
+        group = "all - control" if line.figure.name == "beyond_control" else line.group
         groups.setdefault(group, []).append(line.figure)
     rows: list[tuple[Cell, ...]] = []
     for group, figures in groups.items():

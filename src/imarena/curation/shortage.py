@@ -1,0 +1,43 @@
+"""Why an instruction has too few images: the true reason first, then what the best other candidate lacks."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from imarena.core import counted
+from imarena.curation.scoring import ImageScore
+
+if TYPE_CHECKING:
+    from imarena.curation.loop import CandidateRecord
+
+
+def explain_shortage(records: "Sequence[CandidateRecord]", pool: int, rounds: int, long_side: int) -> str:
+    """One sentence for a person. `long_side` is the least long side in pixels that the checks asked for."""
+    if not records:
+        return f"no query found an image in {counted(rounds, 'round')}"
+    small = sum(record.code == "small" for record in records)
+    advice = f"smaller than {long_side} pixels (long side); lower the limit with --min-long-side N"
+    if small == len(records):
+        return f"the only candidate is {advice}" if small == 1 else f"all {small} candidates are {advice}"
+    chosen = sum(record.outcome == "pooled" for record in records)
+    copies = [record for record in records if record.outcome == "duplicate" and record.score is not None]
+    verb = "was chosen" if copies and not chosen else "were chosen" if copies else "reached the threshold"
+    why = f"only {chosen} of {pool} images {verb}" if chosen else f"no image {verb}"
+    parts = [f"{why} in {counted(rounds, 'round')}", _best_other(records)]
+    if small:
+        parts.append(f"{small} of {counted(len(records), 'candidate')} {'is' if small == 1 else 'are'} {advice}")
+    return "; ".join(parts)
+
+
+def _best_other(records: "Sequence[CandidateRecord]") -> str:
+    """The best candidate that was not chosen, and why it was not."""
+    others = [record for record in records if record.outcome in ("below", "duplicate") and record.score is not None]
+    if not others:
+        refused = next((record for record in records if record.outcome == "refused" and record.code != "small"), None)
+        example = f" ({refused.found.key}: {refused.reason})" if refused else ""
+        return f"no other candidate passed the checks{example}"
+    best = max(others, key=lambda record: record.score or 0.0)
+    scores = f"the best other candidate, {best.found.key}, scores {best.score or 0.0:.2f}"
+    if best.outcome == "duplicate":
+        return f"{scores} but is a {best.reason}"
+    lacks = ImageScore(best.score or 0.0, best.parts).missing
+    return f"{scores} and lacks {', '.join(lacks)}" if lacks else scores
