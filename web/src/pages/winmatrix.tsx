@@ -46,7 +46,8 @@ export function WinMatrixView({ board, query }: { board: BoardOut; query: URLSea
                   return (
                     <td key={column} className={sideOf(met.share)} title={label} style={strengthOf(met.share)}>
                       <Link to={linkWithFilters("/battles", query, { left: row, right: column })} >
-                        {share(met.share)}<span className="sr-only">, </span><small>{String(met.count)}</small><span className="sr-only"> {leadStrings.board.cellBattles}</span>
+                        <span aria-hidden="true">{share(met.share)}<small>{String(met.count)}</small></span>
+                        <span className="sr-only">{`${share(met.share)}, ${String(met.count)} ${leadStrings.board.cellBattles}`}</span>
                       </Link>
                     </td>
                   );
