@@ -12,9 +12,9 @@ import json
 from pathlib import Path
 
 import numpy as np
+from pvc_small_scenes import studio_hashes, studio_triples, versions
 
 from imarena.preferences.small.packing import pack_pictures, packed_sha256
-from imarena.preferences.small.studio_scenes import studio_hashes, studio_triples, versions
 
 RECORD = Path(__file__).resolve().parents[1] / "src" / "imarena" / "preferences" / "small" / "data.json"
 PARTS = ({"first": 0, "count": 3}, {"first": 0, "count": 60}, {"first": 10_000, "count": 30})

@@ -23,10 +23,10 @@ import yaml
 from fetch_photographs import resource_files
 from numpy.typing import NDArray
 from PIL import Image
+from pvc_small_scenes import studio_triples
 
 from imarena.preferences import damage_kinds
 from imarena.preferences.small.packing import pack_pictures, packed_sha256
-from imarena.preferences.small.studio_scenes import studio_triples
 from imarena.vision import saliency
 
 SIDE, STAMP = 544, 176

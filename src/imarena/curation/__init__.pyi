@@ -1,5 +1,6 @@
 from .brief import CurationRequest as CurationRequest
 from .brief import read_brief as read_brief
+from .candidate_record import CandidateRecord as CandidateRecord
 from .checks import MEASURED as MEASURED
 from .conditions import condition_words as condition_words
 from .datasheet import Datasheet as Datasheet
@@ -16,7 +17,6 @@ from .instruction_help import measure_balance as measure_balance
 from .instruction_help import suggest_variants as suggest_variants
 from .library import LibraryContents as LibraryContents
 from .library import LocalLibrary as LocalLibrary
-from .loop import CandidateRecord as CandidateRecord
 from .loop import CurationLoop as CurationLoop
 from .loop import CurationResult as CurationResult
 from .loop import CurationTools as CurationTools

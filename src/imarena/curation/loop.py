@@ -6,7 +6,7 @@ searched, downloaded or paid for twice; failures are not kept as answers and are
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from imarena.core import (
@@ -21,6 +21,7 @@ from imarena.core import (
 )
 from imarena.core.records import Status
 from imarena.curation.brief import ImageBrief
+from imarena.curation.candidate_record import CandidateRecord
 from imarena.curation.checks import Refused, check_file, check_licence, least_long_side
 from imarena.curation.file_names import path_words, stated_text
 from imarena.curation.filters import refuse_damage, review_flags
@@ -35,28 +36,6 @@ from imarena.curation.shortage import explain_shortage
 
 LookAt = Callable[[bytes], tuple[Perception, Fingerprint]]
 """Perception and fingerprint of an encoded image; the caller may remember them by content."""
-
-
-@dataclass(frozen=True)
-class CandidateRecord:
-    """One candidate and what became of it."""
-
-    found: FoundImage
-    round: int
-    query: str
-    outcome: str
-    """pooled, below, duplicate, refused (by a check or filter) or failed (no answer; tried again by the next run)."""
-    reason: str = ""
-    code: str = ""
-    """Of a refusal: licence, not_an_image, small, compression, blur, watermark."""
-    sha256: str = ""
-    original_sha256: str = ""
-    width: int = 0
-    height: int = 0
-    flags: tuple[str, ...] = ()
-    caption: str = ""
-    score: float | None = None
-    parts: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

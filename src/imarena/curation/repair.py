@@ -5,9 +5,10 @@ import re
 from imarena.core import FoundImage, SourceFailure, UserError, sha256_hex
 from imarena.core.records import Status
 from imarena.curation.brief import ImageBrief
+from imarena.curation.candidate_record import CandidateRecord
 from imarena.curation.checks import check_file
 from imarena.curation.filters import refuse_damage, review_flags
-from imarena.curation.loop import CandidateRecord, LookAt
+from imarena.curation.loop import LookAt
 from imarena.curation.mind import Candidate, CurationMind
 from imarena.curation.settings import CurationSettings
 from imarena.images import Box, decode, encode_image

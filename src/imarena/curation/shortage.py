@@ -1,16 +1,13 @@
 """Why an instruction has too few images: the true reason first, then what the best other candidate lacks."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from imarena.core import counted
+from imarena.curation.candidate_record import CandidateRecord
 from imarena.curation.scoring import ImageScore
 
-if TYPE_CHECKING:
-    from imarena.curation.loop import CandidateRecord
 
-
-def explain_shortage(records: "Sequence[CandidateRecord]", pool: int, rounds: int, long_side: int) -> str:
+def explain_shortage(records: Sequence[CandidateRecord], pool: int, rounds: int, long_side: int) -> str:
     """One sentence for a person. `long_side` is the least long side in pixels that the checks asked for."""
     if not records:
         return f"no query found an image in {counted(rounds, 'round')}"
@@ -28,7 +25,7 @@ def explain_shortage(records: "Sequence[CandidateRecord]", pool: int, rounds: in
     return "; ".join(parts)
 
 
-def _best_other(records: "Sequence[CandidateRecord]") -> str:
+def _best_other(records: Sequence[CandidateRecord]) -> str:
     """The best candidate that was not chosen, and why it was not."""
     others = [record for record in records if record.outcome in ("below", "duplicate") and record.score is not None]
     if not others:

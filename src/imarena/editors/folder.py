@@ -54,7 +54,8 @@ class FolderEditor:
     def _read_output_file(self, request: EditRequest) -> EditResult:
         path = self.file_of(request.params)
         if path is None:
-            return EditResult(Status.MISSING_OUTPUT, error=f"The folder {self.root.name} has no image of this item.")
+            name = file_names(request.params)[0]
+            return EditResult(Status.MISSING_OUTPUT, error=f"The folder {self.root.name} has no image for '{name}'.")
         return EditResult(Status.OK, read_image_file(path), cost_usd=None)
 
     def file_of(self, named: Mapping[str, JsonValue]) -> Path | None:

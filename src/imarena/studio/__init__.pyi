@@ -1,4 +1,3 @@
-from .backdrops import BACKDROPS as BACKDROPS
 from .canvases import Pixels as Pixels
 from .canvases import align_canvas as align_canvas
 from .canvases import change_mask as change_mask

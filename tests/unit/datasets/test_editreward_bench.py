@@ -121,7 +121,7 @@ def test_a_second_output_of_one_editor_is_another_sample(tmp_path: Path) -> None
         ({"prompt": ""}, "the field prompt is empty"),
         ({"model1": 7}, "the field model1 is 7, not a text"),
         ({"path1": "../../secret.jpg"}, "out of the folder"),
-        ({"path_src": "images/1_src.jpg", "path1": "images/1_a.jpg", "path2": "images/1_b.jpg"}, "there twice"),
+        ({"path_src": "images/1_src.jpg", "path1": "images/1_a.jpg", "path2": "images/1_b.jpg"}, "appears twice"),
     ],
 )
 def test_a_bad_pair_is_named_and_the_others_stay(tmp_path: Path, changes: dict[str, Any], complaint: str) -> None:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from imarena.preferences import damage_kinds
 from imarena.preferences.small.packing import pack_pictures, packed_sha256, unpack_pictures
-from imarena.preferences.small.studio_scenes import studio_hashes, versions
 from imarena.preferences.small.synthesis import EDITS, Dice, Stock, Synthesis, load_stock
 
 SIDE = 128
@@ -67,7 +66,10 @@ def test_packing_again_gives_the_same_bytes_and_another_picture_another_hash(tmp
         assert packed_sha256({name: archive[name] for name in archive.files}) == hashes[0]
 
 
-def test_the_studio_part_of_the_training_data_is_the_recorded_one() -> None:
+def test_the_studio_part_of_the_training_data_is_the_recorded_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "tools"))
+    from pvc_small_scenes import studio_hashes, versions  # type: ignore[import-not-found]
+
     record = json.loads((resources.files("imarena.preferences.small") / "data.json").read_text(encoding="utf-8"))
     first = record["studio"][0]
     made = studio_hashes(first["first"], first["count"])

@@ -71,6 +71,6 @@ def test_failures_are_printed_once_per_cause(imarena: Imarena, root: Path) -> No
     put(root, "a.png")
     ended = imarena("-w", "arena", "edit", "-e", "folder:made", code=3)
     lines = [line.strip() for line in ended.out.splitlines() if "failed:" in line]
-    assert lines == ["failed: 2 x made, missing_output: The folder made has no image of this item, such as b and c"]
+    assert lines == ["failed: 2 x made, missing_output: The folder made has no image for …, such as b and c"]
     report = imarena("-w", "arena", "--json", "edit", "-e", "folder:made", code=3).json["report"]
     assert [(cause["count"], cause["examples"]) for cause in report["failures"]] == [(2, ["b", "c"])]

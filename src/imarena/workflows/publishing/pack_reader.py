@@ -165,7 +165,7 @@ def _archive_problems(entries: list[zipfile.ZipInfo], size: int, limits: PackLim
         folded = unicodedata.normalize("NFKC", entry.filename.rstrip("/")).casefold()
         if not reason and folded in seen:
             same = seen[folded] == entry.filename
-            reason = "there twice" if same else f"differs from {seen[folded]!a} only in case or Unicode form"
+            reason = "appears twice" if same else f"differs from {seen[folded]!a} only in case or Unicode form"
         seen[folded] = entry.filename
         if reason:
             yield f"{entry.orig_filename!a}: {reason}"

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import canonical_json
-from imarena.studio import BACKDROPS, COLOURS, Scene, random_scene, render_scene
+from imarena.studio import COLOURS, Scene, random_scene, render_scene
+from imarena.studio.backdrops import BACKDROPS
 
 SIDE = 512
 RENDERED_WITH = ("numpy", "opencv-python-headless", "pillow")
