@@ -1,9 +1,13 @@
 """From a chosen candidate to the item of a data set, with its provenance."""
 
-from imarena.core import find_licence
+from collections.abc import Sequence
+from dataclasses import replace
+
+from imarena.core import find_licence, suggestion
 from imarena.core.records import Item, JsonDict, Turn
 from imarena.curation import CandidateRecord, CurationRequest
 from imarena.datasets import load_taxonomy, taxonomy_names
+from imarena.datasets.taxonomy import Task
 from imarena.images import describe_image
 from imarena.storage import Workspace
 
@@ -30,7 +34,7 @@ def make_item(
         "score": record.score, "caption": record.caption, "query": record.query, "round": record.round,
         "review": ", ".join(record.flags), **(more or {}),
     }  # fmt: skip
-    task = load_taxonomy(taxonomy).task(request.task) if request.task and _is_known(taxonomy) else None
+    task = _task(taxonomy, request.task)
     return Item(
         dataset=dataset, key=key or f"{request.key}-{record.sha256[:8]}",
         turns=(Turn(instruction=request.instruction),),
@@ -39,6 +43,28 @@ def make_item(
         licence=known.id if known else found.licence,
         provenance={name: value for name, value in provenance.items() if value not in (None, "")},
     )  # fmt: skip
+
+
+def name_tasks(
+    requests: Sequence[CurationRequest], taxonomy: str
+) -> tuple[list[CurationRequest], tuple[str, ...]]:  # fmt: skip
+    """The requests with their tasks as the taxonomy spells them, and a line about each task that it does not have."""
+    named, strange = [], dict[str, str]()
+    for request in requests:
+        task = _task(taxonomy, request.task)
+        if request.task and task is None and _is_known(taxonomy):
+            strange.setdefault(request.task, request.key)
+        named.append(replace(request, task=task.name) if task else request)
+    known = [task.name for task in load_taxonomy(taxonomy).tasks] if strange else []
+    lines = [
+        f"{key}: '{name}' is not a task of {taxonomy} and adds no requirements. {suggestion(name, known)}"
+        for name, key in strange.items()
+    ]  # fmt: skip
+    return named, tuple(lines)
+
+
+def _task(taxonomy: str, name: str | None) -> Task | None:
+    return load_taxonomy(taxonomy).task(name) if name and _is_known(taxonomy) else None
 
 
 def _is_known(taxonomy: str) -> bool:
