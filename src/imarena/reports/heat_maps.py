@@ -29,7 +29,7 @@ def heat_map(
     base = alt.Chart(alt.InlineData(values=values)).encode(
         x=alt.X("column:N", sort=across, title=None, axis=axis), y=names_axis("row:N", down)
     )
-    scheme = "blues" if low >= 0 else "purpleorange"
+    scheme: Any = "blues" if low >= 0 else "purpleorange"
     colour = alt.Color("value:Q", scale=alt.Scale(scheme=scheme, domain=[low, high]), title=title)
     cell = base.mark_rect(stroke="#888", strokeWidth=0.3).encode(color=colour)
     chart: Any = cell

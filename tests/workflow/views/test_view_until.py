@@ -49,7 +49,7 @@ def vote(sides: tuple[Output, Output], rater: str, preference: str | None, when:
     )  # fmt: skip
 
 
-def wins(workspace: Workspace, until: str | None, source: str) -> dict[str, int]:
+def wins(workspace: Workspace, until: str | None, source: str) -> dict[str, float]:
     board = Boards(View(workspace, until=until)).board(BoardQuery(judge="robot" if source == "judge" else None))
     return {one.model: one.wins for one in board.ranking.models}
 

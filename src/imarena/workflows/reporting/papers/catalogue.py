@@ -78,8 +78,8 @@ def paper_sections(data: PaperData) -> Iterator[Section]:
             Column("command", wrap=True),
         )  # fmt: skip
         text = (
-            f"This workspace has no data for {len(missing)} of {len(paper_entries())} groups of tables and figures of the "
-            "papers. Each row states what is missing and the command that makes it."
+            f"This workspace has no data for {len(missing)} of {len(paper_entries())} groups of tables and figures of "
+            "the papers. Each row states what is missing and the command that makes it."
         )
         yield Section("Tables of the papers that need more data", (text,), tables=(Table(head, rows),))
 
