@@ -33,6 +33,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--minutes", type=float, default=7.0)
+    parser.add_argument("--encoder-seconds", type=float, default=90.0)
     parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--groups", type=int, default=8)
     parser.add_argument("--group-size", type=int, default=5)
@@ -40,8 +41,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=18)
     o = parser.parse_args()
     plan = TrainingPlan(
-        seed=o.seed, groups=o.groups, group_size=o.group_size, steps=o.steps, minutes=o.minutes, test_pairs=o.test_pairs
-    )
+        seed=o.seed, groups=o.groups, group_size=o.group_size, steps=o.steps, minutes=o.minutes,
+        encoder_seconds=o.encoder_seconds, test_pairs=o.test_pairs,
+    )  # fmt: skip
     train_network(o.train, o.test, o.out, plan, o.device, lambda line: print(line, flush=True))
 
 

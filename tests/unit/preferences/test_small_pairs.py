@@ -3,6 +3,7 @@
 import json
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,12 +118,33 @@ def test_training_never_uses_a_held_out_kind(stock: Stock, monkeypatch: pytest.M
     assert not used & set(stock.kind_names(held_out=True))
 
 
+def test_through_an_encoder_the_right_one_is_redrawn_more_or_damaged_more(stock: Stock) -> None:
+    random = np.random.default_rng(5)
+
+    def recode(images: Any, noise: Any, _: int) -> Any:
+        return images + 0.05 * noise[:, None, None, None] * random.standard_normal(images.shape)
+
+    synthesis = Synthesis(stock, Dice(3), recode)
+    redrawn = 0
+    for _ in range(40):
+        left, right, told = synthesis.training_pair(1, (SIDE, SIDE))
+        if told or (right.level > left.level).all():
+            continue
+        redrawn += 1
+        rough = [
+            float(np.abs(np.diff((side.output - side.source) * (side.region < 1e-3), axis=1)).mean())
+            for side in (left, right)
+        ]
+        assert rough[0] < rough[1]
+    assert redrawn > 5
+
+
 @pytest.mark.torch
 def test_training_runs_saves_and_exports(packed: Path, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     from imarena.preferences.small.training import TrainingPlan, load_weights, train_network
 
-    plan = TrainingPlan(steps=3, groups=2, group_size=2, test_pairs=1)
+    plan = TrainingPlan(steps=3, encoder_steps=3, groups=2, group_size=2, test_pairs=1)
     lines: list[str] = []
     trained = train_network(packed, packed, tmp_path, plan, tell=lines.append)
     report = json.loads((tmp_path / "curves.json").read_text())

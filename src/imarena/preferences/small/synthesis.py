@@ -6,7 +6,7 @@ runs on NumPy or on torch (`xp`); this file needs NumPy alone.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -112,8 +112,9 @@ def _column(values: Array) -> Array:
 class Synthesis:
     """Makes pairs from a stock of pictures."""
 
-    def __init__(self, stock: Stock, dice: Dice) -> None:
-        self.stock, self.dice, self.xp = stock, dice, dice.xp
+    def __init__(self, stock: Stock, dice: Dice, recode: Callable[[Array, Array, int], Array] | None = None) -> None:
+        """`recode` passes images through an editor's encoding, with noise in the code (n,), by encoder number."""
+        self.stock, self.dice, self.xp, self._recode = stock, dice, dice.xp, recode
 
     # Pictures
 
@@ -271,8 +272,7 @@ class Synthesis:
 
     def training_pair(self, n: int, size: tuple[int, int]) -> tuple[Candidates, Candidates, bool]:
         """`n` pairs of one recipe, the right ones worse; and whether the levels tell all the damage that there is."""
-        plain, xp = self.dice.plain, self.xp
-        kinds = self.stock.kind_names(held_out=False)
+        plain = self.dice.plain
         left, right = self.edits(self._any_edit(), n, size, same=bool(plain.random() < 0.3))
         told = True
         if plain.random() < 0.25:  # an encoding that both went through
@@ -281,6 +281,17 @@ class Synthesis:
             nuisance = str(plain.choice(_NUISANCES))
             left = replace(self.damage(left, nuisance, shared, everywhere=True), level=left.level)
             right = replace(self.damage(right, nuisance, shared, everywhere=True), level=right.level)
+        if self._recode is None or plain.random() < 0.4:
+            left, right = self._one_worse(left, right, n)
+        else:
+            told = False
+            left, right = self._recoded(left, right, n)
+        return self._stored(left), self._stored(right), told
+
+    def _one_worse(self, left: Candidates, right: Candidates, n: int) -> tuple[Candidates, Candidates]:
+        """The right ones damaged more, by one of four recipes."""
+        plain, xp = self.dice.plain, self.xp
+        kinds = self.stock.kind_names(held_out=False)
         recipe, kind = plain.random(), str(plain.choice(kinds))
         wide = [bool(plain.random() < 0.6) for _ in range(2)]
         if recipe < 0.5:
@@ -298,7 +309,33 @@ class Synthesis:
         else:
             right = self.another_picture(right)
             left = self.damage(left, kind, self.dice.uniform(n) * 9.0, everywhere=wide[1])
-        return self._stored(left), self._stored(right), told
+        return left, right
+
+    def _recoded(self, left: Candidates, right: Candidates, n: int) -> tuple[Candidates, Candidates]:
+        """Both through an encoder, as by an editor that works in a latent space. Half of the time the right ones are
+        damaged before, half of the time more of them is redrawn: more noise in the code, outside of the edit or
+        everywhere.
+        """
+        plain = self.dice.plain
+        encoders = [int(number) for number in plain.integers(0, 3, 2)]
+        if plain.random() < 0.5:
+            left, right = self._one_worse(left, right, n)
+            noise = [self.dice.uniform(n) * 0.25 for _ in range(2)]
+            encoders[1] = encoders[0]
+        else:
+            more = self.dice.uniform(n) * 1.6 + 0.35
+            noise = [more * self.dice.uniform(n) * 0.55, more]
+            if plain.random() < 0.3:
+                encoders[1] = encoders[0]
+        return self._through(left, noise[0], encoders[0]), self._through(right, noise[1], encoders[1])
+
+    def _through(self, given: Candidates, noise: Array, encoder: int) -> Candidates:
+        if self._recode is None:
+            return given
+        plain = self._recode(given.output, noise * 0, encoder)
+        redrawn = self._recode(given.output, noise, encoder)
+        place = 1.0 - given.region if self.dice.plain.random() < 0.6 else 1.0
+        return replace(given, output=plain + place * (redrawn - plain))
 
     def _stored(self, given: Candidates) -> Candidates:
         """Rounded to bytes, as a picture file is."""

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from imarena.preferences.small.encoders import Recoder, train_encoders
 from imarena.preferences.small.network import DamageNetwork
 from imarena.preferences.small.packing import packed_sha256
 from imarena.preferences.small.synthesis import Candidates, Dice, Synthesis, load_stock
@@ -31,6 +32,9 @@ class TrainingPlan:
     groups: int = 8
     group_size: int = 5
     steps: int = 100_000
+    encoder_seconds: float = 90.0
+    """For the autoencoders that stand for an editor's encoding."""
+    encoder_steps: int = 100_000
     minutes: float = 7.0
     """The learning rate follows the clock: it ends at 0 when the time or the steps are used up."""
     peak_rate: float = 2e-3
@@ -52,7 +56,9 @@ def _losses(
     source, output, region = (torch.cat([getattr(c, name) for c in both]) for name in ("source", "output", "region"))
     level = torch.cat([c.level for c in both])
     told = torch.cat([torch.full_like(c.level, float(pair[2])) for pair in pairs for c in pair[:2]])
-    score, logits = network(_planes(source), _planes(output))
+    with torch.autocast(source.device.type, torch.bfloat16, enabled=source.is_cuda):
+        score, logits = network(_planes(source), _planes(output))
+    score, logits = score.float(), logits.float()
     n = pairs[0][0].level.shape[0]
     sides = score.reshape(len(pairs), 2, n)
     pair_loss = functional.softplus(sides[:, 0] - sides[:, 1]).mean()
@@ -106,7 +112,9 @@ def train_network(
     optimiser = torch.optim.AdamW(groups, lr=plan.peak_rate)
     mean_network: DamageNetwork = DamageNetwork().to(device)
     mean_network.load_state_dict(network.state_dict())
-    synthesis = Synthesis(load_stock(train, torch, device), Dice(plan.seed, torch, device))
+    stock, dice = load_stock(train, torch, device), Dice(plan.seed, torch, device)
+    encoders = train_encoders(stock, dice, plan.encoder_seconds, plan.encoder_steps, tell)
+    synthesis = Synthesis(stock, dice, Recoder(encoders))
     start, curve, parts = time.monotonic(), [], []
     step = 0
     while step < plan.steps and time.monotonic() - start < 60 * plan.minutes:

@@ -11,10 +11,17 @@ from imarena.core.records import Evidence, ImageRef, Item, Output
 from imarena.images import EDIT_BOXES, Mask, boxes_value, components
 from imarena.preferences import EditRegion, Grounder, MaskMaker, find_regions, task_rules
 from imarena.storage import Workspace
-from imarena.workflows.preferences.measuring import LEFT_TO_A_JUDGE, NO_SOURCE, RegionOptions, load_group, task_of
+from imarena.workflows.preferences.measuring import (
+    LEFT_TO_A_JUDGE,
+    NO_SOURCE,
+    RegionOptions,
+    load_group,
+    shared_source,
+    task_of,
+)
 from imarena.workflows.preferences.region_tools import find_grounder, find_mask_maker
 from imarena.workflows.questions import load_outputs
-from imarena.workflows.views import instruction_of, sources_of
+from imarena.workflows.views import instruction_of
 
 TOOL = "edit-region"
 _SMALLEST_PART = 0.0005
@@ -42,7 +49,7 @@ def write_edit_regions(
     slots = sorted(board.slots.items())
     for at, ((item_id, _, _), outputs) in enumerate(slots, start=1):
         item = board.items[item_id]
-        source = _shared_source([sources_of(item, output, board.parents) for output in outputs])
+        source = shared_source(item, outputs, board.parents)
         made = NO_SOURCE if source is None else _region_of(workspace, item, source, outputs, options, grounder, masks)
         if isinstance(made, str):
             skipped[made] += 1
@@ -52,12 +59,6 @@ def write_edit_regions(
         if progress is not None:
             progress("items", at, len(slots))
     return {"items": len(slots), "regions": sum(found.values()), "found_by": dict(found), "skipped": dict(skipped)}
-
-
-def _shared_source(sources: Sequence[tuple[ImageRef, ...]]) -> ImageRef | None:
-    """The one source that all outputs were made from; later turns of a chain have one per editor, and so none."""
-    known = {image.sha256: image for each in sources for image in each}
-    return next(iter(known.values())) if len(known) == 1 else None
 
 
 def _region_of(

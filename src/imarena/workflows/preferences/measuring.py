@@ -67,14 +67,19 @@ def measure_workspace(
             skipped[f"task_without_rule: {task or 'none'}"] += 1
         elif rules.tasks[task].pipeline == "judge":
             skipped[LEFT_TO_A_JUDGE] += 1
-        elif len(sources_of(item, outputs[0], board.parents)) != 1:
+        elif (source := shared_source(item, outputs, board.parents)) is None:
             skipped[NO_SOURCE] += 1
         else:
-            source = sources_of(item, outputs[0], board.parents)[0]
             groups.append(_measure(workspace, item, source, outputs, task, rules, options, grounder, masks))
         if progress is not None:
             progress("items", at, len(slots))
     return groups, skipped
+
+
+def shared_source(item: Item, outputs: Sequence[Output], parents: dict[str, Output]) -> ImageRef | None:
+    """The one source that all outputs were made from; later turns of a chain have one per editor, and so none."""
+    known = {image.sha256: image for output in outputs for image in sources_of(item, output, parents)}
+    return next(iter(known.values())) if len(known) == 1 else None
 
 
 def task_of(item: Item, output: Output) -> str:
