@@ -21,7 +21,7 @@ help:
 	@echo 'make test-slow simulations, kills and the demo: what takes minutes'
 	@echo 'make test-all  the tests that do (a second environment, .venv-full)'
 	@echo 'make check     lint, types and import rules, of Python and of the pages'
-	@echo 'make pictures  the images of the web application in the guides, taken anew by the tests that show these pages'
+	@echo 'make pictures  the images of the application, a report and a site in the guides, taken anew by the tests that show these pages'
 	@echo 'make docs      the documentation site in build/docs; warnings are errors'
 	@echo 'make bench     speed and memory, with peers in the same run'
 
@@ -90,12 +90,12 @@ test-slow: $(VENV)/.dev $(STATIC) browser
 	$(BIN)/python -m pytest $(PYTEST) -m 'slow and not torch and not ray and not fuzz'
 	$(MAKE) test-fuzz-slow
 
-# The images of the web application in the guides. One process: a page shows what the tests before it did.
+# The images of pages in the guides. One process: a page shows what the tests before it did.
 PICTURES := docs/guide/images
 pictures: $(VENV)/.dev $(STATIC) browser
 	@fc-list :lang=zh | grep -q . || echo 'No Chinese font: web-chinese.png will show boxes (Debian: fonts-wqy-zenhei).' >&2
-	rm -f $(PICTURES)/web-*.png
-	IMARENA_SCREENSHOTS=$(CURDIR)/$(PICTURES) $(BIN)/python -m pytest tests/web/browser
+	rm -f $(PICTURES)/*.png
+	IMARENA_SCREENSHOTS=$(CURDIR)/$(PICTURES) $(BIN)/python -m pytest tests/web/browser tests/workflow/test_demo.py
 
 test-fuzz: $(VENV)/.dev $(STATIC)
 	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and not slow' tests/fuzz

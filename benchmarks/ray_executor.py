@@ -4,7 +4,8 @@
 
 Each question carries three images, of which one (the source) is shared by 21 questions, as in a benchmark with 21
 editors. An answer waits for `--call-s` and computes nothing, so that the figures are those of the way there and back.
-RAY_ADDRESS names a cluster; without it, one with two CPUs is started on this machine.
+RAY_ADDRESS names a cluster; without it, one is started on this machine as `--executor ray` does (RAY_worker_niceness=15
+gives its workers the low priority that is Ray's own default).
 """
 
 import argparse
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from imarena.core import ExecutorKind
-from imarena.engine import RunPlan, WorkerTask, open_executor, run_plan
+from imarena.engine import RunPlan, WorkerTask, cluster, open_executor, run_plan
 
 SHARE = 21
 
@@ -71,20 +72,14 @@ def main() -> None:
     parser.add_argument("--call-s", type=float, default=0.5)
     parser.add_argument("--image-kb", type=int, default=350)
     asked = parser.parse_args()
-    import ray
-
-    if not os.environ.get("RAY_ADDRESS"):
-        ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False)
-    else:
-        ray.init(log_to_driver=False)
     rows = []
     kinds: tuple[tuple[ExecutorKind, int], ...] = (("threads", 1), ("ray", 1), ("ray", 2))
-    for kind, workers in kinds:
-        rows.append(asyncio.run(measure(kind, asked.calls, asked.call_s, 1024 * asked.image_kb, workers)))
-        print(json.dumps(rows[-1]), flush=True)
+    with cluster():
+        for kind, workers in kinds:
+            rows.append(asyncio.run(measure(kind, asked.calls, asked.call_s, 1024 * asked.image_kb, workers)))
+            print(json.dumps(rows[-1]), flush=True)
     local, one, two = (row["per_s"] for row in rows)
     print(f"one Ray worker: {100 * one / local:.1f} % of the local rate; two workers: {two / one:.2f} times one")
-    ray.shutdown()
 
 
 if __name__ == "__main__":

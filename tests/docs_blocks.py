@@ -81,7 +81,8 @@ def prepare(folder: Path) -> None:
     """Fill the folder that pages are run in."""
     make_arena(folder / "arena")
     write_folders(folder / "arena", folder / "mybench")
-    shutil.copy(folder / "mybench/items.csv", folder / "items.csv")
+    for name in ("items.csv", "instructions.csv"):
+        shutil.copy(folder / "mybench/items.csv", folder / name)
     shutil.copytree(folder / "mybench/sources", folder / "sources")
     outputs = folder / "mybench/outputs"
     for name, made in (("new", "studio-exact"), ("old", "studio-artefacts")):
@@ -97,6 +98,12 @@ def prepare(folder: Path) -> None:
     battles = [(*row, ("colour", "removal")[n // 24]) for n, row in enumerate(_votes())]
     _table(folder / "battles.csv", "left,right,winner,item,rater,task", battles)
     _table(folder / "lmarena.csv", "model,rating", _leaderboard())
+    keys = [path.stem for path in sorted((folder / "sources").iterdir())[:2]]
+    known = [
+        (key, "studio-exact", "studio-artefacts", "left", use)
+        for key, use in zip(keys, ("gold", "practice"), strict=True)
+    ]
+    _table(folder / "known.csv", "item,left,right,winner,use", known)
     _write_parquet(folder / "arena.parquet")
     models = ("ash", "elm")
     ratings = [

@@ -1,4 +1,4 @@
-"""The pictures of the guides: tests make those of the web application, and every one that they make is shown by a page."""
+"""The pictures of the guides: tests make them, and every one that they make is shown by a page."""
 
 import io
 import os

@@ -8,10 +8,13 @@ import time
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect, sync_playwright
 
 from imarena.core.records import Judgment, Output, Record, Status
 from imarena.storage import open_workspace
 from tests.command import Imarena
+from tests.guide_pictures import keep
+from tests.web.browser.conftest import CHROMIUM, FLAGS
 
 
 def kill_when(folder: Path, ready: str, limit_s: float = 120) -> None:
@@ -30,6 +33,29 @@ def kill_when(folder: Path, ready: str, limit_s: float = 120) -> None:
     assert running.poll() is None, "the demo ended before it could be killed"
     os.kill(running.pid, signal.SIGKILL)
     running.wait()
+
+
+IN_SIGHT = "[...document.images].filter((one) => one.getBoundingClientRect().top < window.innerHeight)"
+
+
+def look_at(pages: dict[str, tuple[Path, str, int]]) -> None:
+    """Open pages from disk, each with what it has to show and the height of its picture in a guide.
+
+    Images are there, and nothing is wider than the window.
+    """
+    if not Path(CHROMIUM).exists():
+        return
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        for name, (path, shows, height) in pages.items():
+            page = browser.new_page(viewport={"width": 1280, "height": height}, color_scheme="light")
+            page.goto(path.as_uri())
+            expect(page.locator(shows).first).to_be_visible()
+            page.wait_for_function(IN_SIGHT + ".every((one) => one.complete && one.naturalWidth > 0)")
+            assert page.evaluate("document.documentElement.scrollWidth") <= 1280, name
+            keep(page, name)
+            page.close()
+        browser.close()
 
 
 @pytest.mark.slow
@@ -61,3 +87,12 @@ def test_the_demo_survives_kills_and_finds_the_known_order(imarena: Imarena, tmp
     assert board["models"][-1]["model"] == "studio-new-image"
     exported = imarena("-w", "d", "export", "native", "out")
     assert "Wrote" in exported.out
+    imarena("-w", "d", "site", "public")
+    site = tmp_path / "public"
+    look_at(
+        {
+            "report": (tmp_path / "d" / "report.html", "table", 1200),
+            "site-board": (site / "index.html", "#standings", 1200),
+            "site-battles": (site / "battles.html", "article.battle img", 900),
+        }
+    )

@@ -82,6 +82,7 @@ from .settings import FILE_NAME as FILE_NAME
 from .settings import ExecutorKind as ExecutorKind
 from .settings import Settings as Settings
 from .settings import load_settings as load_settings
+from .suggest import split_names as split_names
 from .suggest import suggestion as suggestion
 from .traits import EditorTraits as EditorTraits
 from .traits import ExtraQuestions as ExtraQuestions

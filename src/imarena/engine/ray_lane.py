@@ -45,6 +45,8 @@ def cluster(address: str = "") -> Iterator[Any]:
     with redirect_stdout(sys.stderr):  # where Ray prints what it has to say of dead workers, until it has stopped
         if started:
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported unless the user says so
+            # where it is started here: Ray's own default (15) starves workers wherever anything else computes
+            os.environ.setdefault("RAY_worker_niceness", "0")
             try:
                 ray.init(address or None, log_to_driver=False, include_dashboard=False, configure_logging=False)
             except (ConnectionError, RuntimeError, ValueError) as error:

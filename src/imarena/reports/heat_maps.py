@@ -29,12 +29,13 @@ def heat_map(
     base = alt.Chart(alt.InlineData(values=values)).encode(
         x=alt.X("column:N", sort=across, title=None, axis=axis), y=names_axis("row:N", down)
     )
-    colour = alt.Color("value:Q", scale=alt.Scale(scheme="blues", domain=[low, high]), title=title)
+    scheme: Any = "blues" if low >= 0 else "purpleorange"
+    colour = alt.Color("value:Q", scale=alt.Scale(scheme=scheme, domain=[low, high]), title=title)
     cell = base.mark_rect(stroke="#888", strokeWidth=0.3).encode(color=colour)
     chart: Any = cell
     if len(values) <= 600:
-        middle = (low + high) / 2
-        shade = alt.condition(f"datum.value > {middle}", alt.value("white"), alt.value("#222"))
+        dark = f"datum.value > {(low + high) / 2}" if low >= 0 else f"abs(datum.value) > {0.5 * high}"
+        shade = alt.condition(dark, alt.value("white"), alt.value("#222"))
         chart = cell + base.mark_text(fontSize=10).encode(text=alt.Text("value:Q", format=spec), color=shade)
     return chart_of(name, caption, chart.properties(width={"step": step + 8}, height={"step": step - 10}))
 
@@ -73,13 +74,16 @@ def grouped_bars(
     rows = [{"group": group, "series": series, "value": value} for (group, series), value in values.items()]
     groups = list(dict.fromkeys(group for group, _ in values))
     series = list(dict.fromkeys(one for _, one in values))
+    most = max([0.0, *values.values()]) or 1.0
+    room = alt.Scale(domain=[min([0.0, *values.values()]), 1.1 * most], nice=False)  # for the text beside the longest
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=names_axis("group:N", groups),
         yOffset=alt.YOffset("series:N", sort=series),
-        x=alt.X("value:Q", title=title),
+        x=alt.X("value:Q", title=title, scale=room, axis=alt.Axis(tickMinStep=1 if spec == ".0f" else 0.01)),
     )
+    legend = alt.Legend() if len(series) > 1 else None
     bars = base.mark_bar().encode(
-        color=alt.Color("series:N", sort=series, title=None, scale=alt.Scale(scheme="tableau10"))
+        color=alt.Color("series:N", sort=series, title=None, legend=legend, scale=alt.Scale(scheme="tableau10"))
     )
     texts = base.mark_text(align="left", dx=3, fontSize=10, color="currentColor").encode(
         text=alt.Text("value:Q", format=spec)

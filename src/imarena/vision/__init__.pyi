@@ -1,4 +1,5 @@
 from .catalog import DEPTH_ESTIMATORS as DEPTH_ESTIMATORS
+from .catalog import DETECTOR_TOOLS as DETECTOR_TOOLS
 from .catalog import DETECTORS as DETECTORS
 from .catalog import EMBEDDERS as EMBEDDERS
 from .catalog import METRICS as METRICS
@@ -35,6 +36,7 @@ from .injection import FoundInjection as FoundInjection
 from .injection import find_injections as find_injections
 from .injection import injection_words_version as injection_words_version
 from .injection import may_hold_text as may_hold_text
+from .local_models import ModelLock as ModelLock
 from .local_models import device_of as device_of
 from .local_models import import_torch as import_torch
 from .local_models import load_pretrained as load_pretrained

@@ -29,6 +29,11 @@ class Tool:
     weights: str = ""
     """The name of weights that are not bundled: `imarena weights get NAME` installs them."""
 
+    @property
+    def gpus(self) -> float:
+        """GPUs that each worker on a cluster gets for it."""
+        return 1.0 if self.extra == "vision" else 0.0
+
 
 DETECTOR_TOOLS: Mapping[str, Tool] = {
     "efficientdet": Tool(

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import threading
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,22 @@ from numpy.typing import NDArray
 from imarena.core import MissingExtra, UserError
 
 _HUB_ID = re.compile(r"^[\w.-]+/[\w.-]+(?:@[\w./-]+)?$")
+
+
+class ModelLock:
+    """One thread at a time uses a model. A copy in another process has a lock of its own, as it has its own model."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type["ModelLock"], tuple[()]]:
+        return ModelLock, ()
 
 
 def model_folder(path: str, feature: str) -> Path:

@@ -55,9 +55,7 @@ def find_picture_tool(name: str) -> PictureTool:
         names = [*PICTURE_TOOLS, *catalog_names()]
         raise UnknownName(f"There is no tool called '{name}' for one picture.", hint=suggestion(name, names))
     tool, kind, look = listed
-    return PictureTool(
-        name, name, kind, tool.about, lambda: catalog_version(tool), look, gpus=1.0 if tool.extra == "vision" else 0.0
-    )
+    return PictureTool(name, name, kind, tool.about, lambda: catalog_version(tool), look, gpus=tool.gpus)
 
 
 def _rounded(detections: tuple[Detection, ...], pixels: Pixels) -> JsonDict:

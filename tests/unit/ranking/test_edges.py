@@ -12,7 +12,9 @@ from imarena.cli.app import app
 from imarena.core.errors import UserError
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
+from imarena.ranking import Options
 from imarena.ranking.from_tables import rank
+from imarena.reports.rank_tables import method_line
 
 CORE = [("a", "b", "left"), ("b", "a", "left"), ("b", "c", "left"), ("c", "a", "left"), ("c", "b", "left")] * 4
 METHODS = ["bt", "davidson"]
@@ -115,6 +117,13 @@ def test_one_battle_online_has_no_interval(method: str) -> None:
     assert board.covariance is None
     stability: Any = board.details["stability"]
     assert (stability["mean_spearman"], stability["rank_std"]) == (None, None), "equal rounds do not show a sure order"
+
+
+@pytest.mark.parametrize("method", ["elo", "active-elo"])
+def test_without_rounds_an_online_board_has_no_interval_and_can_be_printed(method: str) -> None:
+    board = rank(table(CORE), method=method, options=Options(rounds=0))
+    assert board.settings["interval"] == "none"
+    assert method_line(board).startswith(method)
 
 
 def test_missing_winner_is_left_out_and_counted() -> None:

@@ -1,4 +1,7 @@
-"""`imarena agent-ablation`: four settings of the agent are edited, compared and ranked; the report has the table."""
+"""`imarena agent-ablation`: four settings of the agent are edited, compared and ranked; the report has the table.
+
+With fewer items than docs/guide/report.md, and a faster editor.
+"""
 
 from pathlib import Path
 

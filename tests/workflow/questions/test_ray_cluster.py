@@ -36,6 +36,12 @@ class Slow:
 def make(options, chat):
     return Slow()
 """
+GPU_JUDGE = """from imarena.core.traits import JudgeTraits
+    traits = JudgeTraits(gpus=1.0)
+    import ray
+    os.environ["RAY_NODE"] = "gpu-" + ",".join(map(str, ray.get_gpu_ids())) if ray.is_initialized() else ""
+"""
+"""Its workers note which of the node's GPUs they were given."""
 WORDS = ("battle", "--judge", "function:slow:make", "--yes")
 
 
@@ -105,6 +111,30 @@ def test_a_node_that_dies_loses_nothing(root: Path, nodes: Any, tmp_path: Path) 
     assert asked <= report["judgments"]["ok"] + 1  # only what was under way on the dead node is asked again
     boards = [ended(start(place, "rank", "--judge", "slow", "--rounds", "50")) for place in (root, tmp_path / "local")]
     assert boards[0]["models"] == boards[1]["models"]
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_a_tool_that_needs_a_gpu_runs_only_where_there_is_one(root: Path, tmp_path: Path) -> None:
+    from ray.cluster_utils import Cluster
+
+    (tmp_path / "slow.py").write_text(JUDGE.replace("cpu_bound = True", GPU_JUDGE).replace("time.sleep(0.3)", ""))
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
+    try:
+        alone = ended(start(root, "cluster", "check", cluster.address))
+        assert alone["notes"] == ["No machine has a GPU: models of the extra vision run on processors there."]
+        cluster.add_node(num_cpus=2, num_gpus=1)
+        checked = ended(start(root, "cluster", "check", cluster.address))
+        assert sorted(node["gpus"] for node in checked["nodes"]) == [0, 1]
+        assert checked["notes"] == []
+        report = ended(start(root, *WORDS, "--executor", "ray", RAY_ADDRESS=cluster.address))["reports"][0]
+        assert report["missing"] == 0
+        seen = [file.read_text() for file in (tmp_path / "seen").iterdir()]
+        assert len(seen) == report["judgments"]["ok"]
+        assert {text.split()[0] for text in seen} == {"gpu-0"}
+        assert len(set(seen)) == 1, "one GPU, one worker"
+    finally:
+        cluster.shutdown()
 
 
 @pytest.mark.ray

@@ -89,7 +89,7 @@ def test_the_conclusion_stands_first(arena: Path) -> None:
 
 
 def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
-    text = report(arena, "chosen", "--judge", "critic", "-e", "good", "-e", "poor", "--by", "task")
+    text = report(arena, "chosen", "--judge", "critic", "-e", "good,poor", "--by", "task")
     headings = re.findall("^## (.*)$", text, re.MULTILINE)
     assert headings == [
         "What is significant",
@@ -97,8 +97,15 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
         "Leaderboard: critic, scores",
         "Leaderboard: critic, scores, by task",
         "Gallery",
+        "What this report does not have",
     ]
     assert "fair" not in text
+    absent = text[text.index("## What this report does not have") :]
+    assert (
+        "- Failure modes: needs measured, judged or rated outputs. Command: imarena edit, then imarena judge." in absent
+    )
+    assert "Judge health, Tables and figures of the papers, Methods: only in a report of all editors." in absent
+    assert "Leaderboard by" not in absent, "only the column that was asked for"
     whole = Imarena(arena.parent)("-w", arena, "--json", "status").json["judgments"]["critic"]["ok"]
     judged = int(re.search(r"([\d,]+) judgments?,", text)[1])  # type: ignore[index]
     assert 0 < judged < whole, "judgments of the editor that was left out are not counted"
@@ -112,6 +119,11 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
     assert "critic" in page
     assert "<b>fair</b>" not in page
     everything = report(arena, "everything")
+    absent = everything[everything.index("## What this report does not have") :]
+    assert "- Agreement among raters: needs two or more raters of the same outputs or pairs. Command: " in absent
+    assert "- Leaderboard by family and by topic and by track: needs items with two or more values there" in absent
+    assert "Judge health" not in absent
+    assert "Gallery" not in absent
     assert {"Leaderboard: critic, scores", "Leaderboard: robot, scores"} <= set(
         re.findall("^## (.*)$", everything, re.MULTILINE)
     )
@@ -122,7 +134,6 @@ def test_a_choice_that_is_not_there_is_refused(arena: Path) -> None:
     for words, message in (
         (("--judge", "nobody"), "no judgment by 'nobody'"),
         (("-e", "good", "-e", "other"), "No editor 'other' here."),
-        (("-e", "good,poor"), "Repeat the option: --editors good --editors poor."),
         (("-e", "good"), "A board needs two editors or more."),
         (("--by", "colour"), "No column 'colour'."),
     ):

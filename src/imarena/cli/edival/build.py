@@ -8,6 +8,7 @@ from rich.console import Console
 
 from imarena.cli.causes import print_causes
 from imarena.cli.console import Exit, emit, session
+from imarena.cli.options import Executor
 from imarena.cli.progress import progress_bars
 from imarena.core import UserError, counted
 
@@ -50,6 +51,7 @@ def command(
     concurrency: Annotated[
         int | None, typer.Option("--concurrency", min=1, max=4096, help="Number of concurrent images.")
     ] = None,
+    executor: Executor = "",
     max_cost_usd: Annotated[
         float | None, typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this many US dollars.")
     ] = None,
@@ -65,14 +67,16 @@ def command(
     from imarena.instructions import ChainSettings
     from imarena.storage import open_workspace
     from imarena.workflows.instructing import BuildSettings, build_benchmark, plan_build, wire_decomposer
+    from imarena.workflows.questions import executor_for
 
     budget = None if max_cost_usd is None else Budget(max_cost_usd)
     with open_workspace(session(context).workspace) as workspace:
         wired = wire_decomposer(workspace.settings, decomposer, detector, budget)
+        kind = executor_for(workspace.settings, executor, None if wired.door is None else decomposer)
         door = None if writer == "offline" else _chat(workspace.settings, writer, budget)
         settings = BuildSettings(
             dataset or folder.resolve().name, ChainSettings(turns, seed, _language(texts)), detector,
-            licence or None, limit, keep_empty, concurrency,
+            licence or None, limit, keep_empty, concurrency, kind,
         )  # fmt: skip
         if dry_run:
             plan = plan_build(workspace, folder, settings, wired, door)

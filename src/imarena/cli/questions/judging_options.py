@@ -42,7 +42,9 @@ Model = Annotated[
     ),
 ]
 ApiKeyEnv = Annotated[list[str] | None, typer.Option("--api-key-env", help="The variable that holds the key.")]
-Editors = Annotated[list[str] | None, typer.Option("--editors", "-e", help="Only these editors; repeatable.")]
+Editors = Annotated[
+    list[str] | None, typer.Option("--editors", "-e", help="Only these editors; repeatable, or separated by commas.")
+]
 Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets; repeatable.")]
 Tasks = Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only these tasks; repeatable.")]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N items that have outputs.")]

@@ -22,7 +22,8 @@ def command(
     gallery: Annotated[int, typer.Option(help="How many items to show with all their outputs.")] = 12,
     judge: Annotated[str | None, typer.Option("--judge", "-j", help="Only boards and scores of this judge.")] = None,
     editors: Annotated[
-        list[str] | None, typer.Option("--editors", "-e", help="Only these editors; repeatable.")
+        list[str] | None,
+        typer.Option("--editors", "-e", help="Only these editors; repeatable, or separated by commas."),
     ] = None,
     against: Annotated[
         str,

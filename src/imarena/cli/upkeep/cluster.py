@@ -57,3 +57,5 @@ def _show(console: Console, report: "ClusterReport") -> None:
             console.print(f"{node.host}: {problem}", markup=False)
         if node.lacks:
             console.print(f"{node.host} lacks: {', '.join(node.lacks)}", markup=False)
+    for note in report.notes:
+        console.print(note, markup=False)

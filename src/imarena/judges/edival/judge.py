@@ -31,6 +31,7 @@ from imarena.judges.edival.tools import (
     find_comparer,
     find_finder,
     find_meter,
+    gpus_of,
     settle_names,
 )
 from imarena.judges.edival.vlm_answers import QuestionFailed, VlmAnswers, vlm_meter
@@ -75,6 +76,7 @@ class EdiValJudge:
         return JudgeTraits(
             dimension=self.settings.dimension, needs_source=True, needs_plan=True,
             measures=(BOXES, TEXT, ANSWER, LIKENESS, QUALITY, LUMINANCE), cpu_bound=self.chat is None, seconds=1.0,
+            gpus=gpus_of(self.settings),
         )  # fmt: skip
 
     async def judge(self, exhibit: Exhibit) -> Verdict:

@@ -4,7 +4,7 @@ import importlib.util
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -277,18 +277,15 @@ def _brisque(pixels: Pixels) -> float:
     return min(10.0, max(0.0, 10.0 - METRICS.get("brisque")(pixels) / 10.0))
 
 
-def _metric(name: str) -> Callable[[Pixels], float]:
-    return lambda pixels: float(METRICS.get(name)(pixels))
+def _metric(name: str, pixels: Pixels) -> float:
+    return float(METRICS.get(name)(pixels))
 
 
-def _head(name: str) -> Callable[[Pixels], float]:
-    def measure(pixels: Pixels) -> float:
-        numbers = rate_quality(pixels)
-        if name not in numbers:
-            raise UserError(f"The weights '{QUALITY_HEADS}' have no head '{name}'.")
-        return numbers[name]
-
-    return measure
+def _head(name: str, pixels: Pixels) -> float:
+    numbers = rate_quality(pixels)
+    if name not in numbers:
+        raise UserError(f"The weights '{QUALITY_HEADS}' have no head '{name}'.")
+    return numbers[name]
 
 
 # ---------------------------------------------------------------- by name
@@ -307,6 +304,7 @@ FEATURES = ("dinov3", "dino", "clip", "siglip", "colour-layout")
 VLM = "vlm"
 QUALITIES = ("brisque", "hpsv3", VLM, *HEAD_NAMES)
 _NONE = "none"
+_WITHOUT_TORCH = {*_OFFLINE.values(), "colour-layout", VLM}
 
 
 def tool_name(role: str, asked: str, *, chat: bool) -> str:
@@ -351,9 +349,9 @@ def find_meter(name: str) -> QualityMeter:
     if name == "brisque":
         return QualityMeter(name, "1", _brisque, (0.0, 10.0))
     if name == "hpsv3":
-        return QualityMeter(name, find_picture_tool(name).version(), _metric(name))
+        return QualityMeter(name, find_picture_tool(name).version(), partial(_metric, name))
     if name in HEAD_NAMES:
-        return QualityMeter(name, rate_quality.version, _head(name))
+        return QualityMeter(name, rate_quality.version, partial(_head, name))
     raise _unknown("quality", name, QUALITIES)
 
 
@@ -380,6 +378,12 @@ def _also(asked: str, quality: str, *, chat: bool) -> list[str]:
         if name not in QUALITIES:
             raise _unknown("also_quality", name, [*QUALITIES, _NONE])
     return [name for name in dict.fromkeys(names) if name != quality]
+
+
+def gpus_of(settings: EdiValSettings) -> float:
+    """GPUs for each worker on a cluster: one where a tool of the settings, which are without `auto`, needs torch."""
+    names = {settings.detector, settings.features, settings.quality, *also_names(settings)}
+    return float(not names <= _WITHOUT_TORCH)
 
 
 def also_names(settings: EdiValSettings) -> list[str]:

@@ -2,7 +2,6 @@
 (the `vision` extra). It says what `builtin` cannot: whether the new thing looks like what was asked for.
 """
 
-import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from imarena.core import Chat, JudgeTraits
 from imarena.core.records import JsonDict
 from imarena.judges.builtin.judge import BuiltinJudge, BuiltinSettings
 from imarena.judges.options import read_judge_options
-from imarena.vision import clip_embedder, model_folder, model_label, weights_sha256
+from imarena.vision import ModelLock, clip_embedder, model_folder, model_label, weights_sha256
 
 _FEATURE = "The judge 'builtin-clip'"
 _KEPT = 512
@@ -33,14 +32,14 @@ class BuiltinClipSettings(BuiltinSettings):
 class BuiltinClipJudge(BuiltinJudge):
     """The evidence of `builtin`, and CLIP's. Its verdicts have their own name, and the hash of the weights."""
 
-    traits = JudgeTraits()
+    traits = JudgeTraits(gpus=1.0)
 
     def __init__(self, settings: BuiltinClipSettings, folder: Path) -> None:
         super().__init__(settings, self._cosine)
         self.name = f"builtin-clip/{model_label(folder)}"
         self._folder = folder
         self._device = settings.device
-        self._lock = threading.Lock()
+        self._lock = ModelLock()
 
     @property
     def params(self) -> JsonDict:

@@ -5,7 +5,6 @@ EdiVal-Agent compares its rules with this score under the best threshold of each
 """
 
 import asyncio
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +17,7 @@ from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, ObjectTurn, P
 from imarena.core.records import JsonDict, Mode, Noun, Status
 from imarena.images import decode
 from imarena.judges.options import read_judge_options
-from imarena.vision import ImageOrTextEmbedder, clip_embedder, model_folder, model_label, weights_sha256
+from imarena.vision import ImageOrTextEmbedder, ModelLock, clip_embedder, model_folder, model_label, weights_sha256
 
 KIND = "clip-dir"
 _LEAST = 1e-6
@@ -40,7 +39,7 @@ class ClipDirectionJudge:
     version: str = "1"
     prompt_id: str = ""
     prompt_version: str = ""
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    _lock: ModelLock = field(default_factory=ModelLock, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -49,7 +48,7 @@ class ClipDirectionJudge:
     @property
     def traits(self) -> JudgeTraits:
         """It needs the plan, and the image before the edit."""
-        return JudgeTraits(dimension="instruction_following", needs_source=True, needs_plan=True)
+        return JudgeTraits(dimension="instruction_following", needs_source=True, needs_plan=True, gpus=1.0)
 
     @property
     def params(self) -> JsonDict:

@@ -6,7 +6,6 @@ whole. Use them beside a judge, not in its place.
 """
 
 import asyncio
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,7 +20,7 @@ from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, UserError, Ve
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
 from imarena.judges.options import read_judge_options
-from imarena.vision import clip_embedder, dino_embedder, model_folder, model_label, weights_sha256
+from imarena.vision import ModelLock, clip_embedder, dino_embedder, model_folder, model_label, weights_sha256
 
 Kind = Literal["clipscore", "clip-i", "dino"]
 
@@ -48,7 +47,7 @@ class EmbeddingJudge:
     """1: the same numbers, recorded as if they were about the whole."""
     prompt_id: str = ""
     prompt_version: str = ""
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    _lock: ModelLock = field(default_factory=ModelLock, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -57,7 +56,7 @@ class EmbeddingJudge:
     @property
     def traits(self) -> JudgeTraits:
         """CLIPScore compares with the words, the others with the source."""
-        return JudgeTraits(needs_source=self.kind != "clipscore")
+        return JudgeTraits(needs_source=self.kind != "clipscore", gpus=1.0)
 
     @property
     def params(self) -> JsonDict:

@@ -6,7 +6,6 @@ A reward has no bounds and only its order means anything.
 """
 
 import asyncio
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +20,7 @@ from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
 from imarena.judges.options import read_judge_options
 from imarena.vision import (
+    ModelLock,
     apply_head,
     device_of,
     import_torch,
@@ -62,7 +62,7 @@ class RewardJudge:
     folder: Path
     version: str = "1"
     prompt_version: str = "1"
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    _lock: ModelLock = field(default_factory=ModelLock, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -79,7 +79,7 @@ class RewardJudge:
     @property
     def traits(self) -> JudgeTraits:
         """EditReward shows the source too."""
-        return JudgeTraits(needs_source=self.kind == "editreward")
+        return JudgeTraits(needs_source=self.kind == "editreward", gpus=1.0)
 
     @property
     def params(self) -> JsonDict:

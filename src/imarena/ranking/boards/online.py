@@ -31,6 +31,8 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
             hint="Use --method bt or davidson.",
         )
     interval = options.interval or "bootstrap"
+    if interval == "bootstrap" and not options.rounds:
+        interval = "none"
     if interval == "sandwich":
         raise UserError(f"Method {options.method} has no sandwich interval.", hint="Use --interval bootstrap.")
     start = state.start(battles.models, options.centre)
@@ -54,7 +56,7 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
     ratings = play(None)[0]
     draws = None
     notices = [Notice(code="order_matters")]
-    if interval == "bootstrap" and options.rounds > 0:
+    if interval == "bootstrap":
         cluster = options.cluster or default_cluster(battles)
         settings.update(cluster=cluster, rounds=options.rounds)
         drawn, units = _rounds(battles, options, cluster, play)

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imarena.ranking.battles import Battles, FloatArray, IntArray
 from imarena.ranking.likelihood.fit import fit_board
@@ -119,7 +120,7 @@ class FittedRemovals:
         """Does a maximum exist, so that no prior is needed to place groups of models?"""
         if not self._whole_before:
             return False
-        fewer = (counts <= 0) & (self.cells.counts > 0)
+        fewer = _scored(self.cells.counts) & ~_scored(counts)
         return not fewer.any() or find_blocks(replace(self.cells, counts=counts)).whole
 
     @cached_property
@@ -153,3 +154,8 @@ class FittedRemovals:
         m = self.cells.n_models
         battles = np.bincount(self.cells.left, played, m) + np.bincount(self.cells.right, played, m)
         return bool((battles[list(models)] > 0).all())
+
+
+def _scored(counts: FloatArray) -> NDArray[np.bool_]:
+    """(K, 2) did the left and the right model of each cell win or tie a battle? These links hold a board together."""
+    return np.asarray(counts[:, ::2] + counts[:, 1:2] > 0)

@@ -51,7 +51,7 @@ class PassingSearch:
 
     def estimate(self) -> float:
         """About how many units it takes, by first-order effects alone; inf where no unit helps."""
-        taken = self._most_helpful(self.start, self.start.lead)
+        taken = self._most_helpful(self.start, self.start.lead, self._gains(self.start))
         return float(taken.sum()) if taken is not None else np.inf
 
     def fewest(self, limit: int) -> Removal | None:
@@ -85,12 +85,10 @@ class PassingSearch:
     def _gains(self, at: Removal) -> FloatArray:
         return self.fits.gains(at.counts, at.theta, self.ahead, self.behind)
 
-    def _most_helpful(self, at: Removal, needed: float) -> IntArray | None:
+    def _most_helpful(self, at: Removal, needed: float, gains: FloatArray) -> IntArray | None:
         """How many units of each kind, the most helpful first, until their effects add up to `needed`."""
-        gains = self._gains(at)
         left = self.fits.units.available - at.removed
-        order = np.argsort(-gains, kind="stable")
-        order = order[(gains[order] > 0) & (left[order] > 0)]
+        order = _by_gain(gains, np.flatnonzero((gains > 0) & (left > 0)))
         reached = np.cumsum(gains[order] * left[order])
         if order.size == 0:
             return None
@@ -103,25 +101,18 @@ class PassingSearch:
             taken[kind] = min(int(np.floor((needed + MARGIN - before) / gains[kind])) + 1, int(left[kind]))
         return taken
 
-    def _first(self, taken: IntArray, at: Removal, size: int) -> IntArray:
-        """The `size` most helpful units of `taken`."""
-        gains = self._gains(at)
-        order = np.argsort(-gains, kind="stable")
-        reached = np.minimum(np.cumsum(taken[order]), size)
-        kept = np.zeros_like(taken)
-        kept[order] = np.diff(reached, prepend=0)
-        return kept
-
     def _greedy(self, limit: int) -> Removal | None:
         """Remove the most helpful units: half of what seems to be needed at a time, the last ones singly."""
         state = self.start
         while not state.passed:
-            taken = self._most_helpful(state, max(state.lead, 0.0))
+            gains = self._gains(state)
+            taken = self._most_helpful(state, max(state.lead, 0.0), gains)
             if taken is None or state.size >= limit:
                 return None
             size = int(taken.sum())
             step = 1 if size <= FINE else size // 2
-            further = self._without(state.removed + self._first(taken, state, min(step, limit - state.size)), state)
+            first = _first(taken, gains, min(step, limit - state.size))
+            further = self._without(state.removed + first, state)
             if further is None:
                 return None
             state = further
@@ -143,11 +134,7 @@ class PassingSearch:
         """Removals of `size` units: the most helpful ones at the crossing, and `found` without some of its own."""
         state = found
         for _ in range(3):
-            gains = self._gains(state)
-            order = np.argsort(-gains, kind="stable")
-            chosen = np.zeros_like(found.removed)
-            reached = np.minimum(np.cumsum(self.fits.units.available[order]), size)
-            chosen[order] = np.diff(reached, prepend=0)
+            chosen = _first(self.fits.units.available, self._gains(state), size)
             if (chosen == state.removed).all():
                 break
             made = self._without(chosen, state)
@@ -159,7 +146,7 @@ class PassingSearch:
             return
         gains = self._gains(found)
         used = np.flatnonzero(found.removed)
-        for kind in used[np.argsort(gains[used], kind="stable")][:REACH]:
+        for kind in _by_gain(-gains, used)[:REACH]:
             fewer = found.removed.copy()
             fewer[kind] -= 1
             made = self._without(fewer, found)
@@ -184,9 +171,9 @@ class PassingSearch:
     def _exchanges(self, state: Removal) -> Iterator[IntArray]:
         gains = self._gains(state)
         used = np.flatnonzero(state.removed)
-        used = used[np.argsort(gains[used], kind="stable")][: max(SWAPS // REACH, 1)]
+        used = _by_gain(-gains, used)[: max(SWAPS // REACH, 1)]
         spare = np.flatnonzero(self.fits.units.available > state.removed)
-        spare = spare[np.argsort(-gains[spare], kind="stable")][:REACH]
+        spare = _by_gain(gains, spare)[:REACH]
         for out in used:
             for kind in spare:
                 if kind != out:
@@ -203,7 +190,7 @@ class PassingSearch:
             for state in states:
                 gains = self._gains(state)
                 open_kinds = np.flatnonzero(self.fits.units.available > state.removed)
-                for kind in open_kinds[np.argsort(-gains[open_kinds], kind="stable")][:REACH]:
+                for kind in _by_gain(gains, open_kinds)[:REACH]:
                     removed = state.removed.copy()
                     removed[kind] += 1
                     key = removed.tobytes()
@@ -219,6 +206,23 @@ class PassingSearch:
             if not states:
                 return None
         return None
+
+
+def _by_gain(gains: FloatArray, kinds: IntArray) -> IntArray:
+    """These kinds, the most helpful first."""
+    return kinds[np.argsort(-gains[kinds], kind="stable")]
+
+
+def _first(taken: IntArray, gains: FloatArray, size: int) -> IntArray:
+    """The `size` most helpful units of `taken`."""
+    kinds = np.flatnonzero(taken)
+    if size < kinds.size:  # each of them has a unit or more: those after the first `size` are not needed
+        least = -np.partition(-gains[kinds], size - 1)[size - 1]
+        kinds = kinds[gains[kinds] >= least]
+    order = _by_gain(gains, kinds)
+    kept = np.zeros_like(taken)
+    kept[order] = np.diff(np.minimum(np.cumsum(taken[order]), size), prepend=0)
+    return kept
 
 
 def _sizes_below(size: int) -> Iterator[int]:

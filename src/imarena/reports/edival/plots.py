@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core import UserError
-from imarena.reports.charts import Chart, chart_of
+from imarena.reports.charts import BLUE, ORANGE, Chart, chart_of
 from imarena.reports.edival.figures import COMPLEX, TurnFigures, all_figures, pareto_front
 from imarena.reports.edival.scored import ScoredSet, known_mean
 
@@ -52,12 +52,17 @@ def front_chart(figures: list[TurnFigures], first: str, second: str) -> Any:
     if len(points) < 2:
         return None
     front = set(pareto_front(points))
-    rows = [{"editor": name, "x": x, "y": y, "front": name in front} for name, (x, y) in points.items()]
-    across = alt.X("x:Q", title=first, scale=alt.Scale(zero=False, padding=20))
-    up = alt.Y("y:Q", title=second, scale=alt.Scale(zero=False, padding=20))
-    dots = alt.Chart(alt.InlineData(values=rows)).mark_circle(size=70).encode(across, up, color="front:N")
+    rows = [
+        {"editor": name, "x": x, "y": y, "front": "yes" if name in front else "no"} for name, (x, y) in points.items()
+    ]
+    across = alt.X("x:Q", title=first, scale=alt.Scale(zero=False, padding=24, nice=False))
+    up = alt.Y("y:Q", title=second, scale=alt.Scale(zero=False, padding=24, nice=False))
+    colours = alt.Scale(domain=["yes", "no"], range=[ORANGE, BLUE])
+    dots = alt.Chart(alt.InlineData(values=rows)).mark_circle(size=70, opacity=1)
+    dots = dots.encode(across, up, color=alt.Color("front:N", title="on the front", scale=colours))
     names = alt.Chart(alt.InlineData(values=rows)).mark_text(align="left", dx=7).encode(across, up, text="editor:N")
-    line = alt.Chart(alt.InlineData(values=[row for row in rows if row["front"]])).mark_line(strokeDash=[4, 3])
+    line = alt.Chart(alt.InlineData(values=[row for row in rows if row["front"] == "yes"]))
+    line = line.mark_line(strokeDash=[4, 3], color=ORANGE)
     return (line.encode(across, up) + dots + names).properties(width=420, height=320)
 
 

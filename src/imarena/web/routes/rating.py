@@ -130,8 +130,12 @@ async def post_vote(request: Request, address: Address, body: Ballot) -> Receipt
     rater_id = rater_of(caller)
     if answer.issues:
         await run_in_threadpool(check_marked_places, arena.voting, arena.pictures, address, rater_id, answer)
-    soon = arena.voting.vote_soon(address, rater_id, body.idempotency_key, answer, browser=not caller.machine)
-    return Receipt.model_validate(raise_refusal(await wrap_future(soon)))
+    voting, key = arena.voting, body.idempotency_key
+    if caller.machine:
+        counted = await wrap_future(voting.vote_soon(address, rater_id, key, answer))
+    else:
+        counted = await voting.vote_of_browser(address, rater_id, key, answer)
+    return Receipt.model_validate(raise_refusal(counted))
 
 
 @router.post("/tasks/{address}/skip")

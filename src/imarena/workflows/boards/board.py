@@ -81,7 +81,7 @@ class Boards:
         chosen = choose(self.view, query, AvailableSources(self.view, query.window))
         every = self._read_battles(query, chosen)
         battles, notices = self._select_dimension(every, query, chosen)
-        kept = self._filter(battles, query.filters, query.editors)
+        kept = battles.where(self.outputs_with(query.filters)[battles.left]) if query.filters else battles
         if query.pairs is not None:
             kept = kept.where(self._on_pairs(kept, query.pairs))
         return GatheredBattles(kept, chosen, notices, tuple(every.dimension.used()))
@@ -98,7 +98,7 @@ class Boards:
             kinds: tuple[Kind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
             made = judge_battles(self.view, forms, once=query.kind is None, window=query.window, kinds=kinds)
             made.excluded.update(self.view.earlier(self.view.forms.chosen(chosen.judges, query.dimension)))
-            parts.append(battles_between_named(made, self.view.entries))
+            parts.append(battles_between_named(made, self.view.entries, query.editors))
         return joined_battles(parts)
 
     def _other_dimensions(self, query: BoardQuery) -> Counter[str]:
@@ -106,7 +106,7 @@ class Boards:
         if query.dimension is not None or query.dimensions_together or query.by == "dimension":
             return Counter()
         dimensions = battles_between_named(
-            people_battles(self.view, window=query.window), self.view.entries
+            people_battles(self.view, window=query.window), self.view.entries, query.editors
         ).dimension.list()
         return Counter(f"about {name}, not the whole" for name in dimensions if name != WHOLE)
 
@@ -137,17 +137,6 @@ class Boards:
         kept = battles.dimension.of == (names.index(only) if only in names else -2)
         notices = () if only == WHOLE else (Notice(code="one_dimension", values={"dimension": only}),)
         return replace(battles if kept.all() else battles.where(kept), excluded=excluded), notices
-
-    def _filter(
-        self, battles: BattleColumns, filters: Mapping[str, str], editors: Collection[str] = ()
-    ) -> BattleColumns:
-        if filters:
-            battles = battles.where(self.outputs_with(filters)[battles.left])
-        if not editors:
-            return battles
-        of, names = self.view.entries.editor.of, self.view.entries.editor.names
-        chosen = np.isin(of, [names.index(name) for name in editors])
-        return battles.where(chosen[battles.left] & chosen[battles.right])
 
     def _on_pairs(self, battles: BattleColumns, pairs: Collection[tuple[str, str]]) -> NDArray[np.bool_]:
         """(n,) battles on one of these pairs of outputs, whichever side each is on."""
@@ -215,14 +204,9 @@ class Boards:
         names = self.view.entries.editor.names
         unknown = [name for name in editors if name not in names]
         if unknown:
-            parts = [part.strip() for part in unknown[0].split(",")]
-            if len(parts) > 1 and set(parts) <= set(names):
-                hint = f"Repeat the option: {' '.join(f'--editors {part}' for part in parts)}."
-            else:
-                hint = suggestion(unknown[0], names)
-            raise UserError(f"No editor '{unknown[0]}' here.", hint=hint)
+            raise UserError(f"No editor '{unknown[0]}' here.", hint=suggestion(unknown[0], names))
         if len(set(editors)) == 1:
-            raise UserError("A board needs two editors or more.", hint="Repeat --editors, or leave it out.")
+            raise UserError("A board needs two editors or more.", hint="Name more with --editors, or leave it out.")
 
     def _weighted_boards(self, query: BoardQuery) -> list[Board]:
         """Boards that weigh people against one judge's scores, as `route rerank` makes them; none without scores."""

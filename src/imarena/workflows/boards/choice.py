@@ -99,7 +99,8 @@ def _default(view: View, query: BoardQuery, evidence: AvailableSources) -> Chose
     setting = view.workspace.settings.board
     if setting.judge:
         return ChosenSource("judge", _judges(view, setting.judge, evidence))
-    whole = replace(query, by=None, dimensions_together=False)  # the same source whatever the board is grouped by
+    # the same source whatever the board is grouped by and whichever editors it shows
+    whole = replace(query, by=None, dimensions_together=False, editors=())
     if setting.source == "people" or (
         not setting.source and links_all_editors(view, people_battles_for(view, whole), setting.min_battles)
     ):
@@ -130,15 +131,15 @@ def people_battles_for(view: View, query: BoardQuery) -> BattleColumns:
             if compared and criterion == WHOLE:
                 continue
             battles = rating_battles(view, battles, criterion, query.window)
-        return battles_between_named(battles, view.entries)
+        return battles_between_named(battles, view.entries, query.editors)
     about = query.dimension if query.dimension is not None or query.dimensions_together else WHOLE
     voted = people_battles(view, dimension=about, window=query.window)
     if about == WHOLE and len(voted):
-        return battles_between_named(voted, view.entries)
+        return battles_between_named(voted, view.entries, query.editors)
     battles = rating_battles(view, voted, about, query.window)
     if query.dimension is None and not len(battles):  # votes about one dimension: a board says that it is about less
         battles = people_battles(view, window=query.window)
-    return battles_between_named(battles, view.entries)
+    return battles_between_named(battles, view.entries, query.editors)
 
 
 def links_all_editors(view: View, battles: BattleColumns, least: int) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from imarena.core import (
     Cause,
     CauseTally,
+    ExecutorKind,
     InvalidImage,
     ObjectPlan,
     Progress,
@@ -53,6 +54,8 @@ class BuildSettings:
     keep_empty: bool = False
     """Write chains for images without objects too: they begin with an addition."""
     concurrency: int | None = None
+    executor: ExecutorKind = "threads"
+    """Where images are decomposed, where no endpoint does it."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ def build_benchmark(
         images = build.keep(files)
         scenes = decompose_images(
             workspace, wired, [image.sha256 for image in images.values()], concurrency=settings.concurrency,
-            progress=progress,
+            executor=settings.executor, progress=progress,
         )  # fmt: skip
         todo = {key: image for key, image in build.usable(images, scenes).items() if key not in known}
         unwritten = [

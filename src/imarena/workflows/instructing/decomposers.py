@@ -9,7 +9,7 @@ from imarena.core import InvalidImage, Settings, UserError, error_message
 from imarena.core.records import Status
 from imarena.images import read_image_file
 from imarena.instructions import ChatDecomposer, Decomposer, Decomposition, OfflineDecomposer, grounder_of
-from imarena.vision import DETECTORS
+from imarena.vision import DETECTOR_TOOLS, DETECTORS
 from imarena.workflows.wiring import EndpointArguments, JudgeChat, wire_chat
 
 OFFLINE = "offline"
@@ -21,13 +21,16 @@ class WiredDecomposer:
 
     decomposer: Decomposer
     door: JudgeChat | None = None
+    gpus: float = 0.0
+    """GPUs that each worker on a cluster gets for it."""
 
 
 def wire_decomposer(settings: Settings, name: str, detector: str, budget: Budget | None = None) -> WiredDecomposer:
     """`offline`, or the name of an endpoint of the settings. `detector` finds, or confirms, the objects."""
     DETECTORS.get(detector)  # an unknown name, or a missing extra, is told before anything is asked
     if name == OFFLINE:
-        return WiredDecomposer(OfflineDecomposer(detector))
+        gpus = DETECTOR_TOOLS[detector].gpus if detector in DETECTOR_TOOLS else 0.0
+        return WiredDecomposer(OfflineDecomposer(detector), gpus=gpus)
     door = wire_chat(settings, EndpointArguments(endpoint=name), "decomposition", budget)
     return WiredDecomposer(ChatDecomposer(door, door.endpoint.model, grounder_of(detector), detector), door)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from imarena.clients import CostLimitReached
-from imarena.core import ImarenaError, Progress, content_id, error_message
+from imarena.core import ExecutorKind, ImarenaError, Progress, content_id, error_message
 from imarena.core.records import Evidence, JsonDict, Status, Usage
 from imarena.engine import WorkerTask
 from imarena.instructions import Decomposer, Decomposition, DroppedObject, contents_from_json
@@ -45,6 +45,7 @@ def decompose_images(
     images: list[str],
     *,
     concurrency: int | None = None,
+    executor: ExecutorKind = "threads",
     progress: Progress | None = None,
 ) -> SceneTally:
     """Decompose every image that has no answer of this decomposer yet. What comes is stored at once."""
@@ -91,8 +92,10 @@ def decompose_images(
     questions = Questions(work, workspace.blobs.get, task, failed, settle, write, shared=shared, stage="images")
     door = wired.door
     if door is None:
-        # The networks compute outside of Python's lock, and each process of its own would load all of them.
-        terms = Terms("threads", concurrency or os.cpu_count() or 1, progress=progress)
+        # `auto`: the networks compute outside of Python's lock, and each process of its own would load all of them.
+        here = executor in ("auto", "threads")
+        at_once = concurrency or ((os.cpu_count() or 1) if here else None)
+        terms = Terms("threads" if here else executor, at_once, gpus=wired.gpus, progress=progress)
     else:
         at_once = concurrency or door.endpoint.max_concurrency
         terms = Terms("threads", at_once, opening=door.opened, progress=progress)

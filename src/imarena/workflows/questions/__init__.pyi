@@ -9,6 +9,7 @@ from .cases import pointwise_cases as pointwise_cases
 from .edival_runs import plan_edival as plan_edival
 from .estimates import estimate as estimate
 from .executor_choice import computes as computes
+from .executor_choice import executor_for as executor_for
 from .executor_choice import executor_of_editors as executor_of_editors
 from .executor_choice import judge_terms as judge_terms
 from .expected_objects import ListedObjects as ListedObjects

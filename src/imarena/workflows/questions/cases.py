@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from imarena.core import ObjectPlan, UnknownName, content_id, suggestion
+from imarena.core import ObjectPlan, UnknownName, content_id, split_names, suggestion
 from imarena.core.records import Evidence, ImageRef, Item, Order, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.views import View, people_battles, references_of, sources_of
@@ -66,7 +66,9 @@ def load_outputs(
     """
     items = {item.item_id: item for item in chosen_items(workspace, datasets, tasks)}
     if editors:
-        _check("editor", editors, {str(key[0]) for key in workspace.store.count(Output, "editor") if key[0]})
+        known = {str(key[0]) for key in workspace.store.count(Output, "editor") if key[0]}
+        editors = split_names(editors, known)
+        _check("editor", editors, known)
     slots: dict[Slot, list[Output]] = {}
     parents: dict[str, Output] = {}
     hidden = 0

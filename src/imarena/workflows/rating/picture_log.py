@@ -2,7 +2,7 @@
 
 A picture request writes nothing itself: marks gather in memory and are written together, a moment later, through the
 queue of all writers. Votes are checked against memory first and against the database where that is not enough (after a
-restart, or where another server sent the pictures).
+restart, or where another server sent the pictures: `Voting.vote_of_browser` waits for its marks).
 """
 
 import logging

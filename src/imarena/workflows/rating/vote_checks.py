@@ -14,6 +14,8 @@ from imarena.workflows.rating.picture_log import PictureLog
 from imarena.workflows.rating.record_cache import RecordCache
 from imarena.workflows.rating.refusal import Refusal
 
+NOT_SEEN = "pictures_not_seen"
+
 
 @dataclass(frozen=True)
 class TaskView:
@@ -47,7 +49,7 @@ def view_refusal(view: TaskView, min_seconds: float, moment: str) -> Refusal | N
         return None
     if view.missing:
         return Refusal(
-            "pictures_not_seen",
+            NOT_SEEN,
             "Not all pictures of this task have been loaded, so the answer is not accepted yet.",
             hint="Load the pictures again, then answer.",
             fields=view.missing,

@@ -6,6 +6,8 @@ otherwise it is refused with a message, and what it said is kept as an event. No
 
 import json
 import secrets
+import time
+from asyncio import sleep, wrap_future
 from concurrent.futures import Future
 from dataclasses import asdict, replace
 from datetime import timedelta
@@ -34,12 +36,14 @@ from imarena.workflows.rating.adjudication import offer_adjudication, take_for_l
 from imarena.workflows.rating.forecast import WorkForecast, forecast_work, tasks_may_return
 from imarena.workflows.rating.held_tasks import AcceptedVote, HeldTask
 from imarena.workflows.rating.offers import made_for, standing, week_ago
-from imarena.workflows.rating.picture_log import PictureLog
+from imarena.workflows.rating.picture_log import FLUSH_S, PictureLog
 from imarena.workflows.rating.record_cache import RecordCache
 from imarena.workflows.rating.refusal import Refusal
-from imarena.workflows.rating.vote_checks import TaskView, key_refusal, view_of_task, view_refusal
+from imarena.workflows.rating.vote_checks import NOT_SEEN, TaskView, key_refusal, view_of_task, view_refusal
 
 _TRIES = 5
+MARKS_S = 2.0
+"""How long a vote waits for the marks of pictures that another server may have sent."""
 
 
 class Voting:
@@ -244,6 +248,18 @@ class Voting:
             return self._vote(connection, address, rater_id, key, answer, moment, browser=browser)
 
         return self.turns.submit(rater_id, work, durable=True)
+
+    async def vote_of_browser(self, address: str, rater_id: str, key: str, answer: Answer) -> AcceptedVote | Refusal:
+        """`vote` of a browser. Where several servers share the database, one of them may have sent the pictures to it
+        and not written so yet: a vote whose pictures are missing is tried again for a while before it is refused.
+        """
+        until = 0.0 if self.engine.dialect.name == "sqlite" else time.monotonic() + MARKS_S
+        while True:
+            counted = await wrap_future(self.vote_soon(address, rater_id, key, answer, browser=True))
+            unseen = isinstance(counted, Refusal) and counted.code == NOT_SEEN
+            if not unseen or time.monotonic() > until:
+                return counted
+            await sleep(FLUSH_S / 2)
 
     def _vote(
         self, connection: Connection, address: str, rater_id: str, key: str, answer: Answer, moment: str, *,

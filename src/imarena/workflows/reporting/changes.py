@@ -78,7 +78,7 @@ def changes_section(boards: Boards, new: Board, query: BoardQuery, against: str)
         raise UserError(f"'{against}' is not a day of the calendar.", hint="Write YYYY-MM-DD.") from None
     until = (day - timedelta(days=1)).isoformat()
     before = replace(query, window=Window(until=until))
-    earlier = Boards(View(boards.view.workspace, forms_until=until))  # a judge's version of that day
+    earlier = Boards(View(boards.view.workspace, until=until))
     old = _board(earlier, before, f"before {against}")
     return _section(board_changes(earlier, old, boards, new, query, f"before {against}", old_query=before))
 

@@ -142,7 +142,9 @@ def _disputed(view: View, parts: Sequence[BattleColumns], picture: Picture) -> l
         shown = _sources(item, picture)
         for output, points in zip((first, second), won, strict=True):
             if output.image is not None:
-                shown.append(PageImage(picture(output.image), output.editor or "(not named)", f"{points} verdicts"))
+                shown.append(
+                    PageImage(picture(output.image), output.editor or "(not named)", counted(points, "verdict"))
+                )
         remark = f"{won[0]} of {sum(won)} verdicts for {first.editor}, {won[1]} for {second.editor}."
         instruction = instruction_of(item, first.turn, first.mode)
         exhibits.append(GalleryItem(_about(item), instruction, tuple(shown), (remark,)))

@@ -25,26 +25,33 @@ def read_gallery(
     Without it, that of items of the bundled benchmark is worked out. `judge` and `editors`: only the scores of this
     one, and only the outputs of these. `picture` gives the address of a small version of an image.
     """
-    outputs: dict[str, list[Output]] = defaultdict(list)
-    for output in workspace.store.records(Output, **({"editor": list(editors)} if editors else {})):
-        outputs[output.item_id].append(output)
-    items = [item for item in workspace.store.records(Item) if item.item_id in outputs]
+    view = View(workspace)
+    entries = view.entries
+    names = [code for code, name in enumerate(entries.editor.names) if name in editors]
+    asked = np.isin(entries.editor.of, names) if editors else np.ones(entries.seq.size, bool)
+    made_for = {entries.item_id[place] for place in np.unique(entries.item[asked]).tolist()}
+    items = [item for item in workspace.store.records(Item) if item.item_id in made_for]
     chosen = spread_items(items, count)
     if not chosen:
         return None
+    outputs: dict[str, list[Output]] = defaultdict(list)
+    where = {"item_id": [item.item_id for item in chosen], **({"editor": list(editors)} if editors else {})}
+    for output in workspace.store.records(Output, **where):
+        outputs[output.item_id].append(output)
     made = (output for item in chosen for output in last_outputs(item, outputs[item.item_id]))
     known = truth if truth is not None else true_qualities(workspace, chosen, made)
-    return gallery_section(chosen, len(items), outputs, _scores(workspace, judge), known, picture)
+    shown = [output.output_id for some in outputs.values() for output in some]
+    return gallery_section(chosen, len(items), outputs, _scores(view, judge, shown), known, picture)
 
 
-def _scores(workspace: Workspace, judge: str | None) -> dict[str, dict[ScoringJudge, float]]:
-    """The scores that count, as the judges gave them."""
-    view = View(workspace)
+def _scores(view: View, judge: str | None, shown: Collection[str]) -> dict[str, dict[ScoringJudge, float]]:
+    """The scores of these outputs that count, as the judges gave them."""
+    places = [view.entries.index_of[output] for output in shown]
     scores: dict[str, dict[ScoringJudge, float]] = defaultdict(dict)
     for form in view.forms.counting(None if judge is None else (judge,), pairwise=False):
         judgments = view.judgments([form])
         name = form.judge if form.dimension == WHOLE else f"{form.judge}, {form.dimension}"
-        rows = np.flatnonzero(judgments.ok & np.isfinite(judgments.score))
+        rows = np.flatnonzero(judgments.ok & np.isfinite(judgments.score) & np.isin(judgments.left, places))
         for output, score in zip(judgments.left[rows].tolist(), judgments.raw_score[rows].tolist(), strict=True):
             scores[view.entries.id_of(output)][ScoringJudge(name, form.higher_is_better)] = score
     return scores

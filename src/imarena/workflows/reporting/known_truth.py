@@ -31,9 +31,10 @@ def known_truth(workspace: Workspace, made: Sequence[Board], editors: Collection
     """
     habits = {editor.name: editor.habit for editor in studio_editors()}
     where = {"editor": list(editors)} if editors else {}
-    outputs = list(workspace.store.records(Output, status=Status.OK.value, **where))
-    if len({output.editor for output in outputs if output.editor in habits}) < 2:
+    there = {key[0] for key in workspace.store.count(Output, "editor", status=Status.OK.value, **where)}
+    if len(there & habits.keys()) < 2:
         return None
+    outputs = list(workspace.store.records(Output, status=Status.OK.value, **where))
     truth = true_qualities(workspace, workspace.store.records(Item, dataset=DATASET), outputs)
     quality: dict[str, list[float]] = defaultdict(list)
     for output in outputs:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from imarena.core import Progress, UserError, counted
+from imarena.core import Progress, UserError, counted, split_names
 from imarena.core.records import Ranking
 from imarena.reports import (
     Page,
@@ -31,6 +31,7 @@ from imarena.workflows.boards import (
     with_samples,
 )
 from imarena.workflows.questions import findings_table, read_findings
+from imarena.workflows.reporting.absent import absent_section
 from imarena.workflows.reporting.changes import changes_section
 from imarena.workflows.reporting.chosen_counts import chosen_status
 from imarena.workflows.reporting.examples import example_sections
@@ -105,6 +106,7 @@ def write_report(
     view = View(workspace)
     if query.judge is not None:
         query = replace(query, judge=judge_called(view, query.judge))
+    query = replace(query, editors=split_names(query.editors, view.entries.editor.names))
     status = chosen_status(view, workspace_status(workspace), query.judge, query.editors)
     boards = Boards(view)
     made = list(_every_board(boards, query))
@@ -148,6 +150,9 @@ def write_report(
     )
     if not query.editors:
         sections.append(methods_section(view, status, shown, ()))
+    grouped = [by for by, _ in groups[main.title]] if main is not None else []
+    ungrouped = [by for by in GROUPED_BY if main is not None and query.by is None and by not in grouped]
+    sections.append(absent_section(sections, bool(query.editors), ungrouped, gallery=gallery > 0))
     tell("report", 4, 5)
     page = Page(
         title or status.name,

@@ -7,6 +7,7 @@ of a server, and later only for pairs that are new.
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -89,7 +90,19 @@ class BattleIndex:
         """(p,) whether at least one of these verdicts is of a pair."""
         if len(self) == verdicts.size:  # every pair has one: a fifth of the time
             return verdicts
-        return np.logical_or.reduceat(verdicts, self.start[:-1])
+        if 4 * self.repeated.size > len(self):
+            return np.logical_or.reduceat(verdicts, self.start[:-1])
+        found = verdicts[self.start[:-1]]
+        if self.repeated.size:
+            size = self.start[self.repeated + 1] - self.start[self.repeated]
+            rows = verdicts[self.verdicts_of(self.repeated)]
+            found[self.repeated] = np.logical_or.reduceat(rows, np.cumsum(size) - size)
+        return found
+
+    @cached_property
+    def repeated(self) -> IntArray:
+        """The pairs with more than one verdict."""
+        return np.flatnonzero(np.diff(self.start) > 1)
 
 
 def read_battle_index(view: View, before: BattleIndex | None = None) -> BattleIndex:

@@ -4,6 +4,7 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ from imarena.workflows.views import (
 EVERYTHING = BattleFilters()
 _OUTCOMES = tuple(PREFERENCES[TIE] if code == EQUAL else name for code, name in enumerate(PREFERENCES))
 _AT_ONCE = 500
+_PART = 1 << 17
 
 
 class HiddenRecord(UserError):
@@ -173,25 +175,36 @@ def list_battles(
     pairs = snapshot.kept(key, lambda: _pairs(snapshot, filters, models), "lists")
     if hidden:
         entries = snapshot.view.entries
-        shut = np.array([item_id in hidden for item_id in entries.item_id] or [False])
-        pairs = pairs[~shut[entries.item[index_of(snapshot).left[pairs]]]]
+        open_items = np.array([item_id not in hidden for item_id in entries.item_id] or [True])
+        pairs = pairs[open_items[entries.item][index_of(snapshot).left[pairs]]]
     return BattleList(snapshot, filters, pairs)
 
 
 def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> CodeArray:
     """The numbers of the pairs that filters leave: masks of whole columns, which are faster than picking rows."""
     view, index = snapshot.view, index_of(snapshot)
-    kept = np.ones(len(index), bool)
+    masks = []
     if _looks_at_verdicts(filters):
-        kept &= index.has_any(_left_verdicts(view, index, filters, slice(None)))
+        masks.append(index.has_any(_left_verdicts(view, index, filters, slice(None))))
     if filters.of_items:
-        kept &= snapshot.boards.outputs_with(filters.of_items)[index.left]
+        masks.append(snapshot.boards.outputs_with(filters.of_items)[index.left])
     editor = view.entries.editor
     for name in models:
         code = editor.names.index(name) if name in editor.names else -2
         left, right = snapshot.kept("editors of pairs", lambda: _editors_of_pairs(view, index), "glances")
-        kept &= (left == code) | (right == code)
-    return np.flatnonzero(kept).astype(np.int32)
+        masks.append((left == code) | (right == code))
+    return _numbers(reduce(np.logical_and, masks)) if masks else np.arange(len(index), dtype=np.int32)
+
+
+def _numbers(mask: NDArray[np.bool_]) -> CodeArray:
+    """Where a mask is true; in parts that stay in the processor's cache, which takes half the time."""
+    found = np.empty(np.count_nonzero(mask), np.int32)
+    at = 0
+    for begin in range(0, mask.size, _PART):
+        some = np.flatnonzero(mask[begin : begin + _PART])
+        np.add(some, begin, out=found[at : at + some.size], casting="same_kind")
+        at += some.size
+    return found
 
 
 def _editors_of_pairs(view: View, index: BattleIndex) -> tuple[NDArray[np.integer[Any]], ...]:
@@ -209,22 +222,21 @@ def _looks_at_verdicts(filters: BattleFilters) -> bool:
 def _left_verdicts(view: View, index: BattleIndex, filters: BattleFilters, rows: IntArray | slice) -> NDArray[np.bool_]:
     """(n,) which of these verdicts the filters leave."""
     judge = index.judge.of[rows]
-    left = np.ones(judge.size, bool)
     names = judge_names(view, filters.judge)
-    if filters.source == "human" and filters.judge is None:
-        left &= judge < 0
-    elif filters.source == "judge" or filters.judge is not None:
-        left &= judge >= 0
-    if names is not None:
-        left &= np.isin(judge, [code for code, name in enumerate(index.judge.names) if name in names])
+    by_judges = filters.source == "judge" or filters.judge is not None
+    people = not by_judges
+    machines = by_judges or filters.source != "human"
+    # by the code of the judge; the last one is for -1, people
+    source = np.array([*(machines and (names is None or name in names) for name in index.judge.names), people])
+    masks = [] if source.all() else [source[judge]]
     if filters.dimension is not None:
         known = index.dimension.names
-        left &= index.dimension.of[rows] == (known.index(filters.dimension) if filters.dimension in known else -2)
+        masks.append(index.dimension.of[rows] == (known.index(filters.dimension) if filters.dimension in known else -2))
     if filters.since or filters.until:
-        left &= filters.window.sees(index.created_us[rows])
+        masks.append(filters.window.sees(index.created_us[rows]))
     if filters.released:
-        left &= ~index.asking[rows]
-    return left
+        masks.append(~index.asking[rows])
+    return reduce(np.logical_and, masks) if masks else np.ones(judge.size, bool)
 
 
 def load_battle(

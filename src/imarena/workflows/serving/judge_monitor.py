@@ -15,11 +15,16 @@ from imarena.workflows.views import PREFERENCES, ByteArray, IntArray, View, Wind
 def judge_health(leaderboards: Leaderboards, *, released: bool = False, costs: bool = True) -> list[JudgeBehaviour]:
     """Every judge and dimension, by name; with `released` only votes of closed campaigns count as people's."""
     snapshot = leaderboards.snapshot()
-    made = snapshot.kept(("judges", released), lambda: _judge_health(snapshot, released=released), "lists")
+    made = health_without_costs(snapshot, released=released)
     if not costs:
         return made
     paid = leaderboards.costs.upto(snapshot.view)
     return [replace(health, cost_usd=paid[health.judge, health.dimension]) for health in made]
+
+
+def health_without_costs(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehaviour]:
+    """The same for one snapshot, without what the answers cost."""
+    return snapshot.kept(("judges", released), lambda: _judge_health(snapshot, released=released), "glances")
 
 
 def _judge_health(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehaviour]:
@@ -30,12 +35,24 @@ def _judge_health(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehavi
         if health.dimension not in voted:
             voted[health.dimension] = _majorities(snapshot.view, health.dimension, Window(released=released))
         pairs, outcome = voted[health.dimension]
-        at = np.searchsorted(pairs, decided.key)
-        at[at == pairs.size] = 0
-        met = np.flatnonzero(pairs[at] == decided.key) if pairs.size else np.zeros(0, np.int64)
-        same = outcome[at[met]] == decided.outcome[met]
-        report.append(replace(health, people_pairs=int(met.size), with_people=int(same.sum())))
+        rows, at = _met(pairs, decided.key, snapshot.view.entries.seq.size)
+        same = outcome[at] == decided.outcome[rows]
+        report.append(replace(health, people_pairs=int(rows.size), with_people=int(same.sum())))
     return report
+
+
+def _met(pairs: IntArray, keys: IntArray, outputs: int) -> tuple[IntArray, IntArray]:
+    """The rows of `keys` that are among the sorted `pairs`, and where each is there.
+
+    A judge decides millions of pairs and people some: most rows are left out by their first output alone.
+    """
+    voted = np.zeros(max(outputs, 1), bool)
+    voted[pairs >> 32] = True
+    rows = np.flatnonzero(voted[keys >> 32])
+    at = np.searchsorted(pairs, keys[rows])
+    at[at == pairs.size] = 0
+    met = pairs[at] == keys[rows] if pairs.size else np.zeros(0, bool)
+    return rows[met], at[met]
 
 
 def behaviour_of(snapshot: ViewSnapshot) -> Behaviour:

@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from imarena.core import ImarenaError
 from imarena.workflows.serving.explorer import hash_ids, index_of
-from imarena.workflows.serving.judge_monitor import behaviour_of
+from imarena.workflows.serving.judge_monitor import health_without_costs
 from imarena.workflows.serving.leaderboards import Leaderboards
 from imarena.workflows.serving.page_cache import has_index_cached
 from imarena.workflows.serving.preview_prefetch import Traffic
@@ -75,7 +75,8 @@ class ViewWarmer:
         steps: tuple[Callable[[], object], ...] = (
             lambda: view.votes,
             lambda: index_of(snapshot),
-            lambda: behaviour_of(snapshot),
+            lambda: health_without_costs(snapshot, released=False),
+            lambda: health_without_costs(snapshot, released=True),
             lambda: hash_ids(leaderboards, snapshot, goes_on),
         )
         for step in steps:
@@ -118,7 +119,8 @@ class ViewWarmer:
             yield lambda form=form: view.judgments([form])  # type: ignore[misc]
         yield lambda: index_of(snapshot)
         yield lambda: snapshot.boards.delivery
-        yield lambda: behaviour_of(snapshot)
+        yield lambda: health_without_costs(snapshot, released=False)
+        yield lambda: health_without_costs(snapshot, released=True)
         yield lambda: hash_ids(leaderboards, snapshot, self._idle)
         yield lambda: leaderboards.costs.upto(view)
 

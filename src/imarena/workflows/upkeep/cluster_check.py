@@ -52,10 +52,17 @@ class ClusterReport:
         """Machines that can be used."""
         return sum(not node.problems for node in self.nodes)
 
+    @property
+    def notes(self) -> list[str]:
+        """What the cluster as a whole lacks."""
+        if any(node.gpus for node in self.nodes):
+            return []
+        return ["No machine has a GPU: models of the extra vision run on processors there."]
+
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
         nodes = [{**node.__dict__, "facts": None if node.facts is None else node.facts.__dict__} for node in self.nodes]
-        return {**self.__dict__, "nodes": nodes, "usable": self.usable}
+        return {**self.__dict__, "nodes": nodes, "usable": self.usable, "notes": self.notes}
 
 
 def check_cluster(address: str, root: Path) -> ClusterReport:

@@ -1,7 +1,7 @@
 """Battles of a workspace as columns: people's votes, judges' verdicts in both orders, and pairs of scores."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -74,8 +74,15 @@ class BattleColumns(ColumnTable):
         return self.judge.used()
 
 
-def battles_between_named(table: BattleColumns, entries: Entries) -> BattleColumns:
-    """The battles between two named, different editors: what a board can be made from. The rest is counted."""
+def battles_between_named(table: BattleColumns, entries: Entries, editors: Collection[str] = ()) -> BattleColumns:
+    """The battles between two named, different editors: what a board can be made from. The rest is counted.
+
+    `editors`: a board of these alone; battles of others are neither kept nor counted. Empty: of all.
+    """
+    if editors:
+        names = entries.editor.names
+        chosen = np.isin(entries.editor.of, [names.index(name) for name in editors if name in names])
+        table = table.where(chosen[table.left] & chosen[table.right])
     left, right = entries.editor.of[table.left], entries.editor.of[table.right]
     unknown = (left < 0) | (right < 0)
     same = ~unknown & (left == right)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BigInteger, Connection, Select, cast
+from sqlalchemy import BigInteger, ColumnElement, Connection, Select, Table, and_, cast, or_, select
 
 IntArray = NDArray[np.int64]
 _PAGE = 50_000
@@ -81,3 +81,10 @@ def _read(held: bytearray, row: np.dtype[Any], k: int) -> IntArray:
     rows = np.frombuffer(bytes(held[: number * row.itemsize]), row)
     del held[: number * row.itemsize]
     return np.column_stack([rows[f"value_{n}"] for n in range(k)]).astype(np.int64) if number else np.zeros((0, k), int)
+
+
+def counted_before(table: Table, before_us: int) -> ColumnElement[bool]:
+    """Rows that were there before this moment and that no other row had superseded by then."""
+    later = table.alias()
+    replaced = select(later.c.id).where(later.c.supersedes == table.c.id, later.c.created_us < before_us).exists()
+    return and_(table.c.created_us < before_us, or_(table.c.superseded == 0, ~replaced))

@@ -22,7 +22,7 @@ from imarena.workflows.views.codes import (
     code_column,
 )
 from imarena.workflows.views.entries import Entries
-from imarena.workflows.views.fetch import IntArray, fetch_columns, fetch_integers, integer_pages
+from imarena.workflows.views.fetch import IntArray, counted_before, fetch_columns, fetch_integers, integer_pages
 
 _BITS = 3
 _MASK = (1 << _BITS) - 1
@@ -74,13 +74,18 @@ class JudgmentColumns(ColumnTable):
 _ARRAYS = tuple(field.name for field in fields(JudgmentColumns) if field.name != "forms")
 
 
-def read_judgments(connection: Connection, form: Form, entries: Entries, *, after: int, upto: int) -> JudgmentColumns:
-    """The judgments of one form that nothing superseded, with `seq` above `after` and up to `upto`."""
+def read_judgments(
+    connection: Connection, form: Form, entries: Entries, *, after: int, upto: int, before_us: int | None = None
+) -> JudgmentColumns:
+    """The judgments of one form that nothing superseded, with `seq` above `after` and up to `upto`.
+
+    With `before_us`, those that were there before this moment and that nothing had superseded by then.
+    """
     # the few that came after a view was made are found by their number, all of a form by its index
     owner: Any = judgments.c.form_id + 0 if after else judgments.c.form_id
     where = (
         owner == form.form_id,
-        judgments.c.superseded == 0,
+        judgments.c.superseded == 0 if before_us is None else counted_before(judgments, before_us),
         judgments.c.seq > after,
         judgments.c.seq <= upto,
     )

@@ -5,12 +5,14 @@ exports all read a view.
 """
 
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +63,8 @@ class Window:
 
 
 EVERYTHING = Window()
+_LAST_ENTRIES: "WeakKeyDictionary[object, tuple[tuple[int, int], weakref.ref[Entries]]]" = WeakKeyDictionary()
+"""The newest entries of each open store, and up to which item and output they go, while a view holds them."""
 
 
 def _midnight(day: str) -> datetime:
@@ -106,11 +110,11 @@ class View:
         marks: Watermarks | None = None,
         cache: ColumnCache | None = None,
         *,
-        forms_until: str | None = None,
+        until: str | None = None,
     ) -> None:
-        """`forms_until`: the versions of judges count that were the newest at the end of this day (YYYY-MM-DD)."""
+        """`until`: what counted at the end of this day (YYYY-MM-DD), though it was replaced or taken back since."""
         self.workspace = workspace
-        self._forms_until = forms_until
+        self._before_us = None if until is None else microseconds(_midnight(until) + timedelta(days=1))
         self.cache = cache or workspace.columns
         self.marks = marks or read_watermarks(workspace)
         self.recent = self.count_recent(self.marks.judgments)
@@ -135,8 +139,17 @@ class View:
 
     @cached_property
     def entries(self) -> Entries:
-        """Items and outputs."""
-        return self._read_once("entries", read_entries)
+        """Items and outputs; views of the same records share them."""
+        return self._read_once("entries", self._shared_entries)
+
+    def _shared_entries(self, connection: Connection) -> Entries:
+        upto = (self.marks.items, self.marks.outputs)
+        known_upto, known = _LAST_ENTRIES.get(self.workspace.store, (None, None))
+        entries = known() if known is not None and known_upto == upto else None
+        if entries is None:
+            entries = read_entries(connection)
+            _LAST_ENTRIES[self.workspace.store] = upto, weakref.ref(entries)
+        return entries
 
     @cached_property
     def item_columns(self) -> ItemColumns:
@@ -152,13 +165,12 @@ class View:
     def forms(self) -> JudgeForms:
         """The forms of all judges, and which count."""
         with reading(self.workspace.store.engine) as connection:
-            end = _midnight(self._forms_until) + timedelta(days=1) if self._forms_until else None
-            return read_forms(connection, None if end is None else microseconds(end))
+            return read_forms(connection, self._before_us)
 
     @cached_property
     def votes(self) -> VoteColumns:
         """All votes, each with the reason why it does not count."""
-        return self._read_once("votes", lambda connection: read_votes(connection, self.entries.at))
+        return self._read_once("votes", lambda connection: read_votes(connection, self.entries.at, self._before_us))
 
     @cached_property
     def asking(self) -> frozenset[str]:
@@ -174,7 +186,13 @@ class View:
     def _of(self, form: Form) -> JudgmentColumns:
         with self._reading:
             columns = self._by_form.get(form.form_id)
-            if columns is None:
+            if columns is None and self._before_us is not None:
+                with reading(self.workspace.store.engine) as connection:
+                    columns = read_judgments(
+                        connection, form, self.entries, after=0, upto=self.marks.judgments, before_us=self._before_us
+                    )
+                self._by_form[form.form_id] = columns
+            elif columns is None:
                 cached = read_judgments_cached(self, form)
                 with reading(self.workspace.store.engine) as connection:
                     if cached is None:
@@ -192,7 +210,10 @@ class View:
         return self._read_once("verdicts", self._count_verdicts)
 
     def _count_verdicts(self, connection: Connection) -> Counter[int]:
-        forms = [form.form_id for form in self.forms.counting()]
+        counting = self.forms.counting()
+        if self._before_us is not None:
+            return Counter({form.form_id: int(self._of(form).ok.sum()) for form in counting})
+        forms = [form.form_id for form in counting]
         read = {form_id: int(self._by_form[form_id].ok.sum()) for form_id in forms if form_id in self._by_form}
         return Counter({**read, **count_live(connection, [form for form in forms if form not in read], ok=True)})
 

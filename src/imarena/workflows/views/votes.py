@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, select, true
 
-from imarena.core import TESTS_OF_RATERS
+from imarena.core import TESTS_OF_RATERS, moment_text
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
 from imarena.workflows.views.codes import (
     PREFERENCES,
@@ -20,7 +21,7 @@ from imarena.workflows.views.codes import (
     code_column,
     encode_names,
 )
-from imarena.workflows.views.fetch import IntArray, fetch_columns
+from imarena.workflows.views.fetch import IntArray, counted_before, fetch_columns
 
 
 class Reason(StrEnum):
@@ -81,8 +82,17 @@ class VoteColumns(ColumnTable):
         return {reason.value: number for reason, number in zip(REASONS, numbers, strict=True) if reason and number}
 
 
-def read_votes(connection: Connection, at: Callable[[IntArray], CodeArray]) -> VoteColumns:
-    """Read them all, and decide which count. `at` gives the places of outputs by their `seq`."""
+def read_votes(
+    connection: Connection, at: Callable[[IntArray], CodeArray], before_us: int | None = None
+) -> VoteColumns:
+    """Read them all, and decide which count. `at` gives the places of outputs by their `seq`.
+
+    With `before_us`, those that were cast before this moment, and which of them counted then.
+    """
+    there: Any = true() if before_us is None else votes.c.created_us < before_us
+    gone: Any = votes.c.superseded
+    if before_us is not None:
+        gone = case((counted_before(votes, before_us), 0), else_=1)
     columns = fetch_columns(
         connection,
         select(
@@ -97,10 +107,11 @@ def read_votes(connection: Connection, at: Callable[[IntArray], CodeArray]) -> V
             assignments.c.probability,
             votes.c.created_us,
             votes.c.retracted,
-            votes.c.superseded,
+            gone,
             votes.c.created_at,
         )
         .select_from(votes.outerjoin(assignments, assignments.c.id == votes.c.assignment_id))
+        .where(there)
         .order_by(votes.c.seq),
     )
     seq, rater, left, right, preference, dimension, purpose, campaign, probability, created = columns[:10]
@@ -118,7 +129,8 @@ def read_votes(connection: Connection, at: Callable[[IntArray], CodeArray]) -> V
         reason=np.zeros(len(seq), np.int8),
     )
     return replace(
-        all_votes, reason=_reasons(all_votes, columns[10], columns[11], columns[12], _exclusions(connection))
+        all_votes,
+        reason=_reasons(all_votes, columns[10], columns[11], columns[12], _exclusions(connection, before_us)),
     )
 
 
@@ -137,10 +149,14 @@ def _reasons(
     return reason
 
 
-def _exclusions(connection: Connection) -> dict[str, str]:
-    """Raters whose votes do not count, with the moment from which on ("" for all)."""
+def _exclusions(connection: Connection, before_us: int | None) -> dict[str, str]:
+    """Raters whose votes do not count, or did not at a moment, with the moment from which on ("" for all)."""
     query = select(exclusions.c.rater_id, func.min(func.coalesce(exclusions.c.since, "")))
-    rows = connection.execute(query.where(exclusions.c.lifted_at.is_(None)).group_by(exclusions.c.rater_id))
+    excluded: Any = exclusions.c.lifted_at.is_(None)
+    if before_us is not None:
+        moment = moment_text(datetime.fromtimestamp(before_us // 1_000_000, UTC))
+        excluded = (exclusions.c.created_at < moment) & (excluded | (exclusions.c.lifted_at >= moment))
+    rows = connection.execute(query.where(excluded).group_by(exclusions.c.rater_id))
     return dict(rows.tuples().all())
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,7 @@ def shown(right: Image.Image | None = None) -> Exhibit:
 
 def test_the_likeness_is_the_models_and_is_part_of_the_evidence(folder: Path) -> None:
     judge = make({"model": str(folder), "device": "cpu", "ocr": "never"})
+    assert (pickle.loads(pickle.dumps(judge)).params, judge.traits.gpus) == (judge.params, 1)  # noqa: S301  # our own
     verdict = asyncio.run(judge.judge(shown()))
     assert verdict.status is Status.OK
     checks = verdict.reasons["checks"]

@@ -1,6 +1,7 @@
 """CLIP_dir: captions of an edit, and the cosine of two differences on a tiny random CLIP."""
 
 import asyncio
+import pickle
 from importlib import import_module
 from pathlib import Path
 
@@ -54,6 +55,7 @@ def test_the_score_is_the_cosine_of_the_two_directions(tmp_path: Path) -> None:
     torch.manual_seed(0)
     folder = make_clip(tmp_path / "clip")
     judge = make({"model": str(folder), "device": "cpu"}, None)
+    assert (pickle.loads(pickle.dumps(judge)).params, judge.traits.gpus) == (judge.params, 1)  # noqa: S301  # our own
     images = [noise(seed, 40, 40) for seed in range(3)]
     plan = ObjectPlan(objects=(), turns=(RED, GREEN))
     base, first, second = map(encode_pixels, images)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import math
+import pickle
 import shutil
 from importlib import import_module
 from pathlib import Path
@@ -59,6 +60,15 @@ def test_clip_scores_are_cosines_of_the_models_features(clip_folder: Path) -> No
     assert other.scores["cosine"] != pytest.approx(cosine, abs=1e-6), "the text counts"
     long = asyncio.run(judge.judge(exhibit(instruction="make it green " * 200)))
     assert long.status is Status.OK
+
+
+def test_a_judge_goes_to_a_worker_with_a_gpu(clip_folder: Path) -> None:
+    judge = make_clipscore({"model": str(clip_folder)}, None)
+    there = pickle.loads(pickle.dumps(judge))  # noqa: S301  # our own
+    assert judge.traits.gpus == 1
+    assert there.params == judge.params
+    shown = exhibit(instruction="make it green")
+    assert asyncio.run(there.judge(shown)).score == asyncio.run(judge.judge(shown)).score
 
 
 def noisy(seed: int) -> bytes:
@@ -187,6 +197,7 @@ def test_editreward_gives_means_and_uncertainties(reward_folder: Path, token: st
         {"model": str(reward_folder), "token": token, "questions": ["is it good <unk> ", "how good is {instruction} "]},
         None,
     )
+    assert (pickle.loads(pickle.dumps(judge)).params, judge.traits.gpus) == (judge.params, 1)  # noqa: S301  # our own
     shown = Exhibit("make it green", left=noisy(1), sources=(noisy(2),))
     verdict = asyncio.run(judge.judge(shown))
     assert verdict.status is Status.OK

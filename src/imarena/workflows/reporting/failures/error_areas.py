@@ -31,6 +31,8 @@ def error_areas(view: View) -> ErrorAreas:
     shares: list[float] = []
     empty = full = 0
     marked = list(_marked(view))
+    if not marked:
+        return ErrorAreas((), 0, 0)
     outputs = {output for output, _ in marked}
     images = {
         output.output_id: output.image

@@ -77,7 +77,11 @@ def paper_sections(data: PaperData) -> Iterator[Section]:
             "paper", "table or figure", Column("title", wrap=True), Column("not available: it needs", wrap=True),
             Column("command", wrap=True),
         )  # fmt: skip
-        yield Section("Tables of the papers that need more data", tables=(Table(head, rows),))
+        text = (
+            f"This workspace has no data for {len(missing)} of {len(paper_entries())} groups of tables and figures of "
+            "the papers. Each row states what is missing and the command that makes it."
+        )
+        yield Section("Tables of the papers that need more data", (text,), tables=(Table(head, rows),))
 
 
 def _section(paper: str, blocks: list[tuple[PaperEntry, Block]]) -> Section:

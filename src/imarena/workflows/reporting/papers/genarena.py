@@ -20,7 +20,7 @@ from imarena.workflows.studies import (
     read_aligned_columns,
     verdict_tables,
 )
-from imarena.workflows.views import AT
+from imarena.workflows.views import AT, WHOLE
 
 POINTWISE, PAIRWISE = "pointwise", "pairwise"
 
@@ -79,10 +79,13 @@ def judge_consistency(data: PaperData) -> Block:
 
 
 def judge_confusion(data: PaperData) -> Block:
-    """Table 5: what people and each judge say on the same battles, as `imarena align` prints it."""
+    """Table 5: what people and each judge of the whole say on the same battles, as `imarena align` prints it."""
     options = AlignOptions(rounds=0)
+    judges = sorted({form.judge for form in data.view.forms.counting(data.judges or None, WHOLE)})
+    if not judges:
+        return NOTHING
     try:
-        aligned = align_columns(read_aligned_columns(data.workspace, data.judges, options), options)
+        aligned = align_columns(read_aligned_columns(data.workspace, judges, options), options)
     except UserError:
         return NOTHING
     tables = verdict_tables(aligned.verdicts, ()) if aligned.verdicts else []

@@ -1,0 +1,53 @@
+"""Masks over all battles give what looking at each battle gives."""
+
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from imarena.workflows.serving import explorer
+from imarena.workflows.serving.battle_index import BattleIndex
+from imarena.workflows.serving.explorer import _numbers
+from imarena.workflows.serving.judge_monitor import _met
+from imarena.workflows.views import Names, ReadPosition
+
+NOTHING = np.zeros(0, np.int64)
+
+
+def index(start: Any) -> BattleIndex:
+    """Pairs with these verdicts; nothing else of them matters here."""
+    names = Names(NOTHING.astype(np.int32), ())
+    return BattleIndex(
+        left=np.zeros(len(start) - 1, np.int32), right=np.zeros(len(start) - 1, np.int32), named=NOTHING, start=start,
+        outcome=NOTHING.astype(np.int8), judge=names, dimension=names, created_us=NOTHING, asking=NOTHING.astype(bool),
+        forms=(), outputs=NOTHING, voted="", seen=cast(ReadPosition, None),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("repeated", [0.0, 0.1, 0.9])
+def test_a_pair_is_kept_with_any_of_its_verdicts(repeated: float) -> None:
+    random = np.random.default_rng(3)
+    sizes = 1 + (random.random(500) < repeated) * random.integers(1, 4, 500)
+    start = np.append(0, np.cumsum(sizes)).astype(np.int64)
+    for share in (0.0, 0.3, 1.0):
+        verdicts = random.random(int(start[-1])) < share
+        expected = [bool(verdicts[begin:end].any()) for begin, end in pairwise(start)]
+        assert index(start).has_any(verdicts).tolist() == expected
+
+
+def test_the_numbers_of_a_mask_do_not_depend_on_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    mask = np.random.default_rng(4).random(1_000) < 0.4
+    monkeypatch.setattr(explorer, "_PART", 64)
+    assert _numbers(mask).tolist() == np.flatnonzero(mask).tolist()
+    assert _numbers(mask[:0]).tolist() == []
+
+
+def test_pairs_that_people_voted_on_are_found() -> None:
+    random = np.random.default_rng(5)
+    keys = random.integers(0, 30, 400) << 32 | random.integers(0, 30, 400)
+    for pairs in (np.unique(random.choice(keys, 40)), NOTHING, np.array([(29 << 32) + 99])):
+        rows, at = _met(pairs, keys, 30)
+        known = pairs.tolist()
+        assert rows.tolist() == [row for row, key in enumerate(keys.tolist()) if key in known]
+        assert pairs[at].tolist() == keys[rows].tolist()
