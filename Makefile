@@ -12,7 +12,7 @@ SPREAD := -n $(WORKERS) --dist worksteal  # the tests of one file in several pro
 export PYTHONDONTWRITEBYTECODE :=
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo serve pictures test test-browser test-slow test-fuzz test-fuzz-slow test-all lint types imports check check-web docs web browser wheel wheel-demo bench clean
+.PHONY: help demo serve pictures test test-browser test-slow test-fuzz test-fuzz-slow test-all test-torch test-ray lint types imports check check-web docs web browser wheel wheel-demo bench clean
 help:
 	@echo 'make demo      the whole path on the bundled benchmark, offline; ends with the address of its report'
 	@echo 'make serve     the same, then vote and look in a browser'
@@ -103,8 +103,13 @@ test-fuzz: $(VENV)/.dev $(STATIC)
 test-fuzz-slow: $(VENV)/.dev $(STATIC)
 	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and slow' tests/fuzz
 
-test-all: $(FULL)/.full
-	$(FULL)/bin/python -m pytest -m 'torch or ray'
+test-all: test-torch test-ray
+
+test-torch: $(FULL)/.full
+	$(FULL)/bin/python -m pytest $(PYTEST) -m 'torch and not ray'
+
+test-ray: $(FULL)/.full
+	$(FULL)/bin/python -m pytest --ignore tests/fuzz -m ray
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
