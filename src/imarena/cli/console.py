@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
@@ -47,6 +48,12 @@ class Session:
 def session(context: typer.Context) -> Session:
     """The session of a running command."""
     return context.find_object(Session) or Session(workspace=Path(), json=False)
+
+
+def program(context: typer.Context) -> str:
+    """`imarena`, with the workspace of this session: the start of a next step that a message prints."""
+    root = session(context).workspace
+    return "imarena" if root == Path() else f"imarena -w {quote(str(root))}"
 
 
 def stderr() -> Console:

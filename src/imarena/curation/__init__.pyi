@@ -2,7 +2,7 @@ from .brief import CurationRequest as CurationRequest
 from .brief import read_brief as read_brief
 from .candidate_record import CandidateRecord as CandidateRecord
 from .checks import MEASURED as MEASURED
-from .conditions import condition_words as condition_words
+from .conditions import describe_seen as describe_seen
 from .datasheet import Datasheet as Datasheet
 from .datasheet import summarise_items as summarise_items
 from .fingerprint import Fingerprint as Fingerprint
@@ -25,10 +25,10 @@ from .mind import RuleMind as RuleMind
 from .near_duplicates import DuplicateIndex as DuplicateIndex
 from .near_duplicates import HashTable as HashTable
 from .near_duplicates import NearDuplicate as NearDuplicate
-from .perception import PERCEPTION_VERSION as PERCEPTION_VERSION
 from .perception import Perception as Perception
 from .perception import make_caption as make_caption
 from .perception import perceive as perceive
+from .perception import perception_version as perception_version
 from .perception import read_perception as read_perception
 from .repair import assess_image as assess_image
 from .repair import crop_image as crop_image

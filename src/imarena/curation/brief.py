@@ -12,6 +12,10 @@ RequirementKind = Literal["thing", "colour", "condition", "text", "several", "ab
 _SHADE = re.compile(r"\b(?:light|dark|bright|pale|deep)\b")
 _PLACEHOLDER = re.compile(r"\bq\d+q\b")
 """What the reader puts in the place of quoted words."""
+_PART_OF_NEW = re.compile(
+    r"\bin an? (.+?) (?:to|on|onto|into|at|beside|behind|above|under|near|next to|in front of) the\b"
+)
+"""`a hiker in a red jacket to the path`: part of what is added, and not a place."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +99,11 @@ def _of_edit(edit: Edit, *, inserts: bool) -> list[Requirement]:
     new = set(_things(edit.value)) if edit.kind in (EditKind.ADD, EditKind.REPLACE, EditKind.COUNT) else set()
     if adds:
         new |= set(_things(edit.target)) | (set(_things(edit.clause)) if edit.kind is not EditKind.ADD else set())
-    quoted = {word for text in (edit.text, edit.old_text) for word in _things(text)}
+    other = {word for text in (edit.text, edit.old_text) for word in _things(text)}
+    if adds and (part := _PART_OF_NEW.search(edit.clause)):
+        other |= set(_things(part[1]))
     named = _things(edit.target) if edit.target and not adds else ()
-    named = tuple(thing for thing in named or _things(edit.clause) if thing not in new | quoted)
+    named = tuple(thing for thing in named or _things(edit.clause) if thing not in new | other)
     requirements = [Requirement("thing", thing) for thing in named]
     for phrase in things_in(edit.clause):
         bare = _bare(phrase)

@@ -57,7 +57,7 @@ _LONGEST_TEXT = 2000
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS images (
   key TEXT PRIMARY KEY, address TEXT NOT NULL, stamp TEXT NOT NULL, title TEXT, text TEXT, described TEXT,
-  shows TEXT, licence TEXT, licence_url TEXT, creator TEXT, page TEXT);
+  described_by TEXT, shows TEXT, licence TEXT, licence_url TEXT, creator TEXT, page TEXT);
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(title, text, tokenize = 'porter unicode61');
 """
 _FORGET_WORDS = "DELETE FROM words WHERE rowid = (SELECT rowid FROM images WHERE key = ?)"
@@ -103,14 +103,23 @@ class LocalLibrary:
     """An index over a folder or Parquet file. It lies in `index`, and only what changed is read again."""
 
     def __init__(
-        self, path: Path, index: Path, *, licence: str = "", name: str = "local", embedder: TextEmbedder | None = None
+        self,
+        path: Path,
+        index: Path,
+        *,
+        licence: str = "",
+        name: str = "local",
+        tools: str = "unnamed tools",
+        embedder: TextEmbedder | None = None,
     ) -> None:
+        """`tools` names what describes images, with versions: others look at every image again."""
         if not path.exists():
             raise UserError(f"There is no folder or file {path}.", hint="Check the path of the library.")
         self._path = path
         self._index = index
         self._licence = licence
         self._name = name
+        self._tools = tools
         index.parent.mkdir(parents=True, exist_ok=True)
         self._parquet: dict[str, list[bytes | None]] = {}
         self._skipped = CauseTally()
@@ -120,13 +129,13 @@ class LocalLibrary:
         """Bring the index up to date. A kill loses at most one description."""
         self._skipped = CauseTally()
         with self._connection() as connection:
-            rows = connection.execute("SELECT key, stamp, described FROM images").fetchall()
-            known = {row["key"]: (row["stamp"], bool(row["described"])) for row in rows}
+            rows = connection.execute("SELECT key, stamp, described_by FROM images").fetchall()
+            known = {row["key"]: (row["stamp"], row["described_by"]) for row in rows}
             entries = list(self._entries())
             for at, entry in enumerate(entries):
                 wanted = describe is not None and (len(entries) <= LOOK_UP_TO or not entry.has_text)
-                stamp, described = known.get(entry.key, ("", False))
-                if stamp != entry.stamp or (wanted and not described):
+                stamp, tools = known.get(entry.key, ("", ""))
+                if stamp != entry.stamp or (wanted and tools != self._tools):
                     self._write(connection, entry, describe if wanted else None)
                     if wanted:  # looking at an image takes a second: a kill must not lose it
                         connection.commit()
@@ -151,7 +160,9 @@ class LocalLibrary:
     def source(self) -> ImageSource:
         """The library behind the port of sources."""
         with self._connection() as connection:
-            rows = connection.execute("SELECT key, stamp, text, shows, licence FROM images ORDER BY key").fetchall()
+            rows = connection.execute(
+                "SELECT key, stamp, text, shows, licence, described_by FROM images ORDER BY key"
+            ).fetchall()
         embedding = [self._vectors.version] if self._vectors is not None else []
         identity = content_id("library", self._name, self._licence, [list(row) for row in rows], *embedding)
         return ImageSource(self._name, self._search, self._load, identity)
@@ -284,8 +295,9 @@ class LocalLibrary:
             yield _entry(f"{name}#{at}", f"{name}#{at}", stamp, fields, "")
 
     def _write(self, connection: sqlite3.Connection, entry: LibraryEntry, describe: DescribeImage | None) -> None:
-        described = ""
+        described, tools = "", ""
         if describe is not None:
+            tools = self._tools
             try:
                 described = describe(self._read(entry.address))
             except (OSError, UserError):  # not an image: the run reports it when it looks at it
@@ -295,8 +307,8 @@ class LocalLibrary:
         name = "" if is_file_name(entry.title, entry.key) else path_words(entry.key)
         connection.execute(_FORGET_WORDS, (entry.key,))
         row = connection.execute(
-            "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (entry.key, entry.address, entry.stamp, entry.title, entry.text, described, *fields.values()),
+            "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (entry.key, entry.address, entry.stamp, entry.title, entry.text, described, tools, *fields.values()),
         )
         connection.execute(
             "INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)",

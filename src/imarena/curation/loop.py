@@ -102,7 +102,7 @@ class CurationLoop:
             if number < limit:
                 self._memory.append(await self._reflect(number, empty))
         least = least_long_side(settings, brief.needs)
-        why = explain_shortage(tuple(self._records.values()), settings.pool, number, least)
+        why = explain_shortage(tuple(self._records.values()), settings.pool, number, least, brief.request.task)
         return self._result(chosen, number, why)
 
     # ------------------------------------------------------------------ one step each

@@ -20,7 +20,8 @@ from imarena.vision import (
     saliency,
 )
 
-PERCEPTION_VERSION = "1"
+_VERSION = "1"
+_TOOLS = ("objects", "faces", "words")
 _SIDE = 1024
 """Tools look at a copy of at most this long side; only compression blocks are measured at the image's own size."""
 _SURE = 0.5
@@ -89,6 +90,11 @@ def read_perception(value: Any) -> Perception:
     return Perception(**{**value, "things": things, "words": words, "colours": colours})
 
 
+def perception_version() -> str:
+    """Changes with any tool whose answers a perception holds."""
+    return "; ".join([_VERSION, *(f"{PICTURE_TOOLS[name].tool} {PICTURE_TOOLS[name].version()}" for name in _TOOLS)])
+
+
 def perceive(pixels: NDArray[np.uint8]) -> Perception:
     """Ask every bundled tool about an image, sRGB, shape (height, width, 3). Some 0.5 to 1 s on one core."""
     height, width = pixels.shape[:2]
@@ -97,7 +103,7 @@ def perceive(pixels: NDArray[np.uint8]) -> Perception:
     names = basic_names(rgb)
     quality = measure_quality(frame_of(Image.fromarray(pixels)))
     light = np.asarray(cv2.cvtColor(rgb, cv2.COLOR_RGB2LAB)[..., 0], np.float32)
-    seen: dict[str, Any] = {name: PICTURE_TOOLS[name].look(small) for name in ("objects", "faces", "words")}
+    seen: dict[str, Any] = {name: PICTURE_TOOLS[name].look(small) for name in _TOOLS}
     faces = sum(1 for box in seen["faces"]["boxes"] if box["score"] >= _SURE + 0.3)
     return Perception(
         width, height, _things(seen["objects"], names), faces, _words(seen["words"]), _shares(names),
@@ -169,17 +175,21 @@ def _blur(light: NDArray[np.float32]) -> float:
 def make_caption(seen: Perception, title: str = "", text: str = "") -> str:
     """A dense caption without a model: what the source states, then things, text, colours, light and sharpness."""
     parts = [part.strip().rstrip(".") for part in (title, text) if part.strip()]
+    return ". ".join([*parts, *seen_parts(seen), ", ".join(_looks(seen)).capitalize()]) + "."
+
+
+def seen_parts(seen: Perception) -> list[str]:
+    """Things, faces, text and colours, each as a phrase."""
     counts = Counter(thing.label for thing in seen.things)
     listed = [_thing_phrase(label, number, seen) for label, number in counts.items()]
-    parts.append(f"Shows {', '.join(listed)}" if listed else "No everyday object was detected")
+    parts = [f"Shows {', '.join(listed)}" if listed else "No everyday object was detected"]
     if seen.faces:
         parts.append(counted(seen.faces, "face"))
     if seen.words:
         parts.append("Text: " + "; ".join(line.text for line in seen.words[:6]))
     if seen.colours:
         parts.append("Colours: " + ", ".join(name for name, _ in seen.colours[:4]))
-    parts.append(", ".join(_looks(seen)).capitalize())
-    return ". ".join(parts) + "."
+    return parts
 
 
 def _thing_phrase(label: str, number: int, seen: Perception) -> str:

@@ -7,7 +7,9 @@ from imarena.curation.candidate_record import CandidateRecord
 from imarena.curation.scoring import ImageScore
 
 
-def explain_shortage(records: Sequence[CandidateRecord], pool: int, rounds: int, long_side: int) -> str:
+def explain_shortage(
+    records: Sequence[CandidateRecord], pool: int, rounds: int, long_side: int, task: str | None = None
+) -> str:
     """One sentence for a person. `long_side` is the least long side in pixels that the checks asked for."""
     if not records:
         return f"no query found an image in {counted(rounds, 'round')}"
@@ -19,13 +21,13 @@ def explain_shortage(records: Sequence[CandidateRecord], pool: int, rounds: int,
     copies = [record for record in records if record.outcome == "duplicate" and record.score is not None]
     verb = "was chosen" if copies and not chosen else "were chosen" if copies else "reached the threshold"
     why = f"only {chosen} of {pool} images {verb}" if chosen else f"no image {verb}"
-    parts = [f"{why} in {counted(rounds, 'round')}", _best_other(records)]
+    parts = [f"{why} in {counted(rounds, 'round')}", _best_other(records, task)]
     if small:
         parts.append(f"{small} of {counted(len(records), 'candidate')} {'is' if small == 1 else 'are'} {advice}")
     return "; ".join(parts)
 
 
-def _best_other(records: Sequence[CandidateRecord]) -> str:
+def _best_other(records: Sequence[CandidateRecord], task: str | None) -> str:
     """The best candidate that was not chosen, and why it was not."""
     others = [record for record in records if record.outcome in ("below", "duplicate") and record.score is not None]
     if not others:
@@ -37,4 +39,5 @@ def _best_other(records: Sequence[CandidateRecord]) -> str:
     if best.outcome == "duplicate":
         return f"{scores} but is a {best.reason}"
     lacks = ImageScore(best.score or 0.0, best.parts).missing
-    return f"{scores} and lacks {', '.join(lacks)}" if lacks else scores
+    why = f" (for the task {task})" if task and any(name.startswith("condition: ") for name in lacks) else ""
+    return f"{scores} and lacks {', '.join(lacks)}{why}" if lacks else scores

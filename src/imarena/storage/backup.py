@@ -11,7 +11,17 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, insert, inspect, literal, select, text, tuple_
 
-from imarena.core import FILE_NAME, VERSION, InvalidImage, Progress, UserError, load_settings, sha256_hex, write_whole
+from imarena.core import (
+    FILE_NAME,
+    VERSION,
+    InvalidImage,
+    Progress,
+    StoreError,
+    UserError,
+    load_settings,
+    sha256_hex,
+    write_whole,
+)
 from imarena.core.records import now
 from imarena.storage import migrate, schema
 from imarena.storage.blob_store import FOLDER, BlobStore, open_blobs
@@ -53,7 +63,7 @@ def backup(workspace: Workspace, target: Path, *, progress: Progress | None = No
         sha256 = row["sha256"]
         if store.size(sha256) == row["size_bytes"]:
             continue
-        if not _copy_blob(workspace.blobs, store, sha256):
+        if not copy_blob(workspace.blobs, store, sha256):
             missing.append(sha256)
     manifest = {
         "imarena": VERSION,
@@ -149,21 +159,16 @@ def _restore_blobs(snapshot: Path, store: BlobStore, progress: Progress | None) 
     for done, sha256 in enumerate(rows):
         if progress and done % 50 == 0:
             progress("blobs", done, len(rows))
-        if not _copy_blob(pictures, store, sha256):
+        if not copy_blob(pictures, store, sha256):
             missing.append(sha256)
     return len(rows), missing
 
 
-def _copy_blob(source: BlobStore, target: BlobStore, sha256: str) -> bool:
+def copy_blob(source: BlobStore, target: BlobStore, sha256: str) -> bool:
     """Copy a blob; False where it is missing or damaged, or was withdrawn there: then nothing is written."""
-    if source.size(sha256) is None:
-        return False
-    data = source.get(sha256)
-    if sha256_hex(data) != sha256:
-        return False
     try:
-        target.put(data)
-    except InvalidImage:
+        target.put(source.get(sha256))
+    except (StoreError, InvalidImage):
         return False
     return True
 

@@ -12,6 +12,15 @@ from pathlib import Path
 from imarena.core import InvalidImage, StoreError, sha256_hex
 
 
+def check_bytes(data: bytes, sha256: str, place: str) -> bytes:
+    """The bytes, where they are those of the hash: 0.2 ms for an image of 350 KB, and no verdict on another image."""
+    if sha256_hex(data) != sha256:
+        raise StoreError(
+            f"The image {sha256} has other bytes in {place} than were stored. Run 'imarena verify --deep'."
+        )
+    return data
+
+
 class Blobs:
     """A folder of blobs. Safe for many processes at once."""
 
@@ -58,7 +67,10 @@ class Blobs:
         return True
 
     def get(self, sha256: str) -> bytes:
-        """The bytes of a blob; raises `StoreError` where it is missing."""
+        """The bytes of a blob; raises `StoreError` where it is missing, or where other bytes are there."""
+        return check_bytes(self._read(sha256), sha256, self.place)
+
+    def _read(self, sha256: str) -> bytes:
         try:
             return self.path(sha256).read_bytes()
         except FileNotFoundError:
@@ -85,7 +97,7 @@ class Blobs:
 
     def digest(self, sha256: str) -> str:
         """The hash of what is really there."""
-        return sha256_hex(self.get(sha256))
+        return sha256_hex(self._read(sha256))
 
     def remove(self, sha256: str) -> bool:
         """Delete the bytes; True where there were any."""

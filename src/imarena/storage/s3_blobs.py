@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core import InvalidImage, MissingExtra, StorageFailed, StoreError, UserError, first_line, sha256_hex
+from imarena.storage.blobs import check_bytes
 
 YOUNG_S = 1800.0
 """An object younger than this is left as it is when it is stored again: `gc` leaves it alone for an hour."""
@@ -51,8 +52,8 @@ class S3Blobs:
         return sha256
 
     def get(self, sha256: str) -> bytes:
-        """The bytes of a blob; raises `StoreError` where it is missing."""
-        return self._read(sha256)
+        """The bytes of a blob; raises `StoreError` where it is missing, or where other bytes are there."""
+        return check_bytes(self._read(sha256), sha256, self.place)
 
     def head(self, sha256: str, count: int) -> bytes:
         """The first bytes of a blob."""
@@ -70,7 +71,7 @@ class S3Blobs:
 
     def digest(self, sha256: str) -> str:
         """The hash of what is really there."""
-        return sha256_hex(self.get(sha256))
+        return sha256_hex(self._read(sha256))
 
     def remove_older(self, sha256: str, moment: float) -> int | None:
         """Delete a blob that nobody stored since `moment`; its size, or None where it stays."""

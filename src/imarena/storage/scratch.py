@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from imarena.core import FILE_NAME, UserError
-from imarena.storage.backup import dump_database, settings_with_blobs, settings_with_url
+from imarena.storage.backup import copy_blob, dump_database, settings_with_blobs, settings_with_url
 from imarena.storage.blob_store import FOLDER
 from imarena.storage.blobs import Blobs
 from imarena.storage.database import connect, sqlite_url
@@ -41,7 +41,7 @@ def copy_workspace(workspace: Workspace, to: Path) -> Workspace:
         if isinstance(workspace.blobs, Blobs):
             _link(workspace.blobs.path(sha256), copies.path(sha256))
         else:
-            copies.put(workspace.blobs.get(sha256))
+            copy_blob(workspace.blobs, copies, sha256)
     settings = settings_with_blobs((workspace.root / FILE_NAME).read_text(encoding="utf-8"), "")
     (to / FILE_NAME).write_text(settings_with_url(settings, ""), encoding="utf-8")
     return open_workspace(to)

@@ -116,6 +116,8 @@ def test_a_damaged_picture_is_reported_with_its_records(stored: Workspace) -> No
     assert output.image is not None
     damage(stored.blobs, item.sources[0].sha256, bytes(item.sources[0].size_bytes))
     damage(stored.blobs, output.image.sha256, None)
+    with pytest.raises(StoreError, match="other bytes"):
+        stored.load(item.sources[0])
     assert [finding.kind for finding in verify(stored)] == ["missing_blob"]
     missing, changed = verify(stored, deep=True)
     assert (missing.kind, missing.subject) == ("missing_blob", output.image.sha256)

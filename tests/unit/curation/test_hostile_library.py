@@ -112,3 +112,23 @@ def test_a_table_without_file_names_is_an_error(tmp_path: Path, cat: bytes) -> N
         built(tmp_path / "photos", tmp_path / "index.db")
     with pytest.raises(UserError, match="no folder or file"):
         LocalLibrary(tmp_path / "gone", tmp_path / "index.db")
+
+
+def test_other_tools_look_again_and_make_another_library(tmp_path: Path, cat: bytes) -> None:
+    """What the tools see is searched: with other tools, a run must not take the answers of earlier searches."""
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "a.jpg").write_bytes(cat)
+
+    def identity(tools: str, words: str) -> str:
+        library = LocalLibrary(tmp_path / "photos", tmp_path / "index.db", tools=tools)
+        library.build((lambda _: words) if words else None)
+        return library.source().identity
+
+    plain = identity("detector 1", "")
+    first = identity("detector 1", "a cat")
+    assert identity("detector 1", "a dog") == first, "the same tools are not asked again"
+    assert identity("detector 2", "") == first, "without --describe nobody looks, and what was seen stays"
+    second = identity("detector 2", "a lion")
+    assert len({plain, first, second}) == 3
+    (image,) = LocalLibrary(tmp_path / "photos", tmp_path / "index.db").images()
+    assert image.seen == "a lion"

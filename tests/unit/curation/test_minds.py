@@ -156,3 +156,11 @@ def test_rules_leave_other_languages_to_a_person_and_a_model_plans_them(instruct
     assert asked == []
     assert "no query found an image" in run(ChatMind(Replies({"queries": [{"text": "a cat"}]}), "m")).review
     assert asked == ["a cat"]
+
+
+def test_what_the_added_thing_wears_need_not_be_in_the_image() -> None:
+    def things(instruction: str) -> tuple[str, ...]:
+        return read_brief(CurationRequest("a", instruction)).things
+
+    assert things("Add a hiker in a red jacket to the path in the mountains.") == ("path", "mountains")
+    assert things("Add a boat in the lake next to the house.") == ("lake", "house")

@@ -62,6 +62,10 @@ def test_two_people_check_and_a_third_decides(browser: Browser, stage: Stage) ->
             assert page.locator("fieldset[data-check]").count() == len(CHECKS)
             bad = "Brighten the bad image" in page.locator(".task").inner_text()
             if name == "Ann" and bad:
+                page.keyboard.press("?")
+                expect(page.locator(".key-table")).to_contain_text("magnifier")
+                expect(page.locator(".key-table")).not_to_contain_text("flicker")  # there is nothing to compare
+                page.keyboard.press("Escape")
                 whole = zoom(page)
                 page.keyboard.press("p")
                 expect(page.locator(".percent")).to_have_text("100 %")

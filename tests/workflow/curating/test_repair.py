@@ -76,6 +76,8 @@ def test_a_repair_is_a_new_item_with_its_log(
     assert any(
         text.startswith(f"{old.key} (not met: feasible): ") and text.endswith(f"now {new.key}") for text in story
     )
+    own = {line.step for line in item_story(collected, new.key).lines if line.own}
+    assert {"image", "caption", "score"} <= own, "a crop keeps where its image came from"
     assert {"ann: repair (not met: feasible): too dark", "ann: accept: too dark"} <= set(story)
     with pytest.raises(UserError, match="There is no item"):
         RepairDesk(collected, "raw", {}).repair(old.key, change, RuleMind())

@@ -2,11 +2,14 @@
 
 import io
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from imarena.core.records import Item, Rater, Verification
+from imarena.storage import open_workspace
 from tests.command import Imarena
 from tests.curation_library import make_instructions, make_library, photograph
 
@@ -42,7 +45,7 @@ def test_of_equal_scores_the_file_name_decides(
     out = imarena(*run).out
     chosen = re.search(r"^  (cat-[0-9a-f]{8}): photos/cat\.jpg, score 1\.00$", out, re.MULTILINE)
     assert chosen, out
-    assert f"imarena curate log KEY, for example {chosen[1]}" in out
+    assert f"imarena -w {workspace} curate log {chosen[1]}" in out
     (entry,) = imarena("--json", *run).json["requests"]
     assert entry["chosen"] == [{"item": chosen[1], "source": "photos", "file": "cat.jpg", "score": 1.0}]
 
@@ -93,13 +96,13 @@ def test_release_names_the_next_step(imarena: Imarena, workspace: Path, tmp_path
     imarena("-w", workspace, "curate", "run", table, "-s", folder, "-d", "raw", "--min-long-side", 200, "--pool", 1)
     release = ("-w", workspace, "curate", "release", "raw", "--to", "bench")
     out = imarena(*release, code=3).out
+    here = f"imarena -w {workspace}"
     command = next(line.strip() for line in out.splitlines() if "campaign create" in line)
     assert command == (
-        'imarena campaign create "Image check" --kind check --dataset raw --raters-per-unit 2 --adjudication rater'
+        f"{here} campaign create 'Image check' --kind check --dataset raw --raters-per-unit 2 --adjudication rater"
     )
-    words = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', command)][1:]
-    imarena("-w", workspace, *words)
-    assert 'imarena campaign invite "Image check" --name NAME' in imarena(*release, code=3).out
+    imarena(*shlex.split(command)[1:])
+    assert f"{here} campaign invite 'Image check' --name NAME" in imarena(*release, code=3).out
     assert "campaign create" not in imarena(*release, code=3).out, "it exists now"
     assert "--raters-per-unit 1" not in imarena(*release, "--verifiers", 1, code=3).out
     assert "verifiers" in imarena(*release, "--verifiers", 0, code=2).err
@@ -114,3 +117,70 @@ def test_progress_names_the_folder(tmp_path: Path) -> None:
         progress=lambda stage, done, total: stages.append((stage, done, total))
     )
     assert stages == [("images of photos", 1, 1)]
+
+
+def test_other_words_under_the_same_key_are_refused(imarena: Imarena, workspace: Path, tmp_path: Path) -> None:
+    """An item is never changed: a run that kept the old words and reported the new ones would be a lie."""
+    folder = make_library(tmp_path / "photos", {"cat": "a cat", "coffee": "a cup", "flower": "a blossom"})
+    run = ("-w", workspace, "curate", "run", "-s", folder, "--no-describe", "--min-long-side", 200, "--pool", 1, "-d")
+    first = imarena(*run, "raw", make_instructions(tmp_path / "t.csv", CAT, CUP)).out
+    cat = re.search(r"^  (cat-\w+): photos/cat\.jpg", first, re.MULTILINE)
+    assert cat, first
+    white = make_instructions(tmp_path / "white.csv", ("cat", "Make the cat white.", "", "animals"), CUP)
+    refused = imarena(*run, "raw", white, code=2).err
+    assert "The data set 'raw' has items with another instruction, task or topic for: cat." in refused
+    assert "--dataset NAME" in refused
+    assert imarena(*run, "other", white).code == 0
+    # another image for the same words: the first one stays, and the run names it
+    (folder / "metadata.csv").write_text("file_name,shows,licence\nflower.jpg,a cat,CC0-1.0\n")
+    out = imarena(*run, "raw", make_instructions(tmp_path / "t.csv", CAT)).out
+    assert f"'raw' also has 1 item that earlier runs chose: {cat[1]}. To leave them out," in out
+
+
+def test_a_task_is_read_in_any_spelling_and_an_unknown_one_is_named(
+    imarena: Imarena, workspace: Path, tmp_path: Path
+) -> None:
+    folder = make_library(tmp_path / "photos", {"cat": "a cat", "coffee": "a cup"})
+    table = make_instructions(
+        tmp_path / "t.csv",
+        ("cat", "Make the cat visible.", "Low-light enhancement", "animals"),
+        ("cup", "Paint the cup blue.", "colour_change", "food"),
+    )
+    run = imarena("-w", workspace, "curate", "run", table, "-s", folder, "--min-long-side", 200, "--pool", 1, code=3)
+    assert "and lacks condition: dark (for the task low_light_enhancement)" in run.out
+    assert "cup: 'colour_change' is not a task of cv_arena and adds no requirements." in run.err
+    assert "exposure_correction" in run.err
+    assert run.err.count("is not a task") == 1
+
+
+def test_the_checks_that_are_missing_decide_the_next_step(imarena: Imarena, workspace: Path, tmp_path: Path) -> None:
+    """One of two checks; a repair in a data set of its own; a dispute in a campaign without adjudication."""
+    folder = make_library(tmp_path / "photos", {"cat": "a cat", "coffee": "a cup", "dogs": "two dogs"})
+    dogs = ("dogs", "Turn the dogs around.", "", "animals")
+    imarena("-w", workspace, "curate", "run", make_instructions(tmp_path / "t.csv", CAT, CUP, dogs), "-s", folder,
+            "-d", "raw", "--no-describe", "--min-long-side", 200, "--pool", 1)  # fmt: skip
+    imarena("-w", workspace, "campaign", "create", "It's first", "--kind", "check", "--dataset", "raw")
+    answers = {"cat": ("repair", "repair"), "cup": ("accept",), "dogs": ("accept", "discard")}
+    with open_workspace(workspace) as opened:
+        opened.store.add([Rater(rater_id=name, name=name) for name in ("ann", "bob")])
+        items = {str(item.provenance["request"]): item for item in opened.store.records(Item, dataset="raw")}
+        opened.store.add(
+            Verification(item_id=items[key].item_id, rater_id=name, checks={"feasible": decision == "accept"},
+                         decision=decision, comment="too dark")
+            for key, decisions in answers.items() for name, decision in zip(("ann", "bob"), decisions, strict=False)
+        )  # fmt: skip
+    imarena("-w", workspace, "curate", "repair", "raw", items["cat"].key, "--instruction", "Remove the cat.")
+    out = imarena("-w", workspace, "curate", "release", "raw", "--to", "bench", code=3).out
+    here = f"imarena -w {workspace}"
+    assert f"{items['cup'].key}: 1 of 2 checks\n" in out
+    assert "Verifiers agree on 50% of the items that several checked." in out, "the repaired item's checks count"
+    quoted = shlex.quote("It's first")
+    assert f"  {here} campaign change {quoted} --adjudication rater\n  {here} campaign invite {quoted} --name" in out
+    assert (
+        f"Next: let 2 people check each item of 'raw-repaired' (a third person decides about disputed ones):\n"
+        f"  {here} campaign create 'Check of raw-repaired' --kind check --dataset raw-repaired --raters-per-unit 2"
+        " --adjudication rater\n"
+    ) in out
+    for line in out.splitlines():
+        if " campaign create " in line or " campaign change " in line:
+            imarena(*shlex.split(line)[1:])

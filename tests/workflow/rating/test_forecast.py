@@ -58,3 +58,15 @@ def test_what_others_take_does_not_wait_any_more(tmp_path: Path) -> None:
     assert (left(ann), left(ben)) == (3, 3), "the second task of a unit is never for who has the first"
     admin.send("PATCH", f"/api/lead/campaigns/{one}", {"paused": True})
     assert (left(ann), mine(ann)["stage"]) == (0, "on_hold")
+
+
+def test_a_task_that_is_kept_ready_counts_once_where_two_people_see_each_unit(tmp_path: Path) -> None:
+    """The other person's task of the same unit is free, but never for the one who has this task."""
+    app = served(tmp_path / "arena", items=1)
+    admin = administrator(app)
+    one = campaign(admin, raters_per_unit=2)
+    ann = rater(app, admin, one)
+    assert left(ann) == 3
+    ann.next(one)
+    ann.post(f"/api/rating/campaigns/{one}/ahead")
+    assert left(ann) == 3

@@ -6,7 +6,8 @@ type Row = readonly [key: string, text: string];
 
 function keysFor(kind: TaskOut["kind"], oneByOne: boolean, region: boolean): Row[] {
   const k = messages.keys;
-  const compare: Row[] = [["V", oneByOne ? k.oneByOne : k.side], ["W", k.swipe], ["F", k.flicker], ["X", k.difference]];
+  const compare: Row[] = kind === "check" ? [] // one picture only
+    : [["V", oneByOne ? k.oneByOne : k.side], ["W", k.swipe], ["F", k.flicker], ["X", k.difference]];
   const send: Row = ["Enter", k.send];
   const own: Record<TaskOut["kind"], Row[]> = {
     preference: [["←", k.left], ["→", k.right], ["T", k.tie], ["B", k.bothBad], [k.clickName, k.click]],

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, session
+from imarena.cli.console import Exit, emit, program, session, warn
 from imarena.cli.curate import curate_repair, curate_results
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
@@ -184,14 +185,16 @@ def _finish(context: typer.Context, report: "CurationReport", skipped: "tuple[Ca
 
     def show(console: Console) -> None:
         print_causes(console, skipped, "skipped files")
-        _show(console, report)
+        _show(console, report, program(context))
 
+    for warning in report.warnings:
+        warn(warning)
     emit(context, document, show)
     if not report.complete:
         raise typer.Exit(Exit.PARTIAL)
 
 
-def _show(console: Console, report: "CurationReport") -> None:
+def _show(console: Console, report: "CurationReport", here: str) -> None:
     for outcome in report.requests:
         tried = sum(outcome.outcomes.values())
         line = (
@@ -209,10 +212,22 @@ def _show(console: Console, report: "CurationReport") -> None:
     print_causes(console, report.causes)
     print_causes(console, report.failures, "no answer (the same command tries again)")
     items = sum(len(outcome.items) for outcome in report.requests)
-    console.print(f"{counted(items, 'item')} in data set '{report.dataset}', {report.new_items} new.", markup=False)
+    console.print(f"{counted(items, 'item')} for data set '{report.dataset}', {report.new_items} new.", markup=False)
+    if report.earlier:
+        console.print(
+            f"'{report.dataset}' also has {counted(len(report.earlier), 'item')} that earlier runs chose:"
+            f" {', '.join(report.earlier)}. To leave them out, collect into another data set (--dataset NAME).",
+            markup=False, soft_wrap=True,
+        )  # fmt: skip
     if items:
         key = next(image.item for outcome in report.requests for image in outcome.chosen)
-        console.print(f"History of an image: imarena curate log KEY, for example {key}", markup=False, soft_wrap=True)
+        console.print(f"History of an image: {here} curate log {key}", markup=False, soft_wrap=True)
+    if report.complete:
+        console.print(
+            f"Next: {here} campaign create 'Image check' --kind check --dataset {quote(report.dataset)}"
+            " --raters-per-unit 2 --adjudication rater",
+            markup=False, soft_wrap=True,
+        )  # fmt: skip
     _advise(console, [outcome for outcome in report.requests if not outcome.complete])
 
 

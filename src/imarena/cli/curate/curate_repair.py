@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, session
+from imarena.cli.console import Exit, emit, program, session
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
@@ -73,7 +73,7 @@ def repair_items(
         if not item:
             entries = desk.entries()
             document = {"dataset": dataset, "repair": [entry.to_json() for entry in entries]}
-            emit(context, document, lambda console: _show_list(console, dataset, entries))
+            emit(context, document, lambda console: _show_list(console, dataset, entries, program(context)))
             if entries:
                 raise typer.Exit(Exit.PARTIAL)
             return
@@ -87,12 +87,16 @@ def repair_items(
         flags = f"; check by a person: {', '.join(result.flags)}" if result.flags else ""
         score = "" if result.score is None else f", score {result.score:.2f}"
         console.print(f"{result.key}: now {result.item} in data set '{result.dataset}'{score}{flags}.", markup=False)
-        console.print(f"Next: let people check the data set '{result.dataset}' in a `check` campaign.", markup=False)
+        console.print(
+            f"Next, when all are repaired: {program(context)} curate release {dataset} --to NAME"
+            "   (it prints how to let people check the repairs)",
+            markup=False, soft_wrap=True,
+        )  # fmt: skip
 
     emit(context, result.to_json(), show)
 
 
-def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]") -> None:
+def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", here: str) -> None:
     if not entries:
         console.print(f"No item of '{dataset}' is on the repair list.", markup=False)
         return
@@ -103,5 +107,6 @@ def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]") -> 
             console.print(f"  comment: {comment}", markup=False)
         console.print(f"  other candidates of its pool: {entry.candidates}", markup=False)
     console.print(
-        f"Next: imarena curate repair {dataset} KEY with --candidate, --crop, --instruction or --discard.", markup=False
-    )
+        f"Next: {here} curate repair {dataset} KEY with --candidate, --crop, --instruction or --discard.",
+        markup=False, soft_wrap=True,
+    )  # fmt: skip

@@ -1,16 +1,17 @@
 """``imarena curate`` log, release, datasheet and instructions: what was collected, and the benchmark made of it."""
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, emit, print_tables, session
+from imarena.cli.console import Exit, emit, print_tables, program, session
 from imarena.core import counted
 
 if TYPE_CHECKING:
-    from imarena.workflows.curating import InstructionReport, ReleaseReport
+    from imarena.workflows.curating import InstructionReport, ItemDecision, MissingChecks, ReleaseReport
 
 Dataset = Annotated[str, typer.Argument(help="The data set.")]
 
@@ -56,48 +57,59 @@ def release(
 
     with open_workspace(session(context).workspace) as workspace:
         report = release_items(workspace, dataset, to, verifiers=verifiers)
-    emit(context, report.to_json(), lambda console: _show_release(console, report))
+    emit(context, report.to_json(), lambda console: _show_release(console, report, program(context)))
     if not report.complete:
         raise typer.Exit(Exit.PARTIAL)
 
 
-def _show_release(console: Console, report: "ReleaseReport") -> None:
+def _show_release(console: Console, report: "ReleaseReport", here: str) -> None:
     for each in report.decisions:
         if each.decision != "accept":
             why = f" (not met: {', '.join(each.failed)})" if each.failed else ""
-            console.print(f"{each.key}: {each.decision}{why}", markup=False)
+            console.print(f"{each.key}: {_decision_text(each, report.verifiers)}{why}", markup=False)
         elif each.replaced:
             console.print(f"{each.key}: accept, repaired from {each.replaced[0]}", markup=False)
     counts = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items()))
     if report.agreement is not None:
         console.print(f"Verifiers agree on {report.agreement:.0%} of the items that several checked.", markup=False)
     console.print(f"{counts}. {counted(report.new_items, 'new item')} in data set '{report.target}'.", markup=False)
-    if "not checked" in report.counts or "disputed" in report.counts:
-        _show_next_check(console, report)
+    for missing in report.missing:
+        lines = _next_check(missing, report, here)
+        console.print("\n".join(lines), markup=False, soft_wrap=True)
     if "repair" in report.counts:
-        console.print(f"Next: imarena curate repair {report.dataset}", markup=False)
+        console.print(f"Next: {here} curate repair {report.dataset}", markup=False, soft_wrap=True)
+    if report.complete and "accept" in report.counts:
+        console.print(f"Next: {here} edit --editor NAME --datasets {report.target}", markup=False, soft_wrap=True)
 
 
-def _show_next_check(console: Console, report: "ReleaseReport") -> None:
-    """The command that gets missing checks: a campaign, or more people for the one that is open."""
+def _decision_text(decision: "ItemDecision", verifiers: int) -> str:
+    checks = sum(decision.votes.values())
+    partly = decision.decision == "not checked" and checks
+    return f"{checks} of {verifiers} checks" if partly else decision.decision
+
+
+def _next_check(missing: "MissingChecks", report: "ReleaseReport", here: str) -> list[str]:
+    """The commands that get missing checks of a data set: a campaign, or more people for the one that is open."""
     people = "1 person" if report.verifiers == 1 else f"{report.verifiers} people"
-    third = "a third person decides about disputed ones"
-    if report.campaign:
-        console.print(
-            f"Next: {people} must check each item in the campaign '{report.campaign}'; {third}. Invite one more:\n"
-            f'  imarena campaign invite "{report.campaign}" --name NAME',
-            markup=False, soft_wrap=True,
-        )  # fmt: skip
-        return
+    third = "a third person decides about disputed ones" if report.verifiers > 1 else ""
+    if missing.campaign:
+        name = quote(missing.campaign)
+        lines = [
+            f"Next: {people} must check each item in the campaign '{missing.campaign}'{third and f'; {third}'}. "
+            "Wait for those whom you invited, or invite one more:"
+        ]
+        if missing.disputed and not missing.adjudicated:
+            lines.append(f"  {here} campaign change {name} --adjudication rater")
+        return [*lines, f"  {here} campaign invite {name} --name NAME"]
+    name = quote("Image check" if missing.dataset == report.dataset else f"Check of {missing.dataset}")
     settle = " --adjudication rater" if report.verifiers > 1 else ""
-    console.print(
-        f"Next: let {people} check each item{f' ({third})' if settle else ''}:\n"
-        f'  imarena campaign create "Image check" --kind check --dataset {report.dataset}'
-        f" --raters-per-unit {report.verifiers}{settle}\n"
-        '  imarena campaign invite "Image check" --name NAME\n'
-        "  imarena serve",
-        markup=False, soft_wrap=True,
-    )  # fmt: skip
+    return [
+        f"Next: let {people} check each item of '{missing.dataset}'{third and f' ({third})'}:",
+        f"  {here} campaign create {name} --kind check --dataset {quote(missing.dataset)}"
+        f" --raters-per-unit {report.verifiers}{settle}",
+        f"  {here} campaign invite {name} --name NAME",
+        f"  {here} serve",
+    ]
 
 
 def datasheet(

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import typer
 
-from imarena.cli.console import emit, fail, session, stderr
+from imarena.cli.console import emit, fail, program, session, stderr
 from imarena.cli.rating import campaign_change, campaign_people, campaign_raters, campaign_rehearse
 from imarena.core import counted
 from imarena.core.notices import notice_fields, sentences
@@ -84,7 +84,7 @@ def create(
             return
         document = campaign_progress(workspace, create_campaign(workspace, plan)).to_json()
         document["reasons"] = forecast.to_json()["reasons"]
-    here = f"imarena -w {quoted(str(session(context).workspace))}"
+    here = program(context)
     text = (
         f"{document['campaign_id']}: {counted(document['units'], 'unit')}, {counted(document['slots'], 'task')}.\n"
         + "".join(f"{line}\n" for line in _reason_lines(forecast))

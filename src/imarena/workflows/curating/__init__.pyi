@@ -2,11 +2,13 @@ from .datasheets import card_section as card_section
 from .datasheets import datasheet_tables as datasheet_tables
 from .datasheets import read_datasheet as read_datasheet
 from .datasheets import save_datasheet as save_datasheet
+from .decisions import ItemDecision as ItemDecision
 from .describing import describe_folder as describe_folder
 from .instructions import InstructionReport as InstructionReport
 from .instructions import help_instructions as help_instructions
 from .instructions import write_variants as write_variants
 from .minds import wire_mind as wire_mind
+from .release import MissingChecks as MissingChecks
 from .release import ReleaseReport as ReleaseReport
 from .release import release_items as release_items
 from .repair import RepairChange as RepairChange

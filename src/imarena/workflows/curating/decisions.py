@@ -16,6 +16,8 @@ from imarena.storage import Workspace
 ACCEPT, REPAIR, DISCARD, DISPUTED, OPEN = "accept", "repair", "discard", "disputed", "not checked"
 REPAIRS = "repaired_item"
 """In the provenance of a repaired item: the id of the item whose place it took."""
+CANDIDATE = "candidate_sha256"
+"""In the provenance of a repaired item: the stored candidate that its image was made from."""
 STEPS = "curation_step"
 """The kind of evidence that every step of a curation run is."""
 
@@ -33,6 +35,8 @@ class ItemDecision:
     comments: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
     """Keys of the items whose place it took, the first one first."""
+    earlier_votes: tuple[dict[str, int], ...] = ()
+    """Decisions about these items."""
 
 
 def decide_items(workspace: Workspace, dataset: str, verifiers: int) -> list[tuple[Item, ItemDecision]]:
@@ -46,21 +50,31 @@ def decide_items(workspace: Workspace, dataset: str, verifiers: int) -> list[tup
     }  # fmt: skip
     decided = []
     for item in items:
-        newest, replaced = item, []
-        while (newer := repairs.get(newest.item_id)) is not None:
-            replaced.append(newest.key)
-            newest = newer
-        decided.append((newest, _decide(workspace, newest, verifiers, tuple(replaced))))
+        chain = [item]
+        while (newer := repairs.get(chain[-1].item_id)) is not None:
+            chain.append(newer)
+        decided.append((chain[-1], _decide(workspace, chain, verifiers)))
     return decided
 
 
-def _decide(workspace: Workspace, item: Item, verifiers: int, replaced: tuple[str, ...]) -> ItemDecision:
-    newest = {check.rater_id: check for check in workspace.store.records(Verification, item_id=item.item_id)}
-    votes = Counter(check.decision for check in newest.values())
-    failed = tuple(dict.fromkeys(name for check in newest.values() for name, met in check.checks.items() if not met))
-    comments = tuple(check.comment for check in newest.values() if check.comment)
+def _decide(workspace: Workspace, chain: list[Item], verifiers: int) -> ItemDecision:
+    """The decision about the last item of a chain of repairs."""
+    *replaced, item = chain
+    checks = _newest_checks(workspace, item)
+    votes = Counter(check.decision for check in checks)
+    failed = tuple(dict.fromkeys(name for check in checks for name, met in check.checks.items() if not met))
+    comments = tuple(check.comment for check in checks if check.comment)
     decision = DISCARD if is_discarded(workspace, item) else _outcome(votes, verifiers)
-    return ItemDecision(item.key, decision, dict(votes), failed, comments, replaced)
+    earlier = tuple(dict(Counter(check.decision for check in _newest_checks(workspace, old))) for old in replaced)
+    return ItemDecision(
+        item.key, decision, dict(votes), failed, comments, tuple(old.key for old in replaced), earlier
+    )  # fmt: skip
+
+
+def _newest_checks(workspace: Workspace, item: Item) -> list[Verification]:
+    """One per person."""
+    newest = {check.rater_id: check for check in workspace.store.records(Verification, item_id=item.item_id)}
+    return list(newest.values())
 
 
 def is_discarded(workspace: Workspace, item: Item) -> bool:

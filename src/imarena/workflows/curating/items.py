@@ -1,6 +1,9 @@
 """From a chosen candidate to the item of a data set, with its provenance."""
 
-from imarena.core import find_licence
+from collections.abc import Sequence
+from dataclasses import replace
+
+from imarena.core import find_licence, suggestion
 from imarena.core.records import Item, JsonDict, Turn
 from imarena.curation import CandidateRecord, CurationRequest
 from imarena.datasets import load_taxonomy, taxonomy_names
@@ -30,15 +33,39 @@ def make_item(
         "score": record.score, "caption": record.caption, "query": record.query, "round": record.round,
         "review": ", ".join(record.flags), **(more or {}),
     }  # fmt: skip
-    task = load_taxonomy(taxonomy).task(request.task) if request.task and _is_known(taxonomy) else None
+    task, family = _task(taxonomy, request.task) or (request.task, None)
     return Item(
         dataset=dataset, key=key or f"{request.key}-{record.sha256[:8]}",
         turns=(Turn(instruction=request.instruction),),
         sources=(describe_image(workspace.blobs.get(record.sha256)),), taxonomy=taxonomy or None,
-        task=task.name if task else request.task, family=task.family if task else None, topic=request.topic,
+        task=task, family=family, topic=request.topic,
         licence=known.id if known else found.licence,
         provenance={name: value for name, value in provenance.items() if value not in (None, "")},
     )  # fmt: skip
+
+
+def name_tasks(
+    requests: Sequence[CurationRequest], taxonomy: str
+) -> tuple[list[CurationRequest], tuple[str, ...]]:  # fmt: skip
+    """The requests with their tasks as the taxonomy spells them, and a line about each task that it does not have."""
+    named, strange = [], dict[str, str]()
+    for request in requests:
+        task = _task(taxonomy, request.task)
+        if request.task and task is None and _is_known(taxonomy):
+            strange.setdefault(request.task, request.key)
+        named.append(replace(request, task=task[0]) if task else request)
+    known = [task.name for task in load_taxonomy(taxonomy).tasks] if strange else []
+    lines = [
+        f"{key}: '{name}' is not a task of {taxonomy} and adds no requirements. {suggestion(name, known)}"
+        for name, key in strange.items()
+    ]  # fmt: skip
+    return named, tuple(lines)
+
+
+def _task(taxonomy: str, name: str | None) -> tuple[str, str | None] | None:
+    """A task as the taxonomy spells it, and its family."""
+    found = load_taxonomy(taxonomy).task(name) if name and _is_known(taxonomy) else None
+    return (found.name, found.family) if found else None
 
 
 def _is_known(taxonomy: str) -> bool:

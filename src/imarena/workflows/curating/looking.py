@@ -6,16 +6,15 @@ from typing import Any
 from imarena.core import sha256_hex
 from imarena.core.records import Evidence, Item
 from imarena.curation import (
-    PERCEPTION_VERSION,
     CurationSettings,
     DuplicateIndex,
     Fingerprint,
     NearDuplicate,
     Perception,
-    condition_words,
-    make_caption,
+    describe_seen,
     make_fingerprint,
     perceive,
+    perception_version,
     read_fingerprint,
     read_perception,
 )
@@ -37,16 +36,16 @@ class ImageMemory:
 
     def describe(self, data: bytes) -> str:
         """Words for the index of a library."""
-        seen = self.look(data)[0]
-        return f"{make_caption(seen)} {condition_words(seen)}"
+        return describe_seen(self.look(data)[0])
 
     def fingerprint(self, sha256: str) -> Fingerprint:
         """Of a stored image."""
         return self._look(sha256, lambda: self._workspace.blobs.get(sha256))[1]
 
     def _look(self, sha256: str, load: Callable[[], bytes]) -> tuple[Perception, Fingerprint]:
+        version = perception_version()
         for stored in self._workspace.store.records(Evidence, image_sha256=sha256, kind=KIND):
-            if stored.tool_version == PERCEPTION_VERSION:
+            if stored.tool_version == version:
                 value: Any = stored.value
                 return read_perception(value["seen"]), read_fingerprint(value["fingerprint"])
         shown = pixels(load())
@@ -54,7 +53,7 @@ class ImageMemory:
         self._workspace.store.add(
             [
                 Evidence(
-                    image_sha256=sha256, tool="curation", tool_version=PERCEPTION_VERSION, kind=KIND,
+                    image_sha256=sha256, tool="curation", tool_version=version, kind=KIND,
                     value={"seen": seen.to_json(), "fingerprint": fingerprint.to_json()},
                 )
             ]

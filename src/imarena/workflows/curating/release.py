@@ -11,6 +11,25 @@ from imarena.workflows.curating.decisions import ACCEPT, DISPUTED, OPEN, REPAIR,
 
 
 @dataclass(frozen=True)
+class MissingChecks:
+    """A data set with items that people have yet to check or to decide about."""
+
+    dataset: str
+    disputed: bool
+    campaign: str = ""
+    """The open campaign in which people check it; empty without one."""
+    adjudicated: bool = False
+    """Does that campaign give disputed items to one more person?"""
+
+    def to_json(self) -> JsonDict:
+        """For ``--json``."""
+        return {
+            "dataset": self.dataset, "disputed": self.disputed, "campaign": self.campaign or None,
+            "adjudicated": self.adjudicated,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
 class ReleaseReport:
     """Which items were released, and what became of the others."""
 
@@ -21,8 +40,7 @@ class ReleaseReport:
     agreement: float | None
     """Share of items on which all verifiers agree, among those with two or more; None where there are none."""
     verifiers: int = 2
-    campaign: str = ""
-    """The open campaign in which people check this data set; empty without one."""
+    missing: tuple[MissingChecks, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -44,7 +62,7 @@ class ReleaseReport:
         return {
             "dataset": self.dataset, "target": self.target, "new_items": self.new_items, "counts": {**self.counts},
             "agreement": self.agreement, "complete": self.complete, "verifiers": self.verifiers,
-            "campaign": self.campaign or None, "decisions": decisions,
+            "missing_checks": [each.to_json() for each in self.missing], "decisions": decisions,
         }  # fmt: skip
 
 
@@ -61,17 +79,22 @@ def release_items(workspace: Workspace, dataset: str, target: str, *, verifiers:
         if decision.decision == ACCEPT
     ]
     added = workspace.store.add(copies)
-    several = [each for _, each in decided if sum(each.votes.values()) > 1]
-    agreed = sum(len(each.votes) == 1 for each in several) / len(several) if several else None
-    campaign = _open_campaign(workspace, dataset)
-    return ReleaseReport(dataset, target, tuple(each for _, each in decided), added.new, agreed, verifiers, campaign)
+    several = [votes for _, each in decided for votes in (*each.earlier_votes, each.votes) if sum(votes.values()) > 1]
+    agreed = sum(len(votes) == 1 for votes in several) / len(several) if several else None
+    unsettled: dict[str, set[str]] = {}
+    for item, decision in decided:
+        if decision.decision in (OPEN, DISPUTED):
+            unsettled.setdefault(item.dataset, set()).add(decision.decision)
+    missing = tuple(_missing_checks(workspace, name, DISPUTED in kinds) for name, kinds in sorted(unsettled.items()))
+    return ReleaseReport(dataset, target, tuple(each for _, each in decided), added.new, agreed, verifiers, missing)
 
 
-def _open_campaign(workspace: Workspace, dataset: str) -> str:
-    """The newest open campaign of checks that names this data set."""
-    named = ""
+def _missing_checks(workspace: Workspace, dataset: str, disputed: bool) -> MissingChecks:
+    """With the newest open campaign of checks that names this data set."""
+    found = MissingChecks(dataset, disputed)
     for campaign in workspace.store.records(Campaign):
         datasets = campaign.settings.get("datasets")
         if campaign.open and campaign.kind == "check" and isinstance(datasets, list) and dataset in datasets:
-            named = campaign.name
-    return named
+            settled = campaign.settings.get("adjudication", "off") != "off"
+            found = MissingChecks(dataset, disputed, campaign.name, settled)
+    return found

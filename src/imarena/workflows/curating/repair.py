@@ -29,15 +29,12 @@ from imarena.curation import (
 )
 from imarena.images import describe_image
 from imarena.storage import Workspace
-from imarena.workflows.curating.decisions import DISCARD, REPAIR, REPAIRS, STEPS, ItemDecision, decide_items
+from imarena.workflows.curating.decisions import CANDIDATE, DISCARD, REPAIR, REPAIRS, STEPS, ItemDecision, decide_items
 from imarena.workflows.curating.items import make_item
 from imarena.workflows.curating.looking import BenchmarkImages, ImageMemory
 from imarena.workflows.curating.requests import curation_settings
 from imarena.workflows.curating.run import REQUEST, TOOL
 from imarena.workflows.wiring import WorkJournal, exclusive_run
-
-CANDIDATE = "candidate_sha256"
-"""In the provenance of a repaired item: the stored candidate that its image was made from."""
 
 
 @dataclass(frozen=True)

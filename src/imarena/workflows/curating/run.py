@@ -31,7 +31,8 @@ from imarena.curation import (
 )
 from imarena.storage import Workspace
 from imarena.workflows.curating.decisions import STEPS
-from imarena.workflows.curating.items import make_item
+from imarena.workflows.curating.earlier import earlier_items, refuse_other_words
+from imarena.workflows.curating.items import make_item, name_tasks
 from imarena.workflows.curating.looking import BenchmarkImages, ImageMemory
 from imarena.workflows.wiring import WorkJournal, exclusive_run, record_run
 
@@ -107,6 +108,9 @@ class CurationReport:
     causes: tuple[Cause, ...]
     """Why candidates were left out, with counts."""
     failures: tuple[Cause, ...]
+    earlier: tuple[str, ...] = ()
+    """Items of the same instructions that earlier runs wrote and this one did not choose."""
+    warnings: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -127,7 +131,8 @@ class CurationReport:
         failures: list[Any] = [cause.to_json() for cause in self.failures]
         return {
             "dataset": self.dataset, "new_items": self.new_items, "complete": self.complete, "cost_usd": self.cost_usd,
-            "requests": requests, "left_out": causes, "failures": failures,
+            "requests": requests, "left_out": causes, "failures": failures, "earlier": list(self.earlier),
+            "warnings": list(self.warnings),
         }  # fmt: skip
 
 
@@ -163,6 +168,8 @@ def curate(
         raise UserError("No source was named.", hint="Add --source FOLDER, or --source openverse.")
     if not requests:
         raise UserError("There are no instructions.", hint="Name a table with the columns key, instruction and task.")
+    requests, warnings = name_tasks(requests, setup.taxonomy)
+    refuse_other_words(workspace, setup.dataset, requests)
     tally = _Tally()
     settings: JsonDict = {"dataset": setup.dataset, "requests": len(requests), "mind": setup.mind.name}
     attempt = sum(workspace.store.count(Run, command=COMMAND).values())
@@ -172,9 +179,11 @@ def curate(
         run.counts = {"items": tally.new, "requests": len(requests)}
         run.cost_usd = tally.cost_usd
         run.partial = not all(outcome.complete for outcome in tally.outcomes)
+    chosen = frozenset(key for outcome in tally.outcomes for key in outcome.items)
     return CurationReport(
-        setup.dataset, tuple(tally.outcomes), tally.new, tally.cost_usd, tally.causes.causes(), tally.failures.causes()
-    )
+        setup.dataset, tuple(tally.outcomes), tally.new, tally.cost_usd, tally.causes.causes(), tally.failures.causes(),
+        earlier_items(workspace, setup.dataset, requests, chosen), warnings,
+    )  # fmt: skip
 
 
 async def _curate_all(

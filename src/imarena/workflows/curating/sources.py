@@ -6,7 +6,7 @@ from pathlib import Path
 
 from imarena.clients import open_image_source
 from imarena.core import Cause, ImageSource, JsonDict, Progress, UserError, require_licence, sha256_hex, suggestion
-from imarena.curation import LibraryContents, LocalLibrary
+from imarena.curation import LibraryContents, LocalLibrary, perception_version
 from imarena.storage import Workspace
 from imarena.vision import TextEmbedder, installed_text_embedder
 from imarena.workflows.curating.looking import ImageMemory
@@ -70,8 +70,9 @@ def open_library(
 ) -> tuple[LocalLibrary, LibraryContents]:
     """A folder or Parquet file as a library whose index is up to date; without any image it raises."""
     place = path.resolve()
-    index = workspace.root / "cache" / "libraries" / f"{sha256_hex(str(place).encode())[:16]}-3.db"
-    library = LocalLibrary(place, index, licence=licence, name=place.name, embedder=embedder)
+    index = workspace.root / "cache" / "libraries" / f"{sha256_hex(str(place).encode())[:16]}-4.db"
+    tools = perception_version()
+    library = LocalLibrary(place, index, licence=licence, name=place.name, tools=tools, embedder=embedder)
     contents = library.build(ImageMemory(workspace).describe if describe else None, progress)
     if not contents.images:
         raise UserError(f"There are no images in {path}.", hint="JPEG, PNG, WebP, GIF, BMP and TIFF files are read.")

@@ -7,7 +7,7 @@ from typing import Any
 from imarena.core import UserError, counted, suggestion
 from imarena.core.records import Evidence, Item, JsonDict, Verification
 from imarena.storage import Workspace
-from imarena.workflows.curating.decisions import STEPS
+from imarena.workflows.curating.decisions import CANDIDATE, STEPS
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def item_story(workspace: Workspace, name: str) -> ItemStory:
     item = find_curated_item(workspace, name)
     work = str(item.provenance.get("curation") or "")
     steps = list(workspace.store.records(Evidence, image_sha256=work, kind=STEPS))
-    own = {image.sha256 for image in item.sources}
+    own = {image.sha256 for image in item.sources} | {str(item.provenance.get(CANDIDATE))}
     lines = [line for step in steps if (line := _line(step, own, item)) is not None]
     same = [each.item_id for each in workspace.store.records(Item, key=item.key)
             if each.provenance.get("curation") == work]  # also the copy that was released  # fmt: skip

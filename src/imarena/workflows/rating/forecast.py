@@ -82,7 +82,11 @@ def _free(connection: Connection, campaign_id: str, rater_id: str) -> int:
     Of a large campaign only as many are looked up as are told.
     """
     seen = select(units_seen.c.unit).where(units_seen.c.campaign_id == campaign_id, units_seen.c.rater_id == rater_id)
-    unseen = select(table.c.unit).where(table.c.campaign_id == campaign_id, table.c.unit.not_in(seen)).distinct()
+    kept = select(table.c.unit).where(  # ready for this rater, not yet shown: counted as held already
+        table.c.campaign_id == campaign_id, table.c.rater_id == rater_id, table.c.state == leases.WAITING
+    )
+    other = (table.c.unit.not_in(seen), table.c.unit.not_in(kept))
+    unseen = select(table.c.unit).where(table.c.campaign_id == campaign_id, *other).distinct()
     for_one = select(assignments.c.rater_id).where(assignments.c.id == table.c.assignment_id).scalar_subquery()
     late = unseen.where(
         table.c.state.in_((*leases.HOLDING, leases.WAITING)),
