@@ -6,11 +6,13 @@ FULL   ?= .venv-full
 # A CPU build where the registry's plain torch would bring CUDA: make test-all TORCH='torch --index-url ...'
 TORCH  ?= torch==2.13.0
 WORKERS ?= 3
-PYTEST := -n $(WORKERS) --dist loadfile
+PYTEST := -n $(WORKERS) --dist loadfile --ignore tests/fuzz
 SPREAD := -n $(WORKERS) --dist worksteal  # the tests of one file in several processes
+# Modules are compiled once, not again by each process that a test starts.
+export PYTHONDONTWRITEBYTECODE :=
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo serve pictures test test-browser test-slow test-fuzz test-fuzz-slow test-all lint types imports check check-web docs web browser wheel wheel-demo bench clean
+.PHONY: help demo serve pictures test test-browser test-slow test-fuzz test-fuzz-slow test-all test-torch test-ray lint types imports check check-web docs web browser wheel wheel-demo bench clean
 help:
 	@echo 'make demo      the whole path on the bundled benchmark, offline; ends with the address of its report'
 	@echo 'make serve     the same, then vote and look in a browser'
@@ -96,13 +98,18 @@ pictures: $(VENV)/.dev $(STATIC) browser
 	IMARENA_SCREENSHOTS=$(CURDIR)/$(PICTURES) $(BIN)/python -m pytest tests/web/browser tests/workflow/test_demo.py
 
 test-fuzz: $(VENV)/.dev $(STATIC)
-	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and not slow' tests/web/test_api.py
+	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and not slow' tests/fuzz
 
 test-fuzz-slow: $(VENV)/.dev $(STATIC)
-	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and slow' tests/web/test_api.py
+	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and slow' tests/fuzz
 
-test-all: $(FULL)/.full
-	$(FULL)/bin/python -m pytest -m 'torch or ray'
+test-all: test-torch test-ray
+
+test-torch: $(FULL)/.full
+	$(FULL)/bin/python -m pytest $(PYTEST) -m 'torch and not ray'
+
+test-ray: $(FULL)/.full
+	$(FULL)/bin/python -m pytest --ignore tests/fuzz -m ray
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

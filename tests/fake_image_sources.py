@@ -33,6 +33,7 @@ class FakeSources:
     faults: dict[str, list[web.Response]] = field(default_factory=dict)
     images: dict[str, bytes] = field(default_factory=dict)
     robots: str = ""
+    moved_to: str = ""
     licence: str = "by"
     page: int = 50
     """Results that MediaWiki and the dataset viewer give at once."""
@@ -199,6 +200,8 @@ def _app(fake: FakeSources) -> web.Application:
             return web.Response(body=body, headers={"Content-Encoding": "gzip"}, content_type="image/png")
         if name.startswith("loop"):
             raise web.HTTPFound(f"/files/{name}")
+        if name.startswith("moved"):
+            raise web.HTTPFound(f"{fake.moved_to}/files/{name}")
         if name.startswith("script"):
             raise web.HTTPFound("file:///etc/passwd")
         if name.startswith("page"):

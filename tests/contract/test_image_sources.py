@@ -106,6 +106,19 @@ def test_robots_are_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
         assert fake.counts()["/files/cat.jpg"] == 0
 
 
+def test_robots_of_a_redirect_target_are_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    with fake_sources({"moved-cat.jpg": b""}) as fake, fake_sources({}) as target:
+        fake.moved_to = target.root
+        target.robots = "User-agent: *\nDisallow: /files/\n"
+        source = opened(fake, "openverse", monkeypatch)
+        found = search(source, "cat")[0]
+        with pytest.raises(SourceFailure, match=r"robots\.txt of 127\.0\.0\.1 forbids"):
+            load(source, found)
+        assert fake.counts()["/files/moved-cat.jpg"] == 1
+        assert target.counts()["/robots.txt"] == 1
+        assert target.counts()["/files/moved-cat.jpg"] == 0
+
+
 @pytest.mark.parametrize(
     ("name", "reason"),
     [

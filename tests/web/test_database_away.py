@@ -39,6 +39,7 @@ def many_idle(engine: Engine) -> None:
             stack.enter_context(engine.connect())
 
 
+@pytest.mark.slow
 def test_a_vote_outlives_a_database_that_restarts(tmp_path: Path) -> None:
     with machine() as postgres, warnings.catch_warnings():
         url = new_database(postgres.get_uri())

@@ -69,6 +69,14 @@ class DownloadRefused(UserError):
         self.body = body
 
 
+class DownloadRedirected(Exception):
+    """The server names another address, `url`; it is checked, and nothing was asked there yet."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.url = url
+
+
 @dataclass(frozen=True)
 class Download:
     """What was downloaded; `url` is where the last redirect led."""
@@ -88,11 +96,13 @@ async def download_file(
     type_of: Callable[[bytes], str] = media_type_of,
     allow_loopback: bool = False,
     headers: Mapping[str, str] | None = None,
+    follow: bool = True,
 ) -> Download:
     """Download one file over http or https. Raises `DownloadRefused` with one reason.
 
     `type_of` tells the type from the bytes and raises `InvalidImage` for a wrong one (default: pictures only).
     `allow_loopback` is for tests. `headers` are sent with the first request only: a redirect may lead to another host.
+    Without `follow` a redirect raises `DownloadRedirected`.
     """
     connector = aiohttp.TCPConnector(resolver=_CheckedResolver(allow_loopback), use_dns_cache=False, limit=1)
     timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=min(10.0, timeout_s))
@@ -100,7 +110,9 @@ async def download_file(
     jar = aiohttp.DummyCookieJar()
     try:
         async with aiohttp.ClientSession(connector=connector, timeout=timeout, headers=sent, cookie_jar=jar) as session:
-            data, final, wait_s = await _follow(session, url, max_bytes, headers or {}, allow_loopback=allow_loopback)
+            data, final, wait_s = await _follow(
+                session, url, max_bytes, headers or {}, allow_loopback=allow_loopback, follow=follow
+            )
     except TimeoutError as error:
         raise DownloadRefused(f"{_shown(url)} gave no whole reply in {timeout_s:g} s", unreachable=True) from error
     except (aiohttp.ClientError, OSError) as error:
@@ -128,7 +140,13 @@ def refusal_reason(address: Address, *, allow_loopback: bool = False) -> str:
 
 
 async def _follow(
-    session: aiohttp.ClientSession, url: str, max_bytes: int, headers: Mapping[str, str], *, allow_loopback: bool
+    session: aiohttp.ClientSession,
+    url: str,
+    max_bytes: int,
+    headers: Mapping[str, str],
+    *,
+    allow_loopback: bool,
+    follow: bool,
 ) -> tuple[bytes, URL, float | None]:
     here = _checked_url(url, allow_loopback=allow_loopback)
     for _ in range(MAX_REDIRECTS + 1):
@@ -137,6 +155,8 @@ async def _follow(
             target = response.headers.get("Location")
             if response.status in _REDIRECTS and target:
                 here = _checked_url(str(_joined(here, target)), allow_loopback=allow_loopback)
+                if not follow:
+                    raise DownloadRedirected(str(here))
                 continue
             wait_s = _seconds(response.headers.get("Retry-After", ""))
             if response.status != 200:

@@ -83,8 +83,12 @@ def skip_bad_file(folder: Folder, name: str, records: Iterator[Importable]) -> I
 
 
 def check_storable(value: object) -> None:
-    """Refuse JSON that spells half of a character pair: UTF-8 has no bytes for it, so no record can be stored."""
+    """Refuse JSON that no record can hold: half of a character pair, for which UTF-8 has no bytes, and numbers that are
+    not finite.
+    """
     try:
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
     except UnicodeEncodeError:
         raise UserError("a text holds half of a character pair, which UTF-8 cannot write") from None
+    except ValueError:
+        raise UserError("a number is infinite or not a number") from None

@@ -12,6 +12,8 @@ from imarena.stats.ratings import FloatArray, IntArray, check_columns
 
 CELLS = 4_000_000
 """Numbers held at once while resampling."""
+IN_CACHE = 100_000
+"""Numbers of a column that are worked on at once: many more of them leave the processor's cache."""
 FLAT = 1e-12
 """Ends that differ by no more than this share of their size differ by rounding alone."""
 SAME = "no variation: resampled rounds give the same value"
@@ -65,26 +67,32 @@ def resampled_correlations(
     which is the same as ranking the resampled column anew, and needs one sort in all.
     """
     columns = [np.unique(values, return_inverse=True) for values in (left, right)]
+    step = max(1, IN_CACHE // max(len(groups), 1))
     draws = [
-        _weighted(columns, row[groups], ranked)
+        _weighted(columns, np.ascontiguousarray(block[first : first + step].T)[groups], ranked)
         for block in resampled_counts(int(groups.max()) + 1, rounds, seed)
-        for row in block
+        for first in range(0, len(block), step)
     ]
-    return np.array(draws, dtype=np.float64)
+    return np.concatenate(draws) if draws else np.empty(0)
 
 
-def _weighted(columns: Sequence[tuple[FloatArray, IntArray]], weights: FloatArray, ranked: bool) -> float:
+def _weighted(columns: Sequence[tuple[FloatArray, IntArray]], weights: FloatArray, ranked: bool) -> FloatArray:
+    """The correlation in each round. `weights`: (n, rounds)."""
     centred = []
-    total = weights.sum()
+    total = weights.sum(axis=0)
     for values, category in columns:
-        at = values[category]
+        at = values[category][:, None]
         if ranked:
-            counts = np.bincount(category, weights=weights, minlength=len(values))
-            at = (np.cumsum(counts) - counts / 2)[category]  # mid-ranks, less one half
-        centred.append(at - (weights * at).sum() / total)
+            order = np.argsort(category, kind="stable")
+            starts = np.searchsorted(category[order], np.arange(len(values)))
+            counts = np.add.reduceat(weights[order], starts)
+            at = (np.cumsum(counts, axis=0) - counts / 2)[category]  # mid-ranks, less one half
+        centred.append(at - (weights * at).sum(axis=0) / total)
     first, second = centred
-    spread = (weights * first**2).sum() * (weights * second**2).sum()
-    return float((weights * first * second).sum() / np.sqrt(spread)) if spread > 1e-18 else float("nan")
+    left = weights * first
+    spread = (left * first).sum(axis=0) * (weights * second**2).sum(axis=0)
+    together = (left * second).sum(axis=0)
+    return np.where(spread > 1e-18, together / np.sqrt(np.maximum(spread, 1e-18)), np.nan)
 
 
 def percentile_interval(draws: FloatArray, confidence: float, *, what: str) -> Interval:

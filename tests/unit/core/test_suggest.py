@@ -1,8 +1,8 @@
-"""The hint about a name that is not known."""
+"""Lists of names, and the hint about a name that is not known."""
 
 import pytest
 
-from imarena.core import suggestion
+from imarena.core import split_names, suggestion
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,11 @@ from imarena.core import suggestion
 )
 def test_the_nearest_name_comes_before_the_list(name: str, known: list[str], listed: str | None, hint: str) -> None:
     assert suggestion(name, known, listed) == hint
+
+
+def test_names_come_one_by_one_or_with_commas_and_may_contain_one() -> None:
+    known = ("ash", "elm", "oak, red")
+    assert split_names(("ash,elm",), known) == ("ash", "elm")
+    assert split_names(("ash", "elm, ash"), known) == ("ash", "elm")
+    assert split_names(("oak, red", "ash"), known) == ("oak, red", "ash")
+    assert split_names((), known) == ()

@@ -160,6 +160,7 @@ def add_judges(workspace: Workspace) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_report_has_every_table_that_there_is_data_for(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
     with open_workspace(arena) as workspace:
         add_judges(workspace)

@@ -81,6 +81,7 @@ def figures(document: Any) -> dict[str, float]:
     return {"": document} if isinstance(document, int | float) else {}
 
 
+@pytest.mark.slow
 def test_a_judge_of_0_to_10_from_start_to_report(imarena: Imarena, tmp_path: Path) -> None:
     """And a judge whose scores are a hundred times as large is the same judge."""
     ten, thousand = arena_of(tmp_path / "ten", "robot", 100), arena_of(tmp_path / "thousand", "robot", 1)

@@ -5,6 +5,8 @@ import shlex
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.command import Imarena
 from tests.conftest import ROOT
 from tests.small_arena import make_arena, write_folders
@@ -40,6 +42,7 @@ def bench(root: Path) -> None:
     (root / "mybench" / "outputs" / "studio-returns-input").rename(root / "later" / "newest")
 
 
+@pytest.mark.slow
 def test_from_a_folder_and_a_table_to_a_leaderboard(imarena: Imarena, tmp_path: Path) -> None:
     bench(tmp_path)
     printed: dict[str, str] = {}

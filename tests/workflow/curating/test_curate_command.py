@@ -30,6 +30,7 @@ def of(document: Any, key: str) -> Any:
     return next(entry for entry in document["requests"] if entry["key"] == key)
 
 
+@pytest.mark.slow
 def test_the_loop_recovers_by_reflection(imarena: Imarena, workspace: Path, tmp_path: Path) -> None:
     """The only image whose text says puppy shows a cup; the reflection makes the planner search for a dog."""
     library = make_library(
@@ -114,6 +115,7 @@ def test_bad_files_and_licences_are_refused_and_the_run_goes_on(
     imarena(*run, "--licence", "mine", code=2)
 
 
+@pytest.mark.slow
 def test_checked_released_rescored_and_used(imarena: Imarena, workspace: Path, tmp_path: Path) -> None:
     """Two verifiers, one disagreement, an adjudication; then the arena edits and judges what was released."""
     library = make_library(tmp_path / "library", {"cat": "a cat", "coffee": "a cup of coffee", "dogs": "two dogs"})

@@ -31,6 +31,7 @@ def cut_cat() -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swapped", [False, True])
 def test_of_equal_scores_the_file_name_decides(
     imarena: Imarena, workspace: Path, tmp_path: Path, *, swapped: bool
@@ -75,6 +76,7 @@ def test_images_that_are_too_small_are_the_reason_given_first(
     assert "describe your images" not in out, "words would not help"
 
 
+@pytest.mark.slow
 def test_a_near_duplicate_is_named_as_the_reason(imarena: Imarena, workspace: Path, tmp_path: Path) -> None:
     folder = make_library(tmp_path / "photos", {"cat": "a cat", "cat=same": "a cat", "coffee": "a cup"})
     (folder / "same.jpg").write_bytes(photograph("cat", long_side=380, quality=60))
@@ -119,6 +121,7 @@ def test_progress_names_the_folder(tmp_path: Path) -> None:
     assert stages == [("images of photos", 1, 1)]
 
 
+@pytest.mark.slow
 def test_other_words_under_the_same_key_are_refused(imarena: Imarena, workspace: Path, tmp_path: Path) -> None:
     """An item is never changed: a run that kept the old words and reported the new ones would be a lie."""
     folder = make_library(tmp_path / "photos", {"cat": "a cat", "coffee": "a cup", "flower": "a blossom"})
@@ -153,6 +156,7 @@ def test_a_task_is_read_in_any_spelling_and_an_unknown_one_is_named(
     assert run.err.count("is not a task") == 1
 
 
+@pytest.mark.slow
 def test_the_checks_that_are_missing_decide_the_next_step(imarena: Imarena, workspace: Path, tmp_path: Path) -> None:
     """One of two checks; a repair in a data set of its own; a dispute in a campaign without adjudication."""
     folder = make_library(tmp_path / "photos", {"cat": "a cat", "coffee": "a cup", "dogs": "two dogs"})

@@ -18,6 +18,7 @@ FOREVER = ("-o", "success_score=100000", "-o", "go_back=false")
 """No picture of the fake server reaches that score: every output takes all steps."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("editor", "in_each"), [("agent:openai", 1), ("agent:best-of-2:openai", 2)])
 def test_a_killed_agent_asks_again_only_for_what_was_under_way(
     imarena: Imarena, tmp_path: Path, editor: str, in_each: int

@@ -8,12 +8,15 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from imarena.core.records import Output, Status
 from imarena.storage import open_workspace
 from tests.command import Imarena
 from tests.fake_pictures_server import TABLES, add_editors, filled, pictures_server
 
 
+@pytest.mark.slow
 def test_a_killed_edit_run_goes_on_where_it_stopped(imarena: Imarena, tmp_path: Path) -> None:
     root = filled(tmp_path / "w", 60)
     names = ["openai", "gemini", "chat"]
@@ -44,6 +47,7 @@ def test_a_killed_edit_run_goes_on_where_it_stopped(imarena: Imarena, tmp_path: 
     assert imarena("-w", root, "--json", "status").json["interrupted"] == []
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_do_not_pay_twice(imarena: Imarena, tmp_path: Path) -> None:
     root = filled(tmp_path / "w", 8)
     with pictures_server("--reply-s", "0.2") as server:

@@ -183,6 +183,7 @@ class Headed(HTMLParser):
             self.texts[self._title] += data
 
 
+@pytest.mark.slow
 def test_report(asked: Asked, tmp_path: Path, truth: Truth) -> None:
     asked("report", tmp_path / "report", "--gallery", 0)
     expected = report_boards(truth)

@@ -77,6 +77,7 @@ def test_without_a_known_truth_nothing_is_said_of_it(arena: Workspace, tmp_path:
     assert not any("err" in remark for exhibit in section.exhibits for remark in exhibit.remarks)
 
 
+@pytest.mark.slow
 def test_a_chart_takes_the_colours_of_the_page_and_is_a_file_on_white(arena: Workspace, tmp_path: Path) -> None:
     page = write_report(arena, tmp_path / "report", gallery=1).read_text()
     assert "<svg" in page

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from itertools import permutations, product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -30,6 +31,15 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def data(folders: Path, tmp_path: Path) -> Path:
     shutil.copytree(folders, tmp_path / "data")
     return tmp_path / "data"
+
+
+@pytest.fixture(scope="module")
+def asked_once(folders: Path) -> Imarena:
+    """Compares in one workspace that is kept: the judge sees each pair once for all the tests."""
+    shutil.copytree(folders / "outputs" / "studio-exact", folders / "copy")
+    compare = Imarena(folders.parent)
+    compare("-w", "kept", "compare", EXACT, RETURNS, *ITEMS)
+    return compare
 
 
 def write_battles(path: Path, *pairs: tuple[str, str, int, int], missing: int = 0) -> Path:
@@ -62,42 +72,42 @@ def read_xml(path: Path) -> ElementTree.Element:
         (EXACT, "data/copy", "not-better", 4),
     ],
 )
-def test_compare_ends_with_the_code_of_its_gate(
-    imarena: Imarena, data: Path, old: str, new: str, rule: str, code: int
-) -> None:
-    shutil.copytree(data / "outputs" / "studio-exact", data / "copy")
-    ended = imarena("compare", old, new, *ITEMS, "--fail-if", rule, code=code)
+def test_compare_ends_with_the_code_of_its_gate(asked_once: Imarena, old: str, new: str, rule: str, code: int) -> None:
+    ended = asked_once("-w", "kept", "compare", old, new, *ITEMS, "--fail-if", rule, code=code)
     assert f"Gate '{rule}': {'failed' if code else 'passed'}." in ended.out
 
 
-def test_the_same_verdict_on_a_repeated_run_and_another_level(imarena: Imarena, data: Path, tmp_path: Path) -> None:
+def test_the_same_verdict_on_a_repeated_run_and_another_level(asked_once: Imarena) -> None:
+    """Once with a workspace that is kept, once with a judge that has seen nothing."""
+    imarena, kept = asked_once, ("-w", "kept")
     words = ("compare", EXACT, RETURNS, *ITEMS, "--fail-if", "worse", "--json")
     files = ("--junit", "gate.xml", "--summary", "gate.md")
-    first = imarena(*words, *files, code=4)
-    texts = [(tmp_path / name).read_bytes() for name in ("gate.xml", "gate.md")]
+    first = imarena(*kept, *words, *files, code=4)
+    texts = [(imarena.folder / name).read_bytes() for name in ("gate.xml", "gate.md")]
     again = imarena(*words, *files, code=4)
     assert (first.json["gate"], first.json["verdict"]) == (again.json["gate"], again.json["verdict"])
-    assert texts == [(tmp_path / name).read_bytes() for name in ("gate.xml", "gate.md")]
+    assert texts == [(imarena.folder / name).read_bytes() for name in ("gate.xml", "gate.md")]
     assert first.json["gate"]["outcome"] == "failed"
     # eight of eight: clear at 95 %, and not at 99.9 %
-    stricter = imarena(*words, "--level", "0.999").json
+    stricter = imarena(*kept, *words, "--level", "0.999").json
     assert stricter["verdict"]["level"] == 0.999
     assert stricter["verdict"]["win_rate_high"] > 0.5 > first.json["verdict"]["win_rate_high"]
-    assert "99.9 % interval" in imarena(*words[:-1], "--level", "0.999").out
+    assert "99.9 % interval" in imarena(*kept, *words[:-1], "--level", "0.999").out
     assert "between 0.5 and 1" in imarena(*words, "--level", "1.5", code=2).err
 
 
-@pytest.mark.parametrize("rule", ["worse", "not-better"])
-def test_missing_files_end_with_3_whatever_the_interval(imarena: Imarena, data: Path, rule: str) -> None:
+def test_missing_files_end_with_3_whatever_the_interval(imarena: Imarena, data: Path) -> None:
     min((data / "outputs" / "studio-exact").iterdir()).unlink()
-    for old, new in ((EXACT, RETURNS), (RETURNS, EXACT)):
-        ended = imarena("compare", old, new, *ITEMS, "--fail-if", rule, "--junit", "j.xml", code=3)
+    for rule, (old, new) in product(("worse", "not-better"), permutations((EXACT, RETURNS))):
+        ended = imarena("-w", "less", "compare", old, new, *ITEMS, "--fail-if", rule, "--junit", "j.xml", code=3)
         assert "The gate is not decided, because the data are incomplete" in ended.out
         suite = read_xml(imarena.folder / "j.xml")[0]
         assert suite.get("errors") == "2"
         assert suite.get("failures") == "0"
         assert f"Gate '{rule}': not decided. With the data so far it would " in ended.out
         assert "has no output for 1 of 8 items" in str(suite.findall("testcase/error")[0].get("message"))
+    rank = ("-w", "less", "rank", "--judge", "builtin", "--fail-if", "studio-exact below studio-returns-input")
+    assert "studio-exact has outputs for 87.5% of the items" in imarena(*rank, code=3).out
 
 
 def test_an_unknown_rule_and_a_junit_file_without_a_gate_are_refused(imarena: Imarena, data: Path) -> None:
@@ -107,9 +117,10 @@ def test_an_unknown_rule_and_a_junit_file_without_a_gate_are_refused(imarena: Im
     assert data.is_dir()
 
 
-def test_hostile_names_are_text_in_xml_and_markdown(imarena: Imarena, data: Path, tmp_path: Path) -> None:
-    words = ("compare", EXACT, RETURNS, *ITEMS, "--new-name", HOSTILE, "--fail-if", "worse")
-    ended = imarena(*words, "--junit", "out/j.xml", "--summary", "out/s.md", code=4)
+def test_hostile_names_are_text_in_xml_and_markdown(asked_once: Imarena) -> None:
+    tmp_path = asked_once.folder
+    words = ("-w", "kept", "compare", EXACT, RETURNS, *ITEMS, "--new-name", HOSTILE, "--fail-if", "worse")
+    ended = asked_once(*words, "--junit", "out/j.xml", "--summary", "out/s.md", code=4)
     assert "\x1b" not in ended.out.split("Gate ")[1]
     failure = read_xml(tmp_path / "out" / "j.xml").findall(".//failure")[0]
     assert r"v2 | <b>*bold*</b> & \u0007\u001b[31m" in str(failure.get("message"))
@@ -278,15 +289,8 @@ def test_battles_without_an_output_end_with_3_whatever_the_interval(imarena: Ima
         assert "**Incomplete:** Battles without" in (tmp_path / "s.md").read_text(encoding="utf-8")
 
 
-def test_a_workspace_board_has_a_gate_and_its_missing_outputs_end_with_3(
-    imarena: Imarena, data: Path, tmp_path: Path
-) -> None:
-    imarena("-w", "arena", "compare", RETURNS, EXACT, *ITEMS)
-    rank = ("-w", "arena", "rank", "--judge", "builtin", "--fail-if")
-    ended = imarena(*rank, "studio-exact below studio-returns-input", "--summary", "s.md")
+def test_a_workspace_board_has_a_gate(asked_once: Imarena) -> None:
+    rank = ("-w", "kept", "rank", "--judge", "builtin", "--fail-if")
+    ended = asked_once(*rank, "studio-exact below studio-returns-input", "--summary", "s.md")
     assert "(95 % interval without an upper bound)" in ended.out
-    assert "studio-exact" in (tmp_path / "s.md").read_text(encoding="utf-8")
-    min((data / "outputs" / "studio-exact").iterdir()).unlink()
-    imarena("-w", "less", "compare", RETURNS, EXACT, *ITEMS, code=3)
-    ended = imarena("-w", "less", *rank[2:], "studio-exact below studio-returns-input", code=3)
-    assert "studio-exact has outputs for 87.5% of the items" in ended.out
+    assert "studio-exact" in (asked_once.folder / "s.md").read_text(encoding="utf-8")

@@ -318,6 +318,7 @@ def test_plug_ins_that_print_await_or_have_no_words(imarena: Imarena, folder: Pa
         assert "Warning" not in ended.err
 
 
+@pytest.mark.slow
 def test_a_judge_that_blocks_or_never_ends(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from imarena.workflows.studies import check_judge
 

@@ -130,6 +130,7 @@ def test_the_probe_is_estimated_and_stops_before_its_cost_limit(imarena: Imarena
         assert server.counts()["requests"] == 2 * (1 + TEXTS)
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_was_answered(imarena: Imarena, root: Path) -> None:
     words = ["-w", str(root), "health", "--judge", "cv-judge", "--probe", "2", "--concurrency", "2"]
     with fake_server("--reply-s", "0.5") as server:

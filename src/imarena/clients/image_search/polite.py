@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from urllib.robotparser import RobotFileParser
 
-from imarena.clients.fetch import Download, DownloadRefused, download_file
+from imarena.clients.fetch import MAX_REDIRECTS, Download, DownloadRedirected, DownloadRefused, download_file
 from imarena.core import VERSION, InvalidImage, SourceFailure
 
 AGENT = "imarena"
@@ -65,10 +65,16 @@ class PoliteFetcher:
         return json.loads(reply.data)
 
     async def image(self, url: str) -> bytes:
-        """An image file, where robots.txt of its host permits it."""
-        if not await self._permitted(url):
-            raise SourceFailure(f"robots.txt of {urlsplit(url).hostname} forbids to download the image")
-        return (await self._get(url, {})).data
+        """An image file, where robots.txt of its host, and of each host that a redirect leads to, permits it."""
+        here = url
+        for _ in range(MAX_REDIRECTS + 1):
+            if not await self._permitted(here):
+                raise SourceFailure(f"robots.txt of {urlsplit(here).hostname} forbids downloading the image")
+            try:
+                return (await self._get(here, {}, follow=False)).data
+            except DownloadRedirected as moved:
+                here = moved.url
+        raise SourceFailure(f"{urlsplit(url).hostname} redirects more than {MAX_REDIRECTS} times")
 
     async def _get(
         self, url: str, headers: Mapping[str, str], check: Callable[[Download], None] | None = None, **options: Any

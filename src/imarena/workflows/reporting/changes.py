@@ -87,7 +87,8 @@ def _board(boards: Boards, query: BoardQuery, name: str) -> Board:
     try:
         return boards.board(query)
     except UserError as error:
-        raise UserError(f"There is no board to compare with in {name}: {error}") from error
+        hint = "Name a later day, or a workspace with verdicts on the same editors."
+        raise UserError(f"There is no board to compare with ({name}): {error}", hint=hint) from error
 
 
 def board_changes(

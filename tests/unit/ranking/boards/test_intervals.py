@@ -65,7 +65,8 @@ def check(board: Ranking, slack: float) -> None:
                 assert (low is None and high is None) or notes[name] or notes[other]
             else:
                 assert low < high
-                assert {notes[name], notes[other]} <= {"", FIXED}
+                # both are placed among all models, or both belong to a group that swept or was swept by the others
+                assert {notes[name], notes[other]} <= {"", FIXED} or notes[name] == notes[other]
     figures: Any = [*board.details.get("ties", ()), *board.details.get("reliability", ())]  # type: ignore[misc]
     figures += board.details.get("coefficients", ())
     assert all((one["low"] is None) == (one["high"] is None) for one in figures)

@@ -251,6 +251,11 @@ def test_html_marks_numbers() -> None:
     assert '<td class="number">1</td><td class="text name">x</td><td class="number">2.5</td>' in made
 
 
+def test_a_reason_in_a_column_of_numbers_may_wrap() -> None:
+    table = Table((Column("model"), Column("interval")), (("ash", 1.5), ("elm", "lost every battle")))
+    assert '<td class="number words">lost every battle</td>' in to_html(table)
+
+
 # ---------------------------------------------------------------- terminal
 
 
