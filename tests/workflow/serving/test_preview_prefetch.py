@@ -1,6 +1,7 @@
 """How long an answer takes and how large it is must not tell gold and repeated tasks from the rest."""
 
 import fcntl
+import os
 import signal
 import struct
 import termios
@@ -98,6 +99,7 @@ def test_a_server_that_ends_does_not_wait_for_the_picture_in_hand(tmp_path: Path
     process = maker._process
     assert process is not None
     process.send_signal(signal.SIGSTOP)  # as good as starved
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED)  # before that it might still take what is written next
     with ThreadPoolExecutor(1) as aside:
         said = aside.submit(maker.make, image)
         while not waiting_bytes(process.stdin):
