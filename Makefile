@@ -18,6 +18,7 @@ help:
 	@echo 'make serve     the same, then vote and look in a browser'
 	@echo 'make test      the tests that need neither torch nor Ray nor a browser'
 	@echo 'make test-browser  the pages, in a real Chromium'
+	@echo 'make test-fuzz requests of any kind to every operation of the API'
 	@echo 'make test-slow simulations, kills and the demo: what takes minutes'
 	@echo 'make test-all  the tests that do (a second environment, .venv-full)'
 	@echo 'make check     lint, types and import rules, of Python and of the pages'
@@ -81,7 +82,6 @@ serve: $(VENV)/.web $(STATIC)
 test: $(VENV)/.dev $(STATIC)
 	$(NPM) test
 	$(BIN)/python -m pytest $(PYTEST) -m 'not torch and not ray and not slow and not fuzz and not browser'
-	$(MAKE) test-fuzz
 
 test-browser: $(VENV)/.dev $(STATIC) browser
 	$(BIN)/python -m pytest $(PYTEST) -m 'browser and not slow' tests/web/browser

@@ -75,6 +75,7 @@ def answers(root: Path) -> list[Judgment]:
     return stored
 
 
+@pytest.mark.slow
 def test_two_processes_share_the_questions(arena: Path, server: Server) -> None:
     point_at(arena, server.url, concurrency=1)
     running = [start(arena, *WORDS), start(arena, *WORDS)]

@@ -39,6 +39,7 @@ def test_the_better_model_is_named_with_its_interval_and_examples(imarena: Imare
     assert not (tmp_path / "arena.db").exists(), "without --workspace nothing is kept"
 
 
+@pytest.mark.slow
 def test_json_mirrors_when_old_and_new_are_exchanged_and_a_kept_workspace_asks_nothing_twice(
     imarena: Imarena, data: Path
 ) -> None:
@@ -59,6 +60,7 @@ def test_json_mirrors_when_old_and_new_are_exchanged_and_a_kept_workspace_asks_n
     assert with_status["judgments"]["builtin"] == {"ok": 2 * ITEMS}
 
 
+@pytest.mark.slow
 def test_missing_and_broken_outputs_are_told_and_count_for_nobody(imarena: Imarena, data: Path) -> None:
     new = data / "outputs" / "studio-exact"
     files = sorted(new.iterdir())

@@ -26,7 +26,7 @@ from tests.postgres import new_database
 Rows = dict[str, list[dict[str, Any]]]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def url(request: pytest.FixtureRequest) -> str:
     """The address of an empty database; empty for a SQLite file in the workspace."""
     return "" if request.param == "sqlite" else new_database(request.getfixturevalue("postgres"))
