@@ -1,13 +1,18 @@
 """Known answers in a real browser: chosen in the form, told after practice, asked in a test that some pass."""
 
+import io
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
+from imarena.core.records import Item, Output, Turn
+from imarena.storage import open_workspace
+from imarena.workflows.exchange.importing import WorkspaceIntake
 from tests.web.browser.conftest import Shot
 from tests.web.browser.desk import join, next_task, open_link, ready, task_of, visitor
-from tests.web.browser.stage import ALONE, Stage
+from tests.web.browser.stage import Stage
 
 pytestmark = pytest.mark.browser
 KEYS = {"left": "ArrowLeft", "right": "ArrowRight", "tie": "t", "both_bad": "b"}
@@ -18,6 +23,23 @@ def pairs(stage: Stage, wanted: int) -> list[tuple[str, str, str]]:
     items = stage.get("/api/items?dataset=studio&limit=50")["items"]
     editors = sorted(name for name in stage.get("/api/facets")["editors"] if "painter" not in name)
     return [(one["key"], editors[0], editors[1]) for one in items[:wanted]]
+
+
+def add_pairs(root: Path, dataset: str) -> None:
+    """Two items with two outputs each that no other test votes on."""
+    with open_workspace(root) as workspace:
+        intake = WorkspaceIntake(workspace)
+        for key in ("red", "blue"):
+            item = Item(dataset=dataset, key=key, turns=(Turn(instruction=f"Paint it {key}."),))
+            outputs = []
+            for editor in ("red-painter", "blue-painter"):
+                file = io.BytesIO()
+                Image.new("RGB", (64, 48), editor.partition("-")[0]).save(file, "PNG")
+                image = intake.keep(file.getvalue(), name=f"{key}.png")
+                outputs.append(Output(item_id=item.item_id, editor=editor, image=image))
+            intake.flush()
+            workspace.store.add([item])
+            workspace.store.add(outputs)
 
 
 def table(stage: Stage, folder: Path) -> Path:
@@ -102,7 +124,9 @@ def practise(page: Page, key: str, *, right: bool, shot: Shot) -> None:
 
 
 def test_votes_that_agree_become_known_answers(lead: Page, stage: Stage, browser: Browser) -> None:
-    campaign = stage.campaign("Votes to learn from", datasets=[ALONE], raters_per_unit=2)
+    dataset = "agreed"
+    add_pairs(stage.root, dataset)
+    campaign = stage.campaign("Votes to learn from", datasets=[dataset], raters_per_unit=2)
     for name in ("Uma", "Per"):
         rater = visitor(browser)
         join(rater, stage, campaign, name)
@@ -115,7 +139,7 @@ def test_votes_that_agree_become_known_answers(lead: Page, stage: Stage, browser
     assert stage.votes(campaign) == 4
     lead.goto(f"{stage.address}/lead")
     lead.get_by_role("button", name="New campaign").click()
-    lead.get_by_label("Data sets").select_option(ALONE)
+    lead.get_by_label("Data sets").select_option(dataset)
     lead.get_by_role("button", name="Find in votes").click()
     expect(lead.get_by_role("dialog").get_by_role("status").first).to_have_text("2 tasks with a known answer.")
     assert lead.get_by_role("cell", name="tie (2 votes)").count() == 2
