@@ -49,7 +49,7 @@ def _raise(inside: int, outside: int) -> tuple[nn.Module, ...]:
 def train_encoders(
     stock: Stock, dice: Dice, seconds: float, steps: int, tell: Callable[[str], object]
 ) -> list[Autoencoder]:
-    """One autoencoder for each width, trained for so long or so many steps."""
+    """One autoencoder for each width, trained for `seconds` or `steps`, whichever ends first."""
     networks = [Autoencoder(width).to(dice.device) for width in WIDTHS]
     optimiser = torch.optim.AdamW([p for network in networks for p in network.parameters()], lr=2e-3)
     start, step, off = time.monotonic(), 0, torch.zeros(())

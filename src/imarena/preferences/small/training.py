@@ -33,7 +33,7 @@ class TrainingPlan:
     group_size: int = 5
     steps: int = 100_000
     encoder_seconds: float = 90.0
-    """For the autoencoders that stand for an editor's encoding."""
+    """For the autoencoders that imitate an editor's encoding."""
     encoder_steps: int = 100_000
     minutes: float = 7.0
     """The learning rate follows the clock: it ends at 0 when the time or the steps are used up."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components
 
 from imarena.core.records import Ranking
 from imarena.ranking import Battles, CodedColumn, Options, rank_battles
@@ -41,7 +42,18 @@ def boards(draw: st.DrawFn) -> dict[str, list[Any]]:
     }
 
 
-def check(board: Ranking, slack: float) -> None:
+def groups_of(table: dict[str, list[Any]]) -> dict[str, int]:
+    """The group of each model: inside a group every model can be reached from every other by wins and ties."""
+    names = sorted({*table["left"], *table["right"]})
+    beaten = np.zeros((len(names), len(names)))
+    for left, right, winner in zip(table["left"], table["right"], table["winner"], strict=True):
+        first, second = names.index(left), names.index(right)
+        beaten[first, second] += winner != "right"
+        beaten[second, first] += winner != "left"
+    return dict(zip(names, connected_components(beaten, connection="strong")[1].tolist(), strict=True))
+
+
+def check(board: Ranking, slack: float, groups: dict[str, int]) -> None:
     """Low < high around the rating, or neither with a reason; the same of everything else with two ends."""
     for standing in board.models:
         if standing.low is None or standing.high is None:
@@ -65,8 +77,8 @@ def check(board: Ranking, slack: float) -> None:
                 assert (low is None and high is None) or notes[name] or notes[other]
             else:
                 assert low < high
-                # both are placed among all models, or both belong to a group that swept or was swept by the others
-                assert {notes[name], notes[other]} <= {"", FIXED} or notes[name] == notes[other]
+                # both are placed among all models, or both belong to one group that swept or was swept by the others
+                assert {notes[name], notes[other]} <= {"", FIXED} or groups.get(name, name) == groups.get(other, other)
     figures: Any = [*board.details.get("ties", ()), *board.details.get("reliability", ())]  # type: ignore[misc]
     figures += board.details.get("coefficients", ())
     assert all((one["low"] is None) == (one["high"] is None) for one in figures)
@@ -78,7 +90,7 @@ def check(board: Ranking, slack: float) -> None:
 @given(table=boards(), cluster=st.sampled_from([None, "battle"]), seed=st.integers(0, 3))
 def test_no_interval_has_zero_width(method: str, table: dict[str, list[Any]], cluster: str | None, seed: int) -> None:
     # Percentiles of rounds need not hold the rating: with so few battles only roughly.
-    check(rank(table, method=method, rounds=60, seed=seed, cluster=cluster), slack=400.0)
+    check(rank(table, method=method, rounds=60, seed=seed, cluster=cluster), 400.0, groups_of(table))
 
 
 @pytest.mark.parametrize("method", ["bt", "davidson", "mixture"])
@@ -93,7 +105,7 @@ def test_nor_with_anchors_a_position_term_or_the_sandwich(
         mixture=MixtureOptions(reliability="source"),
     )  # fmt: skip
     board = rank(table, options=options)
-    check(board, slack=2000.0)
+    check(board, 2000.0, groups_of(table))
     assert {s.model: s.note for s in board.models if s.model in anchors} == dict.fromkeys(anchors, "fixed")
 
 
@@ -118,7 +130,7 @@ def test_nor_has_a_board_with_a_calibrated_judge(rows: list[tuple[int, int]]) ->
     battles = of_one_item([winner for winner, _ in rows], items)
     options = Options(method="mixture", rounds=60)
     board = assemble(battles, calibrated_board(battles, lambda gap: np.full(gap.shape, 0.6), options), options, None)
-    check(board, slack=400.0)
+    check(board, 400.0, {})
 
 
 def test_one_item_is_the_reason_on_a_board_with_a_calibrated_judge() -> None:
