@@ -10,6 +10,7 @@ from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, session
 from imarena.cli.progress import progress_bars
+from imarena.core import counted
 
 Seed = Annotated[int, typer.Option("--seed", help="Seed for the sides and the split.")]
 
@@ -83,7 +84,8 @@ def _show(console: Console, report: Mapping[str, Any]) -> None:
         console,
         [Table((Column("task"), Column("pairs", ",")), tuple(report["by_task"].items()))],
     )
-    console.print(f"{report['pairs']:,} pairs and {report['ties']:,} ties in {report['folder']}", markup=False)
+    made = f"{counted(report['pairs'], 'pair')} and {counted(report['ties'], 'tie')}"
+    console.print(f"{made} in {report['folder']}", markup=False)
     if report["skipped"]:
         head = (Column("gave no pair"), Column("items or outputs", ","))
         print_tables(console, [Table(head, tuple(report["skipped"].items()))])
@@ -118,6 +120,6 @@ def export(
         for part, rows in report.rows.items():
             console.print(f"{part}: {rows:,} rows", markup=False)
         if report.ties_left_out:
-            console.print(f"{report.ties_left_out:,} ties left out: this format has no place for them")
+            console.print(f"{counted(report.ties_left_out, 'tie')} left out: this format has no place for them")
 
     emit(context, asdict(report), show)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from imarena.core.records import Outcome, Output
 from imarena.preferences import JudgedPair
 from imarena.storage import Workspace
+from imarena.workflows.preferences.measuring import NO_SOURCE, shared_source
 from imarena.workflows.questions import ShowableOutputs, load_outputs
 from imarena.workflows.views import (
     PREFERENCES,
@@ -15,7 +16,6 @@ from imarena.workflows.views import (
     instruction_of,
     live_judgments,
     people_battles,
-    sources_of,
 )
 
 Said = tuple[str, str, tuple[Outcome, ...], bool | None]
@@ -76,13 +76,13 @@ def _known(
             skipped["pixels_absent_or_not_chosen"] += 1
             continue
         item = board.items[left.item_id]
-        sources = sources_of(item, left, board.parents)
-        if len(sources) != 1:
-            skipped["no_source"] += 1
+        source = shared_source(item, (left, right), board.parents)
+        if source is None:
+            skipped[NO_SOURCE] += 1
             continue
         details = {"by": who, "left": {"output": left_id, "editor": left.editor},
                    "right": {"output": right_id, "editor": right.editor}}  # fmt: skip
         yield JudgedPair(
             item.item_id, instruction_of(item, left.turn, left.mode), item.turns[left.turn].task or item.task or "",
-            sources[0], left.image, right.image, outcomes, agreed, details,
+            source, left.image, right.image, outcomes, agreed, details,
         )  # fmt: skip

@@ -29,7 +29,7 @@ from imarena.workflows.questions import load_outputs
 from imarena.workflows.views import instruction_of, sources_of
 
 Pixels = NDArray[np.uint8]
-NO_SOURCE = "no_source"
+NO_SOURCE = "no_common_source"
 LEFT_TO_A_JUDGE = "left_to_a_judge"
 
 
