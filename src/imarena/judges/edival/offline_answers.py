@@ -14,8 +14,6 @@ from imarena.judges.edival.tools import ShareBox, YesNoQuestion
 from imarena.language import lexicon
 from imarena.vision import BASIC_COLOURS, basic_colour, basic_names
 
-Floats = NDArray[np.float64]
-
 _SIDE = 160
 _MIDDLE = 0.42
 """Half axes of the ellipse that is looked at, as shares of a box: corners of a box show what is behind the object."""
