@@ -1,5 +1,6 @@
 """``imarena simulate``."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,7 +74,7 @@ def command(
     table = _table(simulation)
     if csv is not None:
         write_csv(table, csv)
-    emit(context, simulation.to_json(), lambda console: print_tables(console, [table], markdown=markdown, latex=latex))
+    emit(context, asdict(simulation), lambda console: print_tables(console, [table], markdown=markdown, latex=latex))
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 """``imarena agent-ablation``."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -52,5 +53,5 @@ def command(
     )
     notes = tuple(sentences(found.ranking.notices))
     table = Table(head, rows, f"Stages of the agent around {editor}, ranked by {judge}", notes)
-    document = {"stages": [stage.to_json() for stage in found.stages], "notices": list(notes)}
+    document = {"stages": [asdict(stage) for stage in found.stages], "notices": list(notes)}
     emit(context, document, lambda console: print_tables(console, [table], latex=latex))

@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import redirect_stdout
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -135,7 +136,7 @@ def command(
     named = {name: judge for name, judge in drivers.items() if judge}
     document = {
         "dry_run": dry_run,
-        "estimates": [estimate.to_json() for estimate in estimates],
+        "estimates": [asdict(estimate) for estimate in estimates],
         "report": report.to_json() if report else None,
         "driven_by": named,
         "sheet": str(shown) if report and shown else None,

@@ -1,5 +1,6 @@
 """``imarena site``."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,7 +44,7 @@ def command(
     settings = SiteSettings(title, licence, tuple(by) if by else defaults.by, image_px, seed, force)
     with session_workspace(context) as workspace, progress_bars("site") as show_progress:
         report = write_site(workspace, directory, settings, progress=show_progress)
-    emit(context, report.to_json(), lambda console: _show(console, report))
+    emit(context, asdict(report), lambda console: _show(console, report))
     if report.open_campaigns and not session(context).json:
         names = ", ".join(map(repr, report.open_campaigns[:3]))
         warn(f"Campaigns are still open ({names}): raters who see the site see the results so far.")

@@ -1,5 +1,6 @@
 """``imarena submission``: check, make, add."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,7 +61,7 @@ def make(
     lines = [text, f"SHA-256: {report.sha256}"]
     lines += [f"not in the pack: {counted(report.missing, 'output')} that items ask for"] if report.missing else []
     lines += [f"ignored: {counted(len(checked.extra), 'extra file')}"] if checked.extra else []
-    emit(context, report.to_json(), "\n".join(lines))
+    emit(context, asdict(report), "\n".join(lines))
 
 
 @app.command("add")
@@ -80,7 +81,7 @@ def add(
 
     with session_workspace(context) as workspace, progress_bars("add") as show_progress:
         report = add_submission(workspace, pack, name=name, dry_run=dry_run, progress=show_progress)
-    emit(context, report.to_json(), lambda console: _show_added(console, report))
+    emit(context, asdict(report), lambda console: _show_added(console, report))
 
 
 def _check(context: typer.Context, folder: Path, published: Path | None, any_size: bool) -> "SubmissionCheck":

@@ -1,5 +1,6 @@
 """``imarena pvc candidates``."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -46,4 +47,4 @@ def command(
             console.print(f"Skipped {len(report.skipped) - ROWS_SHOWN:,} more rows; see candidates.json.")
         console.print(f"Next: imarena import table {out}, then imarena edit --editor NAME.")
 
-    emit(context, report.to_json(), show)
+    emit(context, asdict(report), show)

@@ -74,10 +74,10 @@ def create(
         forecast = forecast_campaign(workspace, plan)
         if dry_run:
             text = _forecast_text(forecast)
-            emit(context, {"dry_run": True, **forecast.to_json()}, text)
+            emit(context, {"dry_run": True, **asdict(forecast)}, text)
             return
         document = campaign_progress(workspace, create_campaign(workspace, plan)).to_json()
-        document["reasons"] = forecast.to_json()["reasons"]
+        document["reasons"] = asdict(forecast)["reasons"]
     here = program(context)
     text = (
         f"{document['campaign_id']}: {counted(document['units'], 'unit')}, {counted(document['slots'], 'task')}.\n"

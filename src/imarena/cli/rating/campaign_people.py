@@ -1,5 +1,6 @@
 """``imarena campaign links, revoke, restore, reinvite, payments``: people, their links and what they are paid for."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -102,7 +103,7 @@ def payments(
         listed = payment_list(workspace, get_campaign(workspace, campaign))
     if to is not None:
         to.write_text(payments_csv(listed), encoding="utf-8")
-    document = {"payments": [payment.to_json() for payment in listed], "file": None if to is None else str(to)}
+    document = {"payments": [asdict(payment) for payment in listed], "file": None if to is None else str(to)}
 
     def show(console: Any) -> None:
         if to is not None:

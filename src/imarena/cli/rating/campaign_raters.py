@@ -1,5 +1,6 @@
 """``imarena campaign exclude, include``: whose votes count."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,7 +49,7 @@ def include(
 
 
 def _emit(context: typer.Context, change: "ExclusionChange", text: str) -> None:
-    emit(context, change.to_json(), lambda console: console.print(text, soft_wrap=True))
+    emit(context, asdict(change), lambda console: console.print(text, soft_wrap=True))
 
 
 def _label(change: "ExclusionChange") -> str:

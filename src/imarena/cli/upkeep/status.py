@@ -1,5 +1,6 @@
 """``imarena status``."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -26,10 +27,10 @@ def command(
     with session_workspace(context) as workspace:
         if items:
             files = list(item_files(workspace))
-            emit(context, {"files": [file.to_json() for file in files]}, lambda console: _show_files(console, files))
+            emit(context, {"files": [asdict(file) for file in files]}, lambda console: _show_files(console, files))
             return
         summary = workspace_status(workspace)
-    emit(context, summary.to_json(), lambda console: _show(console, summary))
+    emit(context, asdict(summary), lambda console: _show(console, summary))
 
 
 def _show_files(console: Console, files: list[Any]) -> None:

@@ -39,10 +39,6 @@ class AddReport:
     wrong_size: int
     dry_run: bool
 
-    def to_json(self) -> dict[str, object]:
-        """For ``--json``."""
-        return dict(self.__dict__)
-
 
 def add_submission(
     workspace: Workspace,

@@ -33,10 +33,6 @@ class PackReport:
     cut_off: int
     """Outputs of later turns that were left out because the turn before has none."""
 
-    def to_json(self) -> dict[str, object]:
-        """For ``--json``."""
-        return dict(self.__dict__)
-
 
 def make_submission(
     check: SubmissionCheck,
