@@ -140,7 +140,6 @@ def read_arena(
     workspace: Workspace,
     judge: str | None,
     *,
-    mode: str = "single",
     dimension: str = "overall",
     scored_on: str | None = None,
     ratings: bool = False,
@@ -156,7 +155,7 @@ def read_arena(
     about = scored_on or dimension
     alone = people_alone and (judge == NO_JUDGE or (judge is None and not _judges(workspace, about)))
     chosen = "" if alone else judge or _only_judge(workspace, about)
-    columns = read_columns(workspace, chosen, mode, about)
+    columns = read_columns(workspace, chosen, "single", about)
     with reading(workspace.store.engine) as connection:
         assigned = fetch_rows(
             connection,
