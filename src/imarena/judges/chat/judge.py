@@ -37,7 +37,7 @@ class ChatSettings(Noun):
 
 
 class PromptSettings(ChatSettings):
-    """`prompt`: a prompt file of your own with the same fields in its reply, such as one that a model was trained with."""
+    """`prompt`: a prompt file of your own with the same fields in its reply, such as a model was trained with."""
 
     prompt: str = ""
 
