@@ -43,7 +43,7 @@ def crowding(scene: Scene, x: float, wide: float) -> float:
 
 
 def new_thing(scene: Scene, kind: str, colour: str, uid: str = "", *, text: str = "") -> Thing:
-    """A thing of usual size, put where there is room, in its kind's first state and, by default, with its first text."""
+    """A thing of usual size, put where there is room, in its kind's first state and with its first text or `text`."""
     k = object_kind(kind)
     size = size_in(kind, scene.backdrop)
     near, far = backdrop_of(scene.backdrop).ground[::-1]
