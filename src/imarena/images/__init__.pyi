@@ -1,4 +1,3 @@
-from .cache import PreparedCache as PreparedCache
 from .decode import check_image as check_image
 from .decode import decode as decode
 from .decode import describe_image as describe_image
