@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import func, or_, select
 
 from imarena.core import UserError
-from imarena.core.notices import Notice, sentences
+from imarena.core.notices import Notice
 from imarena.core.records import Campaign, JsonDict
 from imarena.routing import Pool
 from imarena.storage import Workspace, reading
@@ -97,11 +97,6 @@ class Arena:
         if bare:
             notices.append(Notice(code="models_without_scores", values={"judge": self.judge, "models": list(bare)}))
         return tuple(notices)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The same in the terminal's words."""
-        return tuple(sentences(self.notices))
 
     @property
     def not_ranked(self) -> tuple[Notice, ...]:
