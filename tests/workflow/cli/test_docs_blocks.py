@@ -19,7 +19,10 @@ from tests.conftest import ROOT
 from tests.docs_blocks import CHECKED, SHELL, Block, blocks, indented_commands, judge_arena, prepare
 
 BLOCKS = [block for block in blocks() if block.language in CHECKED]
-RUN = {page: list(found) for page, found in groupby((b for b in BLOCKS if b.mark in ("", "after")), lambda block: block.page)}
+RUN = {
+    page: list(found)
+    for page, found in groupby((b for b in BLOCKS if b.mark in ("", "after")), lambda block: block.page)
+}
 RUN = {page: found for page, found in RUN.items() if any(block.language in (*SHELL, "python") for block in found)}
 DONE = (0, 3, 4)
 """Done, done in part, a gate failed: the exit codes of a call that was understood."""
@@ -35,7 +38,9 @@ def test_commands_are_in_fences() -> None:
     assert indented_commands() == []
 
 
-@pytest.mark.parametrize("block", [b for b in BLOCKS if b.mark and b.reason != ".ci/run"], ids=lambda block: block.where)
+@pytest.mark.parametrize(
+    "block", [b for b in BLOCKS if b.mark and b.reason != ".ci/run"], ids=lambda block: block.where
+)
 def test_a_mark_is_true(block: Block) -> None:
     """A test that is named exists and names the page; so does what people do before a block; a reason has words."""
     if block.mark == "after":
