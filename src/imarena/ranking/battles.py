@@ -58,7 +58,7 @@ class CodedColumn:
         return int(self._unit_of_code.max(initial=-1)) + 1 + self.n_unnamed
 
     def units(self, begin: int = 0, end: int | None = None) -> IntArray:
-        """(n,) the cluster of each row, or of some, from 0. A row without a name is a cluster of its own, after the rest."""
+        """(n,) the cluster of each row, or of some, from 0. A row without a name is its own, after the rest."""
         units = self._unit_of_code[self.of[begin:end]]
         if self.n_unnamed:
             alone = self.of[begin:end] == self.unnamed
