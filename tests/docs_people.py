@@ -1,0 +1,74 @@
+"""What the documentation's commands need besides files: servers that are asked for a page, and raters who answer."""
+
+import contextlib
+import csv
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import httpx
+from fastapi import FastAPI
+
+from imarena.storage import init_workspace
+from imarena.web.app import create_app
+from tests.web.browser.stage import Stage, launch
+from tests.web.people import Person, administrator, campaign, fill, rater, settings_of
+
+
+def serves(words: Sequence[str]) -> bool:
+    """Does this call of imarena run until it is stopped?"""
+    return words[-1] in ("serve", "--serve")
+
+
+@contextlib.contextmanager
+def served(words: Sequence[str], folder: Path, workspace: str = "") -> Iterator[Stage]:
+    """The server that a call starts, on a free port; it shows its page and to its administrator the workspace."""
+    root = folder / (workspace or words[words.index("-w") + 1])
+    process, stage = launch(words, root, folder=folder)
+    try:
+        page = httpx.get(stage.address).raise_for_status().text
+        assert "<script" in page
+        assert stage.get("/api/lead/campaigns")["total"] >= 0
+        yield stage
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+    assert "Traceback" not in (root.parent / "serve.log").read_text()
+
+
+def enough_battles(folder: Path) -> None:
+    """An arena with as many battles as a calibration needs, of tiny images."""
+    shutil.rmtree(folder / "arena")
+    with init_workspace(folder / "arena") as workspace:
+        fill(workspace, items=14, editors=("ash", "elm", "fir", "oak"))
+
+
+def raters_agree(folder: Path) -> None:
+    """Two raters vote on the same pairs in a browser, and prefer the same outputs."""
+    app = create_app(settings_of(folder / "arena"))
+    admin = administrator(app)
+    vote_on(app, admin, campaign(admin, max_units=2, raters_per_unit=2), raters=2)
+
+
+def vote_on(app: FastAPI, admin: Person, campaign_id: str, *, raters: int) -> None:
+    """Raters answer all tasks of a campaign: the larger file is the better output."""
+    for _ in range(raters):
+        person = rater(app, admin, campaign_id)
+        while (task := person.next(campaign_id)["task"]) is not None:
+            person.look(task)
+            left, right = (len(person.get(task[side]["url"]).content) for side in ("left", "right"))
+            preference = "tie" if left == right else "left" if left > right else "right"
+            person.vote(task, look=False, preference=preference)
+
+
+def fill_sheets(folder: Path) -> None:
+    """Raters fill in the column `winner` of their sheets: left and right in turn."""
+    for path in sorted(folder.glob("*.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        if "assignment" not in rows[0]:
+            continue
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows({**row, "winner": ("left", "right")[n % 2]} for n, row in enumerate(rows))
