@@ -40,21 +40,20 @@ class Block:
         """The page and the line."""
         return f"{self.page}:{self.line}"
 
-    def commands(self) -> list[list[str]]:
-        """The calls of a shell block. Raises `ValueError` for a line that is no call of imarena."""
+    def calls(self) -> list[list[str]]:
+        """The words of each call of a shell block, whichever program it names."""
         lines = self.body.replace("\\\n", " ").splitlines()
         if self.language == "console":
             lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-        calls = []
-        for line in lines:
-            for part in line.split(" && "):
-                words = shlex.split(part.split(" | ")[0], comments=True)
-                if not words:
-                    continue
-                if words[0] != "imarena":
-                    raise ValueError(f"{self.where}: not a call of imarena: {part}")
-                calls.append(words[1:])
-        return calls
+        found = [shlex.split(part.split(" | ")[0], comments=True) for line in lines for part in line.split(" && ")]
+        return [words for words in found if words]
+
+    def commands(self) -> list[list[str]]:
+        """The calls of imarena, without its name. Raises `ValueError` for a call of another program."""
+        for words in self.calls():
+            if words[0] != "imarena":
+                raise ValueError(f"{self.where}: not a call of imarena: {shlex.join(words)}")
+        return [words[1:] for words in self.calls()]
 
 
 def blocks() -> Iterator[Block]:
