@@ -20,7 +20,7 @@ from imarena.workflows.views.codes import (
     ColumnTable,
     Names,
     column_part,
-    constant,
+    constant_column,
     group_starts,
     is_constant,
 )
@@ -199,14 +199,14 @@ def judge_battles(
     gap = np.round(scored.score_left - scored.score_right, 9)
     winner = np.where(gap == 0, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8)
     left, whose_all = joined("left", scored.left), joined("whose", scored.whose)
-    none = constant(np.float64(np.nan), left.size - scored.left.size)
+    none = constant_column(np.float64(np.nan), left.size - scored.left.size)
     judges, dimensions = (sorted({who[part] for who in known}) for part in (0, 1))
     return BattleColumns(
         left=left,
         right=joined("right", scored.right),
         winner=joined("outcome", winner),
         judge=_owned(whose_all, [judges.index(who[0]) for who in known], judges),
-        rater=Names(constant(np.int32(-1), whose_all.size), ()),
+        rater=Names(constant_column(np.int32(-1), whose_all.size), ()),
         dimension=_owned(whose_all, [dimensions.index(who[1]) for who in known], dimensions),
         score_left=np.concatenate([none, scored.score_left]) if scored.left.size else none,
         score_right=np.concatenate([none, scored.score_right]) if scored.left.size else none,
@@ -218,7 +218,7 @@ def judge_battles(
 def _owned(whose: CodeArray, codes: list[int], names: list[str]) -> Names:
     known = np.array(codes or [0], np.int32)
     if is_constant(whose):
-        return Names(constant(known[whose[0]], whose.size), tuple(names))
+        return Names(constant_column(known[whose[0]], whose.size), tuple(names))
     return Names(known[whose] if whose.size else np.zeros(0, np.int32), tuple(names))
 
 

@@ -91,13 +91,13 @@ class ColumnTable:
         return replace(self, **columns)
 
 
-def constant(value: np.generic, n: int) -> NDArray[Any]:
+def constant_column(value: np.generic, n: int) -> NDArray[Any]:
     """(n,) one value seen n times: it takes the memory of one."""
     return np.broadcast_to(value, n)
 
 
 def is_constant(values: NDArray[Any]) -> bool:
-    """Was this made by `constant`?"""
+    """Was this made by `constant_column`?"""
     return values.strides == (0,) and values.size > 0
 
 
@@ -105,4 +105,4 @@ def column_part(values: NDArray[Any], kept: NDArray[Any] | slice) -> NDArray[Any
     """These rows of a column; a constant stays one."""
     if not is_constant(values) or isinstance(kept, slice):
         return values[kept]
-    return constant(values[0], int(np.count_nonzero(kept)) if kept.dtype == bool else kept.size)
+    return constant_column(values[0], int(np.count_nonzero(kept)) if kept.dtype == bool else kept.size)

@@ -20,7 +20,7 @@ from imarena.workflows.views.codes import (
     CodeArray,
     ColumnTable,
     code_column,
-    constant,
+    constant_column,
 )
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, counted_before, fetch_columns, fetch_integers, integer_pages
@@ -70,7 +70,7 @@ class JudgmentColumns(ColumnTable):
     def of_forms(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         """(n,) a value of each form, spread over its judgments."""
         if len(self.forms) == 1:
-            return constant(np.asarray(values)[0], len(self))
+            return constant_column(np.asarray(values)[0], len(self))
         return np.asarray(np.array(values)[self.form]) if len(self.forms) else np.zeros(0)
 
 
@@ -173,12 +173,12 @@ def superseded_since(connection: Connection, after: int) -> IntArray:
 
 def missing_scores(n: int) -> FloatArray:
     """(n,) the scores of pairs, which have none: one value seen n times."""
-    return constant(np.float64(np.nan), n)
+    return constant_column(np.float64(np.nan), n)
 
 
 def constant_form(n: int) -> CodeArray:
     """(n,) the form of judgments that share it: one value seen n times."""
-    return constant(np.int32(0), n)
+    return constant_column(np.int32(0), n)
 
 
 def join_same_form(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:

@@ -22,7 +22,7 @@ from imarena.workflows.views.codes import (
     TIE,
     ByteArray,
     CodeArray,
-    constant,
+    constant_column,
     group_starts,
     is_constant,
 )
@@ -104,7 +104,9 @@ def combine_columns(
     names = [field.name for field in fields(CombinedPairs) if field.name != "whose"]
     arrays: dict[str, Any] = {name: np.concatenate([part.pop(name) for part in parts]) for name in names}
     one = is_constant(whose)
-    owners = constant(whose[0], arrays["left"].size) if one else np.concatenate([part["whose"] for part in parts])
+    owners = (
+        constant_column(whose[0], arrays["left"].size) if one else np.concatenate([part["whose"] for part in parts])
+    )
     return CombinedPairs(whose=owners, **arrays)
 
 
