@@ -92,8 +92,10 @@ def test_from_photographs_to_a_benchmark(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "instructions.csv").write_text(table + MORE)
     with (tmp_path / "arena" / "imarena.toml").open("a") as settings:
         settings.write(f"\n[curation]\nmin_long_side = {2048 // SMALLER}\n")
-    (collected,) = guide.next()
-    assert "4 items for data set 'candidates', 4 new." in collected.out
+    (collect,) = guide.calls()
+    assert "4 items for data set 'candidates', 4 new." in guide.run(*collect).out
+    assert "4 items for data set 'candidates', 0 new." in guide.run(*collect).out, "the same command changes nothing"
+    guide.run("-w", "arena", "curate", "release", "candidates", "--to", "bench", code=3)
     (log,) = guide.next("cat")
     assert "* score 1.00 (thing: cat 1.00)" in log.out
     *create, serve = guide.calls()
@@ -124,10 +126,20 @@ def check_and_repair(guide: Curator, stage: Stage, links: list[str]) -> None:
 
 def release_and_use(guide: Curator) -> None:
     """Step 6, and the rest of the page."""
-    released, _, _ = guide.next()
-    assert "3" in released.out
-    assert (guide.folder / "sheet").is_dir()
-    assert (guide.folder / "published" / "README.md").is_file()
+    release, datasheet, publish = guide.calls()
+    released = guide.run("--json", *release).json
+    assert (released["counts"], released["agreement"]) == ({"accept": 3, "discard": 1}, 6 / 7)
+    story = guide.run("-w", "arena", "curate", "log", guide.key("blossom")).out
+    assert story.count(": repair (not met: feasible): too dark") == 2, f"Bob and Eve: {story}"
+    sheet = guide.run("--json", *datasheet).json
+    assert (sheet["items"], sheet["verified"]) == (3, 3)
+    assert (guide.folder / "sheet" / "datasheet-keywords.svg").read_text().count("<text") >= 4
+    guide.run(*publish)
+    card = (guide.folder / "published" / "README.md").read_text(encoding="utf-8")
+    assert "How the images were collected" in card
+    assert "| agentic" in card
+    assert "pseudonym" not in card, "the name of a track is no person"
+    assert (guide.folder / "published" / "images" / "datasheet-source.svg").is_file()
     ends = [guide.run(*words, code=None) for words in guide.calls()]
     assert [ended.code for ended in ends] == [3, 0, 0, 0, 0], "classical refuses an instruction"
     assert "classical" in ends[-1].out
