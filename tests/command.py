@@ -37,7 +37,7 @@ class _Forks:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
 
-    def run(self, arguments: list[str], folder: Path, env: dict[str, str]) -> Ended:
+    def run(self, arguments: list[str], folder: Path, env: dict[str, str], end_at: int | None = None) -> Ended:
         with self._lock, contextlib.ExitStack() as stack:
             if self._process is None or self._process.poll() is not None:
                 self._process = subprocess.Popen(
@@ -48,8 +48,10 @@ class _Forks:
                     text=True,
                 )
             files = [stack.enter_context(tempfile.NamedTemporaryFile("r", encoding="utf-8")) for _ in range(2)]
-            asked = {"arguments": arguments, "folder": str(folder.absolute()), "env": env}
+            asked: dict[str, Any] = {"arguments": arguments, "folder": str(folder.absolute()), "env": env}
             asked |= {"out": files[0].name, "err": files[1].name}
+            if end_at is not None:
+                asked["end_at"] = end_at
             if self._process.stdin is None or self._process.stdout is None:
                 raise RuntimeError("the process that forks has no pipes")
             print(json.dumps(asked), file=self._process.stdin, flush=True)
@@ -64,6 +66,12 @@ def run(*arguments: object, folder: Path | None = None, env: dict[str, str] | No
     """Run a command and say how it ended."""
     words = [str(argument) for argument in arguments]
     return _FORKS.run(words, folder or Path.cwd(), {**os.environ, "COLUMNS": "200", **(env or {})})
+
+
+def run_to_step(step: int, *arguments: object, folder: Path) -> Ended:
+    """Run a command and end it as ``kill -9`` does at a step of its database work (0: never); see `tests.killed`."""
+    words = [str(argument) for argument in arguments]
+    return _FORKS.run(words, folder, {**os.environ, "COLUMNS": "200"}, end_at=step)
 
 
 class Imarena:

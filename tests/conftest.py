@@ -21,6 +21,14 @@ settings.load_profile("imarena")
 copy_new_databases()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With ``-m 'slow and …'`` a file that does not name the mark has none of its tests, and is not even imported."""
+    mark = config.getoption("markexpr").split(" ")[0]
+    if mark not in ("slow", "torch", "ray", "browser", "fuzz") or not collection_path.match("test_*.py"):
+        return None
+    return f"mark.{mark}" not in collection_path.read_text(encoding="utf-8") or None
+
+
 def pytest_collection_finish() -> None:
     """What was imported stays: the collector need not look at it again and again."""
     gc.collect()

@@ -17,13 +17,16 @@ from tests.small_arena import HABITS, make_arena, write_folders
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SHELL = ("sh", "bash", "console")
 CHECKED = (*SHELL, "python", "yaml", "toml", "json")
-MARK = re.compile(r"<!-- (not run|run by): (\S[^>]*?) -->")
+MARK = re.compile(r"<!-- (not run|run by|after): (\S[^>]*?) -->")
 _FENCE = re.compile(r"^(?P<blank> *)```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^(?P=blank)```", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page, and the mark above it: why it is not run here, or by which test it is."""
+    """A fenced block of a page, and the mark above it.
+
+    `not run`: why; `run by`: the test that runs it, or .ci/run; `after`: what people do before it, a function of docs_people.
+    """
 
     page: str
     line: int
@@ -37,21 +40,20 @@ class Block:
         """The page and the line."""
         return f"{self.page}:{self.line}"
 
-    def commands(self) -> list[list[str]]:
-        """The calls of a shell block. Raises `ValueError` for a line that is no call of imarena."""
+    def calls(self) -> list[list[str]]:
+        """The words of each call of a shell block, whichever program it names."""
         lines = self.body.replace("\\\n", " ").splitlines()
         if self.language == "console":
             lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-        calls = []
-        for line in lines:
-            for part in line.split(" && "):
-                words = shlex.split(part.split(" | ")[0], comments=True)
-                if not words:
-                    continue
-                if words[0] != "imarena":
-                    raise ValueError(f"{self.where}: not a call of imarena: {part}")
-                calls.append(words[1:])
-        return calls
+        found = [shlex.split(part.split(" | ")[0], comments=True) for line in lines for part in line.split(" && ")]
+        return [words for words in found if words]
+
+    def commands(self) -> list[list[str]]:
+        """The calls of imarena, without its name. Raises `ValueError` for a call of another program."""
+        for words in self.calls():
+            if words[0] != "imarena":
+                raise ValueError(f"{self.where}: not a call of imarena: {shlex.join(words)}")
+        return [words[1:] for words in self.calls()]
 
 
 def blocks() -> Iterator[Block]:
@@ -65,6 +67,11 @@ def blocks() -> Iterator[Block]:
                 page.relative_to(ROOT).as_posix(), text[: found.start()].count("\n") + 1, found["language"],
                 found["body"], mark[1] if mark else "", mark[2] if mark else "",
             )  # fmt: skip
+
+
+def run_by(page: str, test: str) -> list[Block]:
+    """The blocks of a page that this test runs, in their order."""
+    return [block for block in blocks() if (block.page, block.mark, block.reason) == (page, "run by", test)]
 
 
 def indented_commands() -> list[str]:

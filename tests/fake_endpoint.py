@@ -1,16 +1,19 @@
-"""The fake chat server as a process of its own, and a workspace that knows it."""
+"""The fake chat server, as a process of its own or in this one, and a workspace that knows it."""
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from imarena.clients.fake_answers import ChatQuery, answer_by_hash
+from imarena.clients.fake_answers import AnswerFunction, ChatQuery, answer_by_hash
+from imarena.clients.fake_server import FakeServer
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = """
@@ -72,6 +75,28 @@ def fake_server(*options: str, env: dict[str, str] | None = None) -> Iterator[Se
         process.wait(timeout=20)
         if process.stdout:
             process.stdout.close()
+
+
+@contextmanager
+def serve_here(answers: AnswerFunction) -> Iterator[str]:
+    """Run it in a thread, for models of any name; gives its address."""
+    ready, stop = threading.Event(), threading.Event()
+    address: list[str] = []
+
+    async def serve() -> None:
+        async with FakeServer(answer=answers, models=()) as server:
+            address.append(server.base_url)
+            ready.set()
+            await asyncio.to_thread(stop.wait)
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    try:
+        assert ready.wait(20), "the fake server did not start"
+        yield address[0]
+    finally:
+        stop.set()
+        thread.join()
 
 
 def point_at(root: Path, url: str, *, timeout_s: float = 20.0, concurrency: int = 8, more: str = "") -> None:

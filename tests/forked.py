@@ -1,6 +1,7 @@
 """A process that has imported what commands import and forks for each: saves a second of start-up a command.
 
-A line of JSON in (arguments, folder, environment, where to write), a line with the exit code out.
+A line of JSON in (arguments, folder, environment, where to write, and for `tests.killed` the step at which to end), a line
+with the exit code out.
 """
 
 import atexit
@@ -90,7 +91,10 @@ def command(asked: dict[str, Any]) -> int:
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.argv = ["imarena", *asked["arguments"]]
     try:
-        import_module("imarena.cli").main()
+        if "end_at" in asked:
+            import_module("tests.killed").run(asked["end_at"], asked["arguments"])
+        else:
+            import_module("imarena.cli").main()
     except SystemExit as ended:
         if isinstance(ended.code, str):
             sys.stderr.write(ended.code + "\n")

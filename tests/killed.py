@@ -1,13 +1,15 @@
-"""``python -m tests.killed STEP FILE ARGUMENTS``: run imarena, and end it as ``kill -9`` does at a step of its database work.
+"""Run imarena, and end it as ``kill -9`` does at a step of its database work.
 
-A step is a statement or a commit that is about to be made. With STEP 0 the command runs to its end, and FILE gets the
-number of steps, and the first step after which a backup was complete.
+A step is a statement or a commit that is about to be made. With step 0 the command runs to its end, and the last line on
+stderr has the number of steps, and the first step after which a backup was complete.
 """
 
 import json
 import os
+import random
 import signal
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from imarena.storage.backup import snapshots
 class Steps:
     """Counts steps, and ends the process at one of them."""
 
-    def __init__(self, end: int, backups: Path) -> None:
+    def __init__(self, end: int, backups: Path | None) -> None:
         self.end = end
         self.backups = backups
         self.count = 0
@@ -29,23 +31,25 @@ class Steps:
     def __call__(self, *_: Any) -> None:
         """One step more."""
         self.count += 1
-        if self.end == 0 and self.backed_up is None and snapshots(self.backups):
+        if self.end == 0 and self.backups and self.backed_up is None and snapshots(self.backups):
             self.backed_up = self.count
         if self.count == self.end:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def run(end: int, file: Path, arguments: list[str]) -> None:
-    """Run a command with ``--backup-to`` among its arguments."""
-    steps = Steps(end, Path(arguments[arguments.index("--backup-to") + 1]))
+def run(end: int, arguments: list[str]) -> None:
+    """Run a command; where ``--backup-to`` is among its arguments, it is seen when the backup is there."""
+    backups = Path(arguments[arguments.index("--backup-to") + 1]) if "--backup-to" in arguments else None
+    steps = Steps(end, backups)
     event.listen(Engine, "before_cursor_execute", steps)
     event.listen(Engine, "commit", steps)
-    sys.argv = ["imarena", *arguments]
     try:
         main()
     finally:
-        file.write_text(json.dumps({"steps": steps.count, "backed_up": steps.backed_up}), encoding="utf-8")
+        sys.stderr.write("\n" + json.dumps({"steps": steps.count, "backed_up": steps.backed_up}))
 
 
-if __name__ == "__main__":
-    run(int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
+def moments(first: int, last: int, count: int, dice: random.Random) -> list[int]:
+    """Random steps, one from each of `count` equal parts of first to last, and the last."""
+    edges = [first + (last - first) * n // count for n in range(count + 1)]
+    return sorted({dice.randint(low, max(low, high - 1)) for low, high in pairwise(edges)} | {last})

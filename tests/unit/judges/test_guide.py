@@ -3,18 +3,17 @@
 import asyncio
 import json
 import re
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from imarena.clients.fake_server import FakeServer
 from imarena.core.protocols import Exhibit
 from imarena.core.records import Outcome, Status
 from imarena.judges import CARDS, ask_both_orders
 from imarena.judges.chat.checklist import Checklist
+from tests.fake_endpoint import serve_here
 from tests.unit.judges.chats import BLUE, always, exhibit, picture
 
 GUIDES = Path(__file__).parents[3] / "docs" / "guide"
@@ -71,26 +70,9 @@ def test_the_server_example_runs(
     monkeypatch.chdir(tmp_path)
     for name, colour in (("car.png", "grey"), ("old.png", "blue"), ("new.png", "red")):
         (tmp_path / name).write_bytes(picture(colour))
-    ready, stop = threading.Event(), threading.Event()
-    address: list[str] = []
-
-    async def serve() -> None:
-        async with FakeServer(
-            answer=lambda query: json.dumps({"winner": "AB"[not query.first_is_better]}), models=()
-        ) as server:
-            address.append(server.base_url)
-            ready.set()
-            await asyncio.to_thread(stop.wait)
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()))
-    thread.start()
-    try:
-        assert ready.wait(10)
+    with serve_here(lambda query: json.dumps({"winner": "AB"[not query.first_is_better]})) as address:
         (program,) = blocks("judges.md", "python")
         assert "http://localhost:8000/v1" in program
-        code = compile(program.replace("http://localhost:8000/v1", address[0]), "judges.md", "exec")
+        code = compile(program.replace("http://localhost:8000/v1", address), "judges.md", "exec")
         exec(code, {"__name__": "guide"})  # noqa: S102
-    finally:
-        stop.set()
-        thread.join()
     assert re.fullmatch(r"ok (left|right) True", capsys.readouterr().out.strip())

@@ -17,7 +17,9 @@ from tests.web.browser import gallery
 from tests.web.browser.desk import LONGEST_MS, become_lead, loaded, visitor
 from tests.web.browser.stage import Stage, fill, start
 
-CHROMIUM = os.environ.get("IMARENA_CHROMIUM", "/usr/bin/chromium")
+CHROMIUM = os.environ.get(
+    "IMARENA_CHROMIUM", shutil.which("chromium-headless-shell") or shutil.which("chromium") or "/usr/bin/chromium"
+)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -1,10 +1,12 @@
 """A populated workspace, the real server over it, and a lead who makes campaigns: what the browser tests stand on."""
 
 import io
+import os
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -138,12 +140,20 @@ class Stage:
 
 
 def start(root: Path, *options: str, port: int | None = None) -> tuple["subprocess.Popen[bytes]", Stage]:
-    """Start ``imarena serve`` and wait until it answers. What it says goes to a file, so that it never waits for us."""
+    """Start ``imarena serve`` and wait until it answers."""
+    return launch(["--workspace", str(root), "serve", *options], root, port=port)
+
+
+def launch(
+    words: Sequence[str], root: Path, *, folder: Path | None = None, port: int | None = None
+) -> tuple["subprocess.Popen[bytes]", Stage]:
+    """Start a command that serves, and wait until it answers. Its output goes to a file, so that it never waits for us."""
     port = port or free_port()
-    command = [sys.executable, "-m", "imarena", "--workspace", str(root), "serve", "--port", str(port), *options]
+    command = [sys.executable, "-m", "imarena", *words, "--port", str(port)]
     said = root.parent / "serve.log"
     with said.open("wb") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
+        env = {**os.environ, "COLUMNS": "200"}
+        process = subprocess.Popen(command, cwd=folder, env=env, stdout=file, stderr=subprocess.STDOUT)
     address = f"http://127.0.0.1:{port}"
     for _ in range(600):
         found = next((word for word in said.read_text().split() if "/launch#" in word), None)

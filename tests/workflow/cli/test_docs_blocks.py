@@ -13,12 +13,16 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests import docs_people
 from tests.command import Imarena
 from tests.conftest import ROOT
 from tests.docs_blocks import CHECKED, SHELL, Block, blocks, indented_commands, judge_arena, prepare
 
 BLOCKS = [block for block in blocks() if block.language in CHECKED]
-RUN = {page: list(found) for page, found in groupby((b for b in BLOCKS if not b.mark), lambda block: block.page)}
+RUN = {
+    page: list(found)
+    for page, found in groupby((b for b in BLOCKS if b.mark in ("", "after")), lambda block: block.page)
+}
 RUN = {page: found for page, found in RUN.items() if any(block.language in (*SHELL, "python") for block in found)}
 DONE = (0, 3, 4)
 """Done, done in part, a gate failed: the exit codes of a call that was understood."""
@@ -34,10 +38,14 @@ def test_commands_are_in_fences() -> None:
     assert indented_commands() == []
 
 
-@pytest.mark.parametrize("block", [b for b in BLOCKS if b.mark], ids=lambda block: block.where)
+@pytest.mark.parametrize(
+    "block", [b for b in BLOCKS if b.mark and b.reason != ".ci/run"], ids=lambda block: block.where
+)
 def test_a_mark_is_true(block: Block) -> None:
-    """A test that is named exists and names the page; a reason has words."""
-    if block.mark == "run by":
+    """A test that is named exists and names the page; so does what people do before a block; a reason has words."""
+    if block.mark == "after":
+        assert callable(getattr(docs_people, block.reason, None))
+    elif block.mark == "run by":
         assert Path(block.page).name in (ROOT / block.reason).read_text(encoding="utf-8")
     else:
         assert len(block.reason.split()) >= 2
@@ -83,6 +91,8 @@ def test_the_blocks_of_a_page_run(page: str, prepared: Path, tmp_path: Path) -> 
     shutil.copytree(prepared, folder)
     run = Imarena(folder)
     for block in RUN[page]:
+        if block.mark == "after":
+            getattr(docs_people, block.reason)(folder)
         if block.language == "python":
             env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
             ended = subprocess.run(
@@ -91,6 +101,9 @@ def test_the_blocks_of_a_page_run(page: str, prepared: Path, tmp_path: Path) -> 
             assert ended.returncode == 0, f"{block.where}\n{ended.stderr[-2000:]}"
         elif block.language in SHELL:
             for words in block.commands():
+                if docs_people.serves(words):
+                    with docs_people.served(words, folder):
+                        continue
                 done = run(*words, code=None)
                 assert done.code in DONE, (
                     f"{block.where}: imarena {' '.join(words)}\n{done.out[-800:]}\n{done.err[-800:]}"

@@ -7,12 +7,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from imarena.core.records import Evidence, Item, Rater
-from imarena.routing import Answer
+from imarena.core.records import Evidence, Item
 from imarena.storage import open_workspace
-from imarena.workflows.rating.campaigns import create_campaign
-from imarena.workflows.rating.held_tasks import HeldTask
-from imarena.workflows.rating.voting import Voting
 from tests.command import Imarena
 from tests.curation_library import make_instructions, make_library, photograph
 
@@ -113,85 +109,6 @@ def test_bad_files_and_licences_are_refused_and_the_run_goes_on(
             "licence", "not_an_image", "small",
         }  # fmt: skip
     imarena(*run, "--licence", "mine", code=2)
-
-
-@pytest.mark.slow
-def test_checked_released_rescored_and_used(imarena: Imarena, workspace: Path, tmp_path: Path) -> None:
-    """Two verifiers, one disagreement, an adjudication; then the arena edits and judges what was released."""
-    library = make_library(tmp_path / "library", {"cat": "a cat", "coffee": "a cup of coffee", "dogs": "two dogs"})
-    table = make_instructions(
-        tmp_path / "t.csv",
-        ("cat", "Make the cat black.", "", "animals"),
-        ("cup", "Remove the spoon next to the cup.", "", "food"),
-        ("dogs", "Turn the dogs around.", "pose_transformation", "animals"),
-    )
-    run = ("-w", workspace, "curate", "run", table, "-s", library, "-d", "raw", *SMALL)
-    assert imarena("--json", *run).json["new_items"] == 3
-    again = imarena("--json", *run).json
-    assert (again["new_items"], again["complete"]) == (0, True), "the same command changes nothing"
-    imarena("-w", workspace, "curate", "release", "raw", "--to", "bench", code=3)
-    decisions = {"ann": {}, "bob": {"dogs": "discard", "cup": "repair"}, "eve": {"dogs": "discard"}}
-    check_all(workspace, decisions)
-    released = imarena("--json", "-w", workspace, "curate", "release", "raw", "--to", "bench").json
-    assert released["counts"] == {"accept": 2, "discard": 1}
-    assert released["agreement"] == pytest.approx(1 / 3)
-    with open_workspace(workspace) as opened:
-        assert {item.key.rpartition("-")[0] for item in opened.store.records(Item, dataset="bench")} == {"cat", "cup"}
-    key = next(each["key"] for each in released["decisions"] if each["key"].startswith("dogs"))
-    assert "eve: discard (not met: feasible)" in imarena("-w", workspace, "curate", "log", key).out
-    with open_workspace(workspace) as opened:
-        (tmp_path / "same").mkdir()
-        for item in opened.store.records(Item, dataset="bench"):
-            (tmp_path / "same" / f"{item.key}.jpg").write_bytes(opened.load(item.sources[0]))
-    edit = ("-w", workspace, "edit", "-e", "classical", "-e", f"folder:{tmp_path / 'same'}", "-d", "bench", "--yes")
-    imarena(*edit, code=None)
-    imarena("-w", workspace, "battle", "--judge", "builtin", "-d", "bench", code=None)
-    board = imarena("--json", "-w", workspace, "rank", "--judge", "builtin").json
-    assert {model["model"] for model in board["models"]} == {"classical", "same"}
-    fewer = imarena("--json", "-w", workspace, "curate", "rescore", "raw", "--to", "strict", "--threshold", 1.0,
-                    "--min-long-side", 300, "--pool", 1, code=None).json  # fmt: skip
-    assert 0 < sum(len(entry["items"]) for entry in fewer["requests"]) <= 3
-    sheet = imarena("--json", "-w", workspace, "curate", "datasheet", "bench", "-O", tmp_path / "sheet").json
-    assert (sheet["items"], sheet["verified"]) == (2, 2)
-    assert (tmp_path / "sheet" / "datasheet-keywords.svg").read_text().count("<text") >= 4
-    imarena("-w", workspace, "publish", tmp_path / "out", "--dataset", "bench", code=None)
-    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "How the images were collected" in card
-    assert "| agentic" in card
-    assert "pseudonym" not in card, "the name of a track is no person"
-    assert (tmp_path / "out" / "images" / "datasheet-source.svg").is_file()
-
-
-def check_all(root: Path, decisions: dict[str, dict[str, str]]) -> None:
-    """Raters go through a campaign of checks; the last one only settles disagreements."""
-    from imarena.routing import CampaignPlan
-
-    with open_workspace(root) as workspace:
-        plan = CampaignPlan.model_validate(
-            {"name": "check", "kind": "check", "datasets": ["raw"], "raters_per_unit": 2, "adjudication": "rater"}
-        )
-        made = create_campaign(workspace, plan)
-        voting = Voting(workspace)
-        workspace.store.add([Rater(rater_id=rater, name=rater) for rater in decisions])
-        asked: dict[str, int] = {}
-        for rater, special in decisions.items():
-            voting.join(made.campaign_id, rater)
-            while isinstance(task := voting.next(made.campaign_id, rater), HeldTask):
-                asked[rater] = asked.get(rater, 0) + 1
-                item = workspace.store.get(Item, task.assignment.item_id)
-                assert item is not None
-                decision = special.get(item.key.rpartition("-")[0], "accept")
-                names = [question.name for question in checks()]
-                passed = {name: decision == "accept" or name != "feasible" for name in names}
-                answer = Answer(checks=passed, decision=decision, time_spent_s=30)
-                voting.vote(task.address, rater, f"{rater}-{task.address}", answer)
-        assert asked == {"ann": 3, "bob": 3, "eve": 2}, "the third person gets only what the two disagree about"
-
-
-def checks() -> Any:
-    from imarena.routing.forms import forms
-
-    return forms().checks
 
 
 def test_a_source_needs_to_exist(imarena: Imarena, workspace: Path, tmp_path: Path) -> None:

@@ -33,9 +33,12 @@ INSTRUCTIONS = (
     ("watermark", "Remove the watermark without touching the picture.", "watermark_and_graphic_removal", "signs"),
 )  # fmt: skip
 
+ALSO = ("photo-dogs", "cv-low-light-enhancement-2", "photo-mountains", "cv-outpainting-2", "cv-text-recovery-2")
+"""Entries with what the instructions name."""
+
 
 def make_mixed_library(folder: Path) -> Path:
-    """The bundled photographs and the sources of the rendered CV-Arena entries; their texts name what is in them."""
+    """The bundled photographs and a rendered source for each CV-Arena task; their texts name what is in them."""
     folder.mkdir()
     rows = []
     for photo in photos():
@@ -43,7 +46,8 @@ def make_mixed_library(folder: Path) -> Path:
         (folder / f"{photo.name}.jpg").write_bytes(data)
         rows.append((f"{photo.name}.jpg", photo.title, photo.words, photo.licence, photo.author))
     for entry in entries():
-        if entry.taxonomy == "cv_arena" and entry.scene is not None:
+        wanted = entry.key.endswith("-1") or entry.key in ALSO
+        if entry.taxonomy == "cv_arena" and entry.scene is not None and wanted:
             name = f"{entry.key}.{'jpg' if is_photo(entry.scene) else 'png'}"
             (folder / name).write_bytes(render_picture(entry.scene))
             things = " ".join(sorted({thing.kind for thing in entry.scene.things}))

@@ -7,20 +7,20 @@ import pytest
 from imarena.core.records import Evidence, Judgment, Status
 from imarena.storage import open_workspace
 from tests.command import Imarena
+from tests.docs_blocks import run_by
 
-KEYS = ("edival-02",)
+PAGE, HERE = "docs/guide/edival-scores.md", "tests/workflow/edival/test_score_command.py"
 
 
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with two chains by two editors, scored with the offline tools."""
+    """A workspace after the commands at the top of the guide: a chain by two editors, scored with the offline tools."""
     folder = tmp_path_factory.mktemp("edival")
     run = Imarena(folder)
     run("-w", "a", "init")
-    items = [word for key in KEYS for word in ("-i", key)]
-    editors = [word for name in ("exact", "returns-input") for word in ("-e", f"studio-{name}")]
-    run("-w", "a", "edit", "--studio", *editors, *items, "--mode", "multi-turn", "--no-sheet", "--no-checks", code=None)
-    run("-w", "a", "edival", "score", code=None)
+    (block,) = run_by(PAGE, HERE)
+    for words in block.commands():
+        run("-w", "a", *words)
     return folder
 
 

@@ -2,10 +2,13 @@
 
 import json
 import os
+import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,11 @@ import pytest
 from imarena.core.records import Judgment, Output
 from imarena.storage import open_workspace
 from tests import samples
-from tests.command import Imarena
+from tests.command import Imarena, run_to_step
+from tests.killed import moments
+
+ITEMS = 500
+SEED = 12
 
 
 def make_folder(root: Path, count: int) -> None:
@@ -29,25 +36,71 @@ def make_folder(root: Path, count: int) -> None:
     (root / "items.csv").write_text("\n".join(lines) + "\n")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("delay_s", [0.9, 1.4, 2.2, 3.5])
-def test_a_killed_import_is_finished_by_the_same_command(imarena: Imarena, tmp_path: Path, delay_s: float) -> None:
-    make_folder(tmp_path / "data", 1_500)
-    imarena("init", "a")
-    command = [sys.executable, "-m", "imarena", "-w", "a", "import", "table", "data"]
-    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(delay_s)
-    os.kill(running.pid, signal.SIGKILL)
-    running.wait()
-    assert json.loads(imarena("-w", "a", "--json", "verify").out)["clean"] is True
-    imarena("-w", "a", "import", "table", "data")
-    with open_workspace(tmp_path / "a") as workspace:
-        outputs = [row["id"] for row in workspace.store.rows(Output)]
-        assert len(outputs) == len(set(outputs)) == 3_000
-    assert imarena("-w", "a", "--json", "verify", "--deep").json["clean"] is True
-    found = imarena("-w", "a", "--json", "status").json
-    assert found["items"] == {"data": 1_500}
+@dataclass(frozen=True)
+class Import:
+    """A folder, its empty workspace, and how many steps of database work an import of it takes."""
+
+    folder: Path
+    steps: int
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Import:
+    """An import that nothing stops."""
+    folder = tmp_path_factory.mktemp("import")
+    make_folder(folder / "data", ITEMS)
+    Imarena(folder)("init", "a")
+    shutil.copytree(folder / "a", folder / "whole")
+    ended = run_to_step(0, *words(folder, folder / "whole"), folder=folder)
+    assert ended.code == 0
+    return Import(folder, json.loads(ended.err.splitlines()[-1])["steps"])
+
+
+def words(folder: Path, workspace: Path) -> list[str]:
+    """The command that is killed."""
+    return ["-w", str(workspace), "import", "table", str(folder / "data")]
+
+
+def check_finished(imarena: Imarena, folder: Path, workspace: Path) -> None:
+    """After a kill the workspace is sound, and the same command ends well."""
+    assert imarena("-w", workspace, "--json", "verify").json["clean"] is True
+    imarena(*words(folder, workspace))
+    with open_workspace(workspace) as opened:
+        outputs = [row["id"] for row in opened.store.rows(Output)]
+        assert len(outputs) == len(set(outputs)) == 2 * ITEMS
+    assert imarena("-w", workspace, "--json", "verify", "--deep").json["clean"] is True
+    found = imarena("-w", workspace, "--json", "status").json
+    assert found["items"] == {"data": ITEMS}
     assert found["interrupted"] == []
+
+
+@pytest.mark.slow
+def test_an_import_killed_at_a_step_is_finished_by_the_same_command(
+    whole: Import, imarena: Imarena, tmp_path: Path
+) -> None:
+    for n, step in enumerate(moments(1, whole.steps, 3, random.Random(SEED))):
+        shutil.copytree(whole.folder / "a", tmp_path / str(n))
+        assert run_to_step(step, *words(whole.folder, tmp_path / str(n)), folder=tmp_path).code == -signal.SIGKILL
+        check_finished(imarena, whole.folder, tmp_path / str(n))
+
+
+@pytest.mark.slow
+def test_an_import_killed_from_outside_is_finished_by_the_same_command(
+    whole: Import, imarena: Imarena, tmp_path: Path
+) -> None:
+    """Wherever it is: also while a picture is written."""
+    root = tmp_path / "a"
+    shutil.copytree(whole.folder / "a", root)
+    pictures = root / "blobs"
+    running = subprocess.Popen(
+        [sys.executable, "-m", "imarena", *words(whole.folder, root)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while running.poll() is None and sum(1 for path in pictures.rglob("*") if path.is_file()) < ITEMS:
+        time.sleep(0.001)
+    os.kill(running.pid, signal.SIGKILL)
+    assert running.wait() == -signal.SIGKILL
+    check_finished(imarena, whole.folder, root)
 
 
 def test_a_long_judging_job_and_votes_share_one_sqlite_file(imarena: Imarena, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 from imarena.core.records import Evidence, Judgment, Output
 from imarena.storage import open_workspace
 from tests.command import Imarena
+from tests.docs_services import blocks_of, fitted
 from tests.fake_endpoint import fake_server, point_at
 from tests.small_arena import make_arena
 
@@ -105,7 +106,11 @@ def test_each_command_stores_the_same_with_every_executor(
 ) -> None:
     before = facts(root)
     code, wanted = expected[name]
-    assert imarena("-w", "a", "--json", *COMMANDS[name], "--executor", kind, code=code).json
+    words = ["-w", "a", *COMMANDS[name], "--executor", kind]
+    if (name, kind) == ("battle", "ray"):
+        (block,) = fitted(blocks_of("judging.md", __file__), {"-w arena": "-w a"})
+        (words,) = block.commands()
+    assert imarena("--json", *words, code=code).json
     assert facts(root) == wanted
     assert wanted > before
     assert imarena("-w", "a", "--json", "verify", "--deep").json["clean"] is True

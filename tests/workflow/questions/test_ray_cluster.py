@@ -15,6 +15,7 @@ import pytest
 from imarena.core.records import Judgment, Status
 from imarena.engine.ray_images import LARGE, ImageReceiver, ImageSender
 from imarena.storage import open_workspace
+from tests.docs_services import blocks_of, fitted
 from tests.small_arena import make_arena
 
 JUDGE = """
@@ -95,10 +96,13 @@ def test_a_node_that_dies_loses_nothing(root: Path, nodes: Any, tmp_path: Path) 
     cluster, (_, dying) = nodes
     shutil.copytree(root, tmp_path / "local")
     address = cluster.address
-    checked = ended(start(root, "cluster", "check", address))
+    mine = {"head-node:6379": address, "-w arena": f"-w {root}", "--judge builtin": "--judge function:slow:make --yes"}
+    (block,) = fitted(blocks_of("scale.md", __file__), mine)
+    (_, *check), (setting, _, *battle) = block.calls()
+    checked = ended(start(root, *check))
     assert (checked["usable"], len(checked["nodes"])) == (3, 3)
     assert sum(node["cpus"] for node in checked["nodes"]) == 2
-    running = start(root, *WORDS, "--executor", "ray", RAY_ADDRESS=address)
+    running = start(root, *battle, **dict([setting.split("=")]))
     seen = tmp_path / "seen"
     while running.poll() is None and len({file.read_text() for file in seen.iterdir()}) < 2:
         time.sleep(0.05)  # until both nodes are at work

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,9 @@ import pytest
 from imarena.core.ids import content_id
 from imarena.storage import migrate, open_workspace
 from imarena.storage.backup import backup, restore, snapshots
-from tests.command import ROOT, Imarena
+from tests.command import Imarena, run_to_step
 from tests.fixtures.old_workspaces import VERSIONS, load_sqlite, move_to_postgres, rows_of
+from tests.killed import moments
 from tests.postgres import new_database
 
 OLDER = [version for version in VERSIONS if version != migrate.newest_version()]
@@ -91,10 +91,8 @@ def schema_of(root: Path) -> str | None:
 
 def killed(root: Path, step: int, backups: Path) -> tuple[int, dict[str, int]]:
     """Upgrade, and end the process at a step of its database work (0: never)."""
-    told = root.with_name(f"{root.name}-steps.json")
-    words = [str(step), str(told), "-w", str(root), "upgrade", "--backup-to", str(backups)]
-    ended = subprocess.run([sys.executable, "-m", "tests.killed", *words], cwd=ROOT, capture_output=True, check=False)
-    return ended.returncode, json.loads(told.read_text(encoding="utf-8")) if told.exists() else {}
+    ended = run_to_step(step, "-w", root, "upgrade", "--backup-to", backups, folder=root.parent)
+    return ended.code, {} if step else json.loads(ended.err.splitlines()[-1])
 
 
 def prepared(version: str, folder: Path, url: str = "") -> Upgrade:
@@ -117,12 +115,6 @@ def check_finished(upgrade: Upgrade, root: Path, backups: Path, imarena: Imarena
     assert imarena("-w", root, "--json", "verify", "--deep").json["clean"] is True, step
 
 
-def moments(first: int, last: int, count: int, dice: random.Random) -> list[int]:
-    """Random steps, one from each of `count` equal parts of first to last, and the last."""
-    edges = [first + (last - first) * n // count for n in range(count + 1)]
-    return sorted({dice.randint(low, max(low, high - 1)) for low, high in pairwise(edges)} | {last})
-
-
 def test_a_backup_of_a_workspace_between_two_schemas_is_of_the_older(tmp_path: Path) -> None:
     """A migration that commits as it goes and was killed leaves columns and tables that its schema does not have yet."""
     root = load_sqlite("0001", tmp_path / "old")
@@ -140,15 +132,21 @@ def test_a_backup_of_a_workspace_between_two_schemas_is_of_the_older(tmp_path: P
     assert held(tmp_path / "restored") == before
 
 
+@pytest.fixture(scope="module", params=OLDER)
+def upgrade(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Upgrade:
+    """An older schema's workspace."""
+    return prepared(request.param, tmp_path_factory.mktemp("upgrade"))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("version", OLDER)
-def test_an_upgrade_killed_in_its_backup_has_changed_nothing(version: str, tmp_path: Path, imarena: Imarena) -> None:
-    upgrade = prepared(version, tmp_path)
+def test_an_upgrade_killed_in_its_backup_has_changed_nothing(
+    upgrade: Upgrade, tmp_path: Path, imarena: Imarena
+) -> None:
     for step in moments(1, upgrade.backed_up - 1, 2, random.Random(SEED)):
         root, backups = tmp_path / f"step-{step}", tmp_path / f"step-{step}-backup"
         shutil.copytree(upgrade.root, root)
         assert killed(root, step, backups)[0] == -signal.SIGKILL
-        assert schema_of(root) == version
+        assert schema_of(root) == upgrade.version
         assert held(root) == upgrade.before
         assert snapshots(backups) == [], "half a backup must not look like one"
         check_finished(upgrade, root, backups, imarena, f"killed at {step} of {upgrade.steps}")
@@ -158,16 +156,14 @@ def test_an_upgrade_killed_in_its_backup_has_changed_nothing(version: str, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", OLDER)
 def test_an_upgrade_killed_in_the_middle_is_finished_by_the_next(
-    version: str, tmp_path: Path, imarena: Imarena
+    upgrade: Upgrade, tmp_path: Path, imarena: Imarena
 ) -> None:
-    upgrade = prepared(version, tmp_path)
     for step in moments(upgrade.backed_up, upgrade.steps, 3, random.Random(SEED)):
         root, backups = tmp_path / f"step-{step}", tmp_path / f"step-{step}-backup"
         shutil.copytree(upgrade.root, root)
         assert killed(root, step, backups)[0] == -signal.SIGKILL
-        assert version <= str(schema_of(root)) <= migrate.newest_version()
+        assert upgrade.version <= str(schema_of(root)) <= migrate.newest_version()
         (first,) = snapshots(backups)
         check_finished(upgrade, root, backups, imarena, f"killed at {step} of {upgrade.steps}")
         for n, made in enumerate(snapshots(backups)):  # also the one that was taken halfway

@@ -1,0 +1,141 @@
+"""Run the blocks of the guides that need more than imarena: a model server, weights, a database, other people's files.
+
+The words of the page run. `Stage.replaced` names what stands in for an address, a model or a size of the page; each of
+these must occur there, so that a table which no longer fits its page fails.
+"""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from contextlib import chdir
+from dataclasses import dataclass, field, replace
+from inspect import CO_COROUTINE
+from pathlib import Path
+from typing import Any
+
+from imarena.clients.fake_answers import ChatQuery
+from tests.command import Ended, Imarena
+from tests.conftest import ROOT
+from tests.docs_blocks import SHELL, Block, blocks, run_by
+from tests.fake_endpoint import answer as usual_answer
+
+SERVED = "http://localhost:8000/v1"
+"""Where the guides have a model server."""
+
+
+def blocks_of(page: str, test: str) -> list[Block]:
+    """The blocks of a guide that are marked as run by this file of tests."""
+    found = run_by(f"docs/guide/{page}", Path(test).relative_to(ROOT).as_posix())
+    assert found, f"{page} has no block that {test} runs"
+    return found
+
+
+def block_with(page: str, word: str) -> str:
+    """The body of the one block of a guide that is no shell's and has the word."""
+    found = [block.body for block in blocks() if block.page == f"docs/guide/{page}" and block.language not in SHELL]
+    (body,) = [body for body in found if word in body]
+    return body
+
+
+def fitted(found: Sequence[Block], replaced: Mapping[str, str]) -> list[Block]:
+    """The blocks with what stands in for their addresses and names, all of which they have."""
+    for old in replaced:
+        assert any(old in block.body for block in found), f"{found[0].page} no longer has {old!r}"
+    return [replace(block, body=put_in(block.body, replaced)) for block in found]
+
+
+def put_in(body: str, replaced: Mapping[str, str]) -> str:
+    """The text with what stands in for its addresses and names."""
+    for old, new in replaced.items():
+        body = body.replace(old, new)
+    return body
+
+
+@dataclass
+class Stage:
+    """A folder in which blocks run one after the other."""
+
+    folder: Path
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+    partly: Sequence[str] = ()
+    """Words of the calls that may end with 3, done in part: a random model gives no verdict."""
+    ended: list[Ended] = field(default_factory=list)
+    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "guide"})
+    """What the Python blocks have defined."""
+
+    def run(self, found: Sequence[Block]) -> list[Ended]:
+        """Run the blocks; how their calls of imarena ended."""
+        for block in fitted(found, self.replaced):
+            if block.language == "python":
+                self._python(block)
+            else:
+                for words in block.calls():
+                    self._call(words, block.where)
+        return self.ended
+
+    def _call(self, words: list[str], where: str) -> None:
+        if words[0] == "cd":
+            self.folder /= words[1]
+        elif words[:2] == ["pip", "install"]:
+            check_extras(words[2:], where)
+        elif words[0] == "imarena":
+            done = Imarena(self.folder)(*words[1:], code=None, env=dict(self.env))
+            allowed = (0, 3) if any(word in words for word in self.partly) else (0,)
+            assert done.code in allowed, f"{where}: {' '.join(words)}\n{done.out[-1500:]}\n{done.err[-1500:]}"
+            self.ended.append(done)
+        else:
+            self._program(words, where)
+
+    def _program(self, words: list[str], where: str) -> None:
+        """A script of the repository, with variables of the environment before it."""
+        given = dict(word.split("=", 1) for word in words if re.match(r"[A-Z]+=", word))
+        program = words[len(given) :]
+        assert program[0] == "python", f"{where}: not a program that this test knows: {' '.join(words)}"
+        env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **self.env, **given}
+        done = subprocess.run(
+            [sys.executable, *program[1:]], cwd=self.folder, env=env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{where}: {' '.join(words)}\n{done.stderr[-2000:]}"
+
+    def _python(self, block: Block) -> None:
+        """Run it here, in the stage's folder; `await` may stand outside of functions."""
+        code = compile(block.body, block.where, "exec", flags=_AWAIT)
+        with chdir(self.folder):
+            if code.co_flags & CO_COROUTINE:
+                asyncio.run(eval(code, self.names))  # noqa: S307
+            else:
+                exec(code, self.names)  # noqa: S102
+
+
+_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+
+
+def add_endpoint(root: Path, url: str) -> None:
+    """The settings of judging.md, with its endpoint `qwen` at this address, in a workspace."""
+    settings = block_with("judging.md", "[endpoints.qwen]")
+    with (root / "imarena.toml").open("a") as file:
+        file.write("\n" + put_in(settings, {SERVED: url}))
+
+
+def check_extras(words: Sequence[str], where: str) -> None:
+    """What `pip install` is given is imarena with extras that it has."""
+    offered = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for word in words:
+        named = re.fullmatch(r"imarena\[([a-z0-9,]+)\]", word)
+        assert named, f"{where}: pip install {word}"
+        assert set(named[1].split(",")) <= offered.keys(), f"{where}: no such extra: {word}"
+
+
+def answer(query: ChatQuery) -> str:
+    """For the fake server: what each judge of the guides asks for."""
+    if "objects" in json.dumps(query.schema or {}):
+        return json.dumps({"objects": [{"name": "cup", "present": True}]})
+    if "Answer with one word: yes or no" in query.system:
+        return "yes" if query.fraction("answer") < 0.5 else "no"
+    return usual_answer(query)

@@ -1,0 +1,92 @@
+"""Tiny files in the forms that other people publish: ImagenHub, VIEScore, VisionReward, a hub and a package index."""
+
+import json
+import pickle
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from imarena.core.ids import sha256_hex
+from imarena.vision.model_weights.entries import weights_entries
+from imarena.vision.model_weights.safetensors_file import StoredTensor, write_safetensors
+from tests.samples import png
+from tests.weights_server import serve_weights, source_archive
+
+UIDS = tuple(f"sample_{number}_1.jpg" for number in range(6))
+EDITORS = ("DiffEdit", "SDEdit")
+
+
+def museum(folder: Path) -> None:
+    """Images of ImagenHub: sources, outputs and instructions."""
+    for seed, name in enumerate(("input", *EDITORS)):
+        (folder / name).mkdir(parents=True)
+        for number, uid in enumerate(UIDS[:2]):
+            (folder / name / uid).write_bytes(png(10 * seed + number))
+    lookup = {uid: {"instruction": f"change {uid}", "target_global_caption": "changed"} for uid in UIDS[:2]}
+    (folder / "dataset_lookup.json").write_text(json.dumps(lookup))
+
+
+def rating_tables(folder: Path) -> None:
+    """Ratings of ImagenHub: SC and PQ of three raters."""
+    folder.mkdir(parents=True)
+    for rater in range(3):
+        rows = ["\t".join(("uid", *EDITORS))]
+        for number, uid in enumerate(UIDS):
+            marks = [f"[{(number + place) % 3 / 2}, {(number + rater) % 3 / 2}]" for place in range(len(EDITORS))]
+            rows.append("\t".join((uid, *marks)))
+        (folder / f"{folder.name}_rater{rater + 1}.tsv").write_text("\n".join(rows) + "\n")
+
+
+def vie_scores(folder: Path) -> None:
+    """Scores that VIEScore recorded: of a judge, and of a metric."""
+    (folder / "judge_scores").mkdir(parents=True)
+    scores = {
+        editor: {
+            mark: {uid: [(number * 3 + place) % 11] * 2 for number, uid in enumerate(UIDS)} for mark in ("SC", "PQ")
+        }
+        for place, editor in enumerate(EDITORS)
+    }
+    (folder / "judge_scores/gpt4o_0shot.json").write_text(json.dumps({"ImagenHub_Text-Guided_IE": scores}))
+    metrics = {
+        f"ImagenHub_Text-Guided_IE/{editor}.json": {uid: {"LPIPS": 0.1 * number} for number, uid in enumerate(UIDS)}
+        for editor in EDITORS
+    }
+    (folder / "autometrics.json").write_text(json.dumps(metrics))
+
+
+def vision_reward(folder: Path) -> None:
+    """The questions and weights of VisionReward, by its names of the files."""
+    folder.mkdir(parents=True)
+    questions = "".join(f"Is thing number {place} right?\n" for place in range(30))
+    (folder / "VisionReward_image_qa_select.txt").write_text(questions)
+    (folder / "weight_select.json").write_text(json.dumps({"coef": [0.1] * 28, "intercept": [0.25]}))
+
+
+@contextmanager
+def small_hub(folder: Path, names: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """The environment of a hub with Grounding DINO, and of an index with the packages of `names`, listed anew there."""
+    weights = folder / "weights"
+    weights.mkdir()
+    tensor = {"layer": StoredTensor("F32", np.ones(4, np.float32))}
+    write_safetensors(folder / "model.safetensors", tensor)
+    checkpoint = pickle.dumps({"net": {"kernel": np.ones(4, np.float32)}}, protocol=3)
+    with serve_weights() as served:
+        hub = weights_entries()["grounding-dino-tiny"].hub
+        assert hub is not None
+        model = (folder / "model.safetensors").read_bytes()
+        served.repositories[hub.repository] = {"model.safetensors": model, "config.json": b"{}"}
+        entries = [weights_entries()[name] for name in names]
+        members = {member: checkpoint for entry in entries if entry.package for member in entry.package.members}
+        archive = source_archive(members)
+        own = []
+        for entry in entries:
+            assert entry.package is not None
+            served.archives[entry.package.archive] = archive
+            content = {"archive_sha256": sha256_hex(archive), "archive_bytes": len(archive)}
+            package = entry.package.model_copy(update=content)
+            changed = entry.model_copy(update={"name": names[entry.name], "package": package, "sha256": {}})
+            own.append(changed.model_dump(mode="json", exclude_none=True))
+        (weights / "weights.yaml").write_text(json.dumps({"weights": own}))
+        yield {**served.environment, "IMARENA_WEIGHTS": str(weights), "HF_HOME": str(folder / "hf")}

