@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import NOT_COUNTED, TESTS_OF_RATERS, UserError
-from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, CodedColumn, FloatArray
+from imarena.ranking.battles import AT_ONCE, LEFT, RIGHT, TIE, Battles, CodeArray, CodedColumn, FloatArray, occurring
 
 BOTH_BAD = 3
 NO_WINNER = 4
@@ -83,7 +83,9 @@ def coverage(table: Any, models: tuple[str, ...]) -> FloatArray | None:
         ok = item.of >= 0
         if name in table.column_names:
             ok &= ~_failed(table, name)
-        seen[codes[ok], item.of[ok]] = True
+        for begin in range(0, codes.size, AT_ONCE):
+            rows = slice(begin, begin + AT_ONCE)
+            seen[codes[rows][ok[rows]], item.of[rows][ok[rows]]] = True
     row = {model: index for index, model in enumerate(everyone)}
     return np.asarray(seen.mean(axis=1)[[row[model] for model in models]])
 
@@ -99,7 +101,7 @@ def _played(
     models: tuple[str, ...], left: CodeArray, right: CodeArray
 ) -> tuple[tuple[str, ...], CodeArray, CodeArray, tuple[str, ...]]:
     """Leave out models that have no battle left."""
-    played = np.bincount(left, minlength=len(models)) + np.bincount(right, minlength=len(models)) > 0
+    played = occurring(len(models), left, right)
     if played.all():
         return models, left, right, ()
     new_code = (np.cumsum(played) - 1).astype(np.int32)
@@ -109,7 +111,15 @@ def _played(
 
 def _mapped(column: CodedColumn, code: dict[str, int]) -> CodeArray:
     lookup = np.array([code[name] for name in column.names], np.int32)
-    return np.asarray(lookup[column.of] if lookup.size else column.of)
+    return _looked_up(lookup, column.of) if lookup.size else column.of
+
+
+def _looked_up(lookup: NDArray[Any], codes: CodeArray) -> NDArray[Any]:
+    """`lookup[codes]`, a part at a time."""
+    found = np.empty(codes.size, lookup.dtype)
+    for begin in range(0, codes.size, AT_ONCE):
+        found[begin : begin + AT_ONCE] = lookup[codes[begin : begin + AT_ONCE]]
+    return found
 
 
 def _column(table: Any, name: str) -> CodedColumn:
@@ -129,7 +139,7 @@ def _outcomes(table: Any) -> NDArray[np.int8]:
     if unknown:
         raise UserError(f"Unknown winner '{unknown[0]}'.", hint=f"Known: {', '.join(LABELS)}.")
     lookup = np.array([*(LABELS[name] for name in column.names), NO_WINNER], np.int8)
-    return np.asarray(lookup[column.of])
+    return _looked_up(lookup, column.of)
 
 
 def _from_scores(table: Any, outcome: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -145,7 +155,7 @@ def _from_scores(table: Any, outcome: NDArray[np.int8]) -> NDArray[np.int8]:
 def _failed(table: Any, name: str) -> NDArray[np.bool_]:
     column = _column(table, name)
     lookup = np.array([*(status != "ok" for status in column.names), False], bool)
-    return np.asarray(lookup[column.of])
+    return _looked_up(lookup, column.of)
 
 
 def _drop_failed(table: Any, outcome: NDArray[np.int8], missing: str, excluded: dict[str, int]) -> NDArray[np.bool_]:
@@ -187,7 +197,9 @@ def _codes(table: Any, name: str, rows: Any) -> CodedColumn | None:
         return None
     column = _column(table, name)
     if not column.of.size or column.of.min() >= 0:
-        return CodedColumn(column.of[rows], column.names)
+        of = column.of[rows]
+        # one name in all rows takes no memory
+        return CodedColumn(np.broadcast_to(np.int32(0), of.size) if len(column.names) == 1 else of, column.names)
     if column.of.max() < 0:
         return None
     of = np.where(column.of < 0, len(column.names), column.of).astype(np.int32)
@@ -199,7 +211,7 @@ def _judged(table: Any, rows: Any) -> NDArray[np.bool_] | None:
         return None
     column = _column(table, "source")
     lookup = np.array([*(name == "judge" for name in column.names), False], bool)
-    return np.asarray(lookup[column.of][rows])
+    return np.asarray(_looked_up(lookup, column.of)[rows])
 
 
 def _numbers(table: Any, name: str) -> FloatArray | None:

@@ -11,6 +11,7 @@ from imarena.core import UserError, canonical_json, sha256_hex
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
 from imarena.ranking.battle_ranking import rank_battles
+from imarena.ranking.battles import Battles, FloatArray
 from imarena.ranking.compare import OutsideComparison, compare_ratings
 from imarena.ranking.elo import EloState
 from imarena.ranking.encode import coverage, encode_battles
@@ -81,6 +82,31 @@ def rank_table(
     `known_coverage` is each model's share of delivered outputs where the caller knows it; otherwise it is the share of
     the table's items that a model was seen on. `all_votes`: see `encode_battles`.
     """
+    prepared = _prepare(table, options, both_bad, missing, covariates, all_votes, known_coverage)
+    return _rank_prepared(prepared, options, resume, scope)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """All that a board needs of a table, so that the table's memory can be freed before it is ranked."""
+
+    battles: Battles
+    coverage: FloatArray | None
+    reading: dict[str, Any]
+    """Settings: what shaped the reading of the table."""
+    losses_possible: bool
+    """Some outputs are missing and could count as losses."""
+
+
+def _prepare(
+    table: Any,
+    options: Options,
+    both_bad: str = "tie",
+    missing: str = "exclude",
+    covariates: Sequence[str] = (),
+    all_votes: bool = False,
+    known_coverage: Mapping[str, float] | None = None,
+) -> _Prepared:
     battles = encode_battles(
         table,
         both_bad=both_bad,
@@ -94,14 +120,19 @@ def rank_table(
     else:
         shares = [known_coverage.get(model, np.nan) for model in battles.models]
         covered = None if np.isnan(shares).any() else np.array(shares)
-    ranking = rank_battles(battles, options, coverage=covered, state=_state(resume, options))
-    settings = {**ranking.settings, "both_bad": both_bad, "missing": missing}
-    if all_votes:
-        settings["all_votes"] = True
+    reading = {"both_bad": both_bad, "missing": missing, **({"all_votes": True} if all_votes else {})}
+    return _Prepared(battles, covered, reading, missing != "loss" and "status_left" in table.column_names)
+
+
+def _rank_prepared(
+    prepared: _Prepared, options: Options, resume: Ranking | None = None, scope: dict[str, str] | None = None
+) -> Ranking:
+    ranking = rank_battles(prepared.battles, options, coverage=prepared.coverage, state=_state(resume, options))
+    settings = {**ranking.settings, **prepared.reading}
     if resume is not None:
         resumed = [_ratings(resume), resume.details.get("state")]
         settings["resumed_from"] = sha256_hex(canonical_json(resumed).encode())[:12]
-    if missing == "loss" or "status_left" not in table.column_names:  # nothing is missing that could count as a loss
+    if not prepared.losses_possible:
         ranking = ranking.model_copy(update={"notices": tuple(map(_without_advice, ranking.notices))})
     return ranking.model_copy(update={"settings": settings, "scope": scope or {}})
 
@@ -125,7 +156,29 @@ def rank_file(
     table = load_battles(path, columns=columns, labels=labels)
     if by:
         return list(rank_by(table, by, options, **reading))
-    return [sign_ranking(rank_table(table, options, **reading), {"source": "table", **table_data(table)})]
+    data, resume = {"source": "table", **table_data(table)}, reading.pop("resume", None)
+    table = _without_unused(table, reading.get("covariates", ()))
+    prepared = _prepare(table, options, **reading)
+    del table  # the largest thing in memory
+    _release_memory()
+    return [sign_ranking(_rank_prepared(prepared, options, resume), data)]
+
+
+def _without_unused(table: Any, covariates: Sequence[str]) -> Any:
+    """Without columns that no board is made from."""
+    from imarena.tables import KINDS
+
+    kind = KINDS["battles"]
+    sided = [f"{name}_{side}" for name in covariates for side in ("left", "right")]
+    used = kind.known_text | kind.known_numbers | {*covariates, *sided}
+    return table.select([name for name in table.column_names if name in used])
+
+
+def _release_memory() -> None:
+    """Give back to the system what tables took: Arrow keeps it for later tables."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[Ranking]:

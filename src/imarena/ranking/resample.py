@@ -1,10 +1,12 @@
 """What a bootstrap draws: battles, items or raters, as numbers of times each comes up.
 
 Units that touch one cell with one weight are interchangeable, so that only how many there are matters: a bootstrap over
-battles costs the same for a thousand and for a billion battles. Below `EXACT_LIMIT` units the draw is multinomial (the
-number of units stays), above it Poisson.
+battles costs the same for a thousand and for a billion battles. A bootstrap over items or raters keeps what each of
+them adds to the counts: one small number per item, pair and outcome that occurs, not per battle. Below `EXACT_LIMIT`
+units the draw is multinomial (the number of units stays), above it Poisson.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +16,9 @@ from imarena.core.notices import Notice
 from imarena.ranking.battles import Battles, FloatArray, IntArray
 
 EXACT_LIMIT = 10_000
+DRAWN_AT_ONCE = 1 << 20
+"""Units times rounds that are in memory at once."""
+UNITS_AT_ONCE = 2048
 FEW_UNITS = 10
 """Fewer clusters than this give intervals that are too narrow."""
 TOO_NARROW = "few_units"
@@ -28,7 +33,7 @@ def default_cluster(battles: Battles) -> str:
 def one_unit(battles: Battles, cluster: str) -> bool:
     """Whether all battles belong to one item or one rater: then there is nothing to resample."""
     codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
-    return codes is not None and int(codes.units().max(initial=0)) < 1
+    return codes is not None and codes.n_units <= 1
 
 
 def cluster_notices(battles: Battles, cluster: str, units: int) -> list[Notice]:
@@ -67,16 +72,52 @@ class Units:
 
     def draw(self, rng: np.random.Generator, rounds: int) -> FloatArray:
         """(3K, rounds) counts of that many resampled boards."""
+        if self.touches is not None:
+            return self._draw_exact(rng, rounds) if self.exact else self._draw_poisson(rng, rounds)
         if self.exact:
-            drawn = rng.multinomial(self.total, self.number / self.number.sum(), size=rounds).T.astype(np.float64)
+            drawn = rng.multinomial(self.total, self._shares, size=rounds).T.astype(np.float64)
         else:
             drawn = rng.poisson(self.number[:, None], size=(self.number.size, rounds)).astype(np.float64)
-        if self.touches is not None:
-            return np.ascontiguousarray(self.touches.T @ drawn)
         if self.entry.size == self.size:
             return drawn
         full = np.zeros((self.size, rounds))
         full[self.entry] = drawn
+        return full
+
+    @property
+    def _shares(self) -> FloatArray:
+        return np.asarray(self.number / self.number.sum())
+
+    def _draw_exact(self, rng: np.random.Generator, rounds: int) -> FloatArray:
+        """Some rounds at a time, one after the other as in one call."""
+        full = np.empty((self.size, rounds))
+        step = max(1, DRAWN_AT_ONCE // self.number.size)
+        for begin in range(0, rounds, step):
+            some = min(step, rounds - begin)
+            drawn = rng.multinomial(self.total, self._shares, size=some).T.astype(np.float64)
+            full[:, begin : begin + some] = self._sum(drawn, 0)
+        return full
+
+    def _draw_poisson(self, rng: np.random.Generator, rounds: int) -> FloatArray:
+        """Some units at a time, one after the other as in one call."""
+        number = self.number[:, None]
+        if self.touches.dtype.kind == "f":  # sums of weights depend on how they are grouped
+            return self._sum(rng.poisson(number, size=(number.size, rounds)).astype(np.float64), 0)
+        full = np.zeros((self.size, rounds))
+        step = max(1, DRAWN_AT_ONCE // rounds)
+        for begin in range(0, number.size, step):
+            some = number[begin : begin + step]
+            full += self._sum(rng.poisson(some, size=(some.size, rounds)).astype(np.float64), begin)
+        return full
+
+    def _sum(self, drawn: FloatArray, begin: int) -> FloatArray:
+        """(3K, rounds) what units from `begin` on add, drawn so often (some, rounds)."""
+        if self.touches.dtype.kind == "f":
+            return np.ascontiguousarray(self.touches.T @ drawn)
+        full = np.zeros((self.size, drawn.shape[1]))
+        for start in range(0, len(drawn), UNITS_AT_ONCE):  # the product makes eight bytes of every count on the way
+            some = drawn[start : start + UNITS_AT_ONCE]
+            full += self.touches[begin + start : begin + start + len(some)].T @ some
         return full
 
 
@@ -87,30 +128,60 @@ def battle_units(counts: FloatArray) -> Units:
     return Units(number=flat[entry], entry=entry, touches=None, size=flat.size)
 
 
-def grouped_units(entry: IntArray, weight: FloatArray | None, unit: IntArray | None, size: int) -> Units:
+def grouped_units(parts: Iterable[tuple[IntArray, IntArray, FloatArray | None]], n_units: int, size: int) -> Units:
     """Weighted battles, or clusters (items, raters).
 
-    `entry` (n,) is where a battle stands in the flat counts, `weight` (n,) what it adds, `unit` (n,) its cluster (None:
-    every battle is its own).
+    Each part is some of the battles: `entry` (n,) where a battle stands in the flat counts, `unit` (n,) its cluster and
+    `weight` (n,) what it adds. Battles with weights come in one part: their sums depend on the order.
     """
     from scipy.sparse import csr_matrix
 
-    values = np.ones(entry.size) if weight is None else weight
-    clusters = np.arange(entry.size) if unit is None else unit.astype(np.int64)
-    n_units = int(clusters.max(initial=-1)) + 1
-    touches = csr_matrix((values, (clusters, entry)), shape=(n_units, size))
-    touches.sum_duplicates()
+    touches = _added_up(parts, (n_units, size))
     width = np.diff(touches.indptr)
-    single = np.flatnonzero(width == 1)
-    first = touches.indptr[single]
-    kinds, number = np.unique(
-        np.column_stack([touches.indices[first], touches.data[first]]), axis=0, return_counts=True
-    )
-    merged = csr_matrix((kinds[:, 1], (np.arange(len(kinds)), kinds[:, 0].astype(np.int64))), shape=(len(kinds), size))
-    many = touches[width > 1]
-    if many.shape[0]:
-        from scipy.sparse import vstack
+    first = touches.indptr[:-1][width == 1]
+    values, value = np.unique(touches.data[first], return_inverse=True)
+    kinds, number = np.unique(touches.indices[first].astype(np.int64) * values.size + value, return_counts=True)
+    if kinds.size:
+        many = np.repeat(width > 1, width)
+        ends = kinds.size + np.cumsum(width[width > 1], dtype=np.int64)
+        touches = csr_matrix(
+            (
+                np.concatenate([values[kinds % values.size], touches.data[many]]),
+                np.concatenate([(kinds // values.size).astype(np.int32), touches.indices[many]]),
+                np.concatenate([np.arange(kinds.size + 1), ends]),
+            ),
+            shape=(kinds.size + ends.size, size),
+        )
+    numbers = np.concatenate([number.astype(np.float64), np.ones(int((width > 1).sum()))])
+    return Units(number=numbers, entry=np.empty(0, np.int64), touches=touches, size=size)
 
-        merged = vstack([merged, many]).tocsr()
-    numbers = np.concatenate([number.astype(np.float64), np.ones(many.shape[0])])
-    return Units(number=numbers, entry=np.empty(0, np.int64), touches=merged, size=size)
+
+def _added_up(parts: Iterable[tuple[IntArray, IntArray, FloatArray | None]], shape: tuple[int, int]) -> Any:
+    """(units, 3K) sparse, what each unit adds, in the smallest type that holds it.
+
+    Parts are added up like digits of a binary number, each sum to one of its own size: all sums together are no larger
+    than the result and its half.
+    """
+    from scipy.sparse import csr_matrix
+
+    sums: list[Any] = []
+    for entry, unit, weight in parts:
+        values: Any = np.ones(entry.size, np.int32) if weight is None else weight
+        some = csr_matrix((values, (unit.astype(np.int32), entry.astype(np.int32))), shape=shape)
+        some.sum_duplicates()
+        sums.append(_narrow(some, int(some.data.max(initial=0))) if weight is None else some)
+        while len(sums) > 1 and sums[-2].nnz < 2 * sums[-1].nnz:
+            sums.append(_plus(sums.pop(), sums.pop()))
+    while len(sums) > 1:
+        sums.append(_plus(sums.pop(), sums.pop()))
+    return sums[0]
+
+
+def _plus(one: Any, other: Any) -> Any:
+    most = int(one.data.max(initial=0)) + int(other.data.max(initial=0))
+    return _narrow(one, most) + _narrow(other, most)
+
+
+def _narrow(counts: Any, most: int) -> Any:
+    """The same counts in a type that holds numbers up to `most`."""
+    return counts.astype(np.min_scalar_type(most), copy=False)

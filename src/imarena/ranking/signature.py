@@ -13,6 +13,7 @@ from imarena.core.records import Ranking
 SIGNATURE, CONTENT_KEY = "signature", "content_key"
 _SAFE = " +-._/,@#()="
 _SHORT = 12
+_AT_ONCE = 50_000
 _SAID = frozenset({SIGNATURE, CONTENT_KEY, "beside", "verdicts", "by_scores", "made_at"})
 """Settings that follow from others, or only say something in words."""
 MEANINGS: Mapping[str, str] = {
@@ -95,7 +96,21 @@ def _update(digest: Any, column: Any) -> None:
             column = column.fill_null(0)
         digest.update(np.ascontiguousarray(column.to_numpy(zero_copy_only=False)))
     else:
-        digest.update(repr(column.to_pylist()).encode("utf-8", "surrogatepass"))
+        for begin in range(0, max(len(column), 1), _AT_ONCE):  # as `repr` of the whole list, without making it
+            digest.update(b", " if begin else b"[")
+            digest.update(_listed(column.slice(begin, _AT_ONCE)).encode("utf-8", "surrogatepass"))
+        digest.update(b"]")
+
+
+def _listed(column: Any) -> str:
+    """What is between the brackets of the `repr` of a list; each text is looked at once."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(column.type):
+        return repr(column.to_pylist())[1:-1]
+    coded = column.dictionary_encode()
+    words = [*map(repr, coded.dictionary.to_pylist()), "None"]
+    return ", ".join([words[code] for code in coded.indices.fill_null(-1).to_pylist()])
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

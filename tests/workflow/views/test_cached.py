@@ -307,3 +307,17 @@ def test_a_cache_that_cannot_be_written_changes_nothing(workspace: Workspace) ->
     Growing(workspace).step(60)
     is_as_read_anew(server(workspace), workspace.root / "nowhere")
     assert (workspace.root / "cache").is_file()
+
+
+def test_a_view_that_keeps_no_judgments_gives_the_same_ones(tmp_path: Path) -> None:
+    workspace = init_workspace(tmp_path / "arena")
+    growing = Growing(workspace)
+    for _ in range(60):
+        growing.step()
+    kept, frugal = View(workspace), View(workspace, keep_judgments=False)
+    forms = kept.forms.counting()
+    for name in ("seq", "left", "right", "preference", "status", "score", "form"):
+        np.testing.assert_array_equal(getattr(kept.judgments(forms), name), getattr(frugal.judgments(forms), name))
+    assert kept.judgments(forms[:1]) is kept.judgments(forms[:1])
+    assert frugal.judgments(forms[:1]) is not frugal.judgments(forms[:1])
+    assert kept.verdicts == frugal.verdicts

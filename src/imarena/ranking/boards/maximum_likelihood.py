@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from imarena.core import UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
-from imarena.ranking.battles import Battles, CodedColumn, FloatArray
+from imarena.ranking.battles import Battles, CodedColumn, FloatArray, IntArray
 from imarena.ranking.boards.board import Result
 from imarena.ranking.boards.intervals import present_ends
 from imarena.ranking.likelihood.fit import Fit, fit_board
@@ -34,6 +34,8 @@ RUNAWAY = 15.0
 """A coefficient beyond this has no maximum: the outcome follows it without exception."""
 EM_STEPS = 20
 """Expectation maximisation goes most of the way; Newton's method ends it, and gives the curvature."""
+BATTLES_AT_ONCE = 1 << 19
+"""Battles whose places in the counts are in memory at once."""
 LIKELIHOODS: dict[str, Likelihood] = {"bt": BradleyTerry(), "davidson": Davidson(), "mixture": Mixture()}
 
 
@@ -285,20 +287,26 @@ def _anchors(battles: Battles, options: Options) -> FloatArray | None:
 
 
 def _units(battles: Battles, setup: PreparedMethod, options: Options, cluster: str) -> Units:
-    size = setup.cells.counts.size
     codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
     if cluster != "battle" and codes is None:
         raise UserError(f"Resampling by {cluster} needs the column '{cluster}'.", hint="Or use --cluster battle.")
-    if battles.covariates is not None:
-        entry = np.arange(len(battles)) * 3 + battles.outcome
-    elif codes is None and battles.weight is None:
+    if codes is None and battles.weight is None and battles.covariates is None:
         return battle_units(setup.cells.counts)
-    else:
-        entry = cell_of(battles, setup.cells, group=setup.group, sided=options.position)
-    unit = None if codes is None else codes.units()
-    if unit is not None and int(unit.max()) < 1:
+    if codes is not None and codes.n_units <= 1:
         raise UserError(f"There is only one {cluster}: nothing to resample.", hint="Use --cluster battle.")
-    return grouped_units(entry, battles.weight, unit, size)
+    n = len(battles)
+
+    def part(begin: int, end: int) -> tuple[IntArray, IntArray, FloatArray | None]:
+        if battles.covariates is not None:
+            entry = np.arange(begin, end) * 3 + battles.outcome[begin:end]
+        else:
+            entry = cell_of(battles, setup.cells, begin, end, group=setup.group, sided=options.position)
+        unit = np.arange(begin, end) if codes is None else codes.units(begin, end)
+        return entry, unit, None if battles.weight is None else battles.weight[begin:end]
+
+    step = BATTLES_AT_ONCE if battles.weight is None else n
+    parts = (part(begin, min(begin + step, n)) for begin in range(0, n, step))
+    return grouped_units(parts, n if codes is None else codes.n_units, setup.cells.counts.size)
 
 
 def _settings(options: Options, interval: str, cluster: str) -> JsonDict:

@@ -63,16 +63,25 @@ def counts_by_pair(battles: Battles) -> PairCells:
     return cells
 
 
-def cell_of(battles: Battles, cells: PairCells, *, group: CodedColumn | None = None, sided: bool = False) -> IntArray:
-    """(n,) where each battle's outcome stands in ``cells.counts.ravel()``."""
+def cell_of(
+    battles: Battles,
+    cells: PairCells,
+    begin: int = 0,
+    end: int | None = None,
+    *,
+    group: CodedColumn | None = None,
+    sided: bool = False,
+) -> IntArray:
+    """(n,) where the outcome of each battle, or of some, stands in ``cells.counts.ravel()``."""
     m = cells.n_models
     known = (cells.group * m + cells.left) * m + cells.right
-    parts = []
-    for start in range(0, len(battles), CHUNK):
-        key, _ = _keys(battles, group, m, start)
+    end = len(battles) if end is None else min(end, len(battles))
+    entry = np.empty(end - begin, np.int64)
+    for start in range(begin, end, CHUNK):
+        key, _ = _keys(battles, group, m, start, min(start + CHUNK, end))
         key = key if sided else _turned(key, m)
-        parts.append(np.searchsorted(known, key // 3) * 3 + key % 3)
-    return np.concatenate(parts)
+        entry[start - begin : start - begin + key.size] = np.searchsorted(known, key // 3) * 3 + key % 3
+    return entry
 
 
 def battle_cells(battles: Battles, *, group: CodedColumn | None = None, covariates: FloatArray) -> PairCells:
@@ -103,8 +112,10 @@ def tally_models(battles: Battles) -> ModelTally:
     return ModelTally(battles=wins + losses + ties, wins=wins, losses=losses, ties=ties)
 
 
-def _keys(battles: Battles, group: CodedColumn | None, m: int, start: int) -> tuple[IntArray, FloatArray | None]:
-    rows = slice(start, start + CHUNK)
+def _keys(
+    battles: Battles, group: CodedColumn | None, m: int, start: int, end: int | None = None
+) -> tuple[IntArray, FloatArray | None]:
+    rows = slice(start, start + CHUNK if end is None else end)
     key = battles.left[rows].astype(np.int64)
     if group is not None:
         key += group.of[rows].astype(np.int64) * m

@@ -19,6 +19,7 @@ from .ranking import rank_workspace as rank_workspace
 from .ranking import with_samples as with_samples
 from .store import store_boards as store_boards
 from .table import COLUMNS as COLUMNS
+from .table import BattleTable as BattleTable
 from .table import battle_table as battle_table
 from .weighted.arena import GOLD as GOLD
 from .weighted.arena import Arena as Arena

@@ -20,7 +20,7 @@ from imarena.workflows.boards.empty import nothing_to_rank
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery
 from imarena.workflows.boards.samples import SampleBoard, check_scores, read_sample_board
 from imarena.workflows.boards.sources import judge_data
-from imarena.workflows.boards.table import COLUMNS, battle_table, with_item_column
+from imarena.workflows.boards.table import COLUMNS, BattleTable, battle_table, with_item_column
 from imarena.workflows.views import (
     EVERYTHING,
     LABELS,
@@ -242,7 +242,7 @@ class Boards:
 
     def _rank_groups(self, battles: BattleColumns, shared: "_Shared") -> list[Board]:
         by = shared.query.by or ""
-        table = battle_table(self.view, battles, None)
+        table = battle_table(self.view, battles)
         of_items = by in LABELS or by not in COLUMNS
         if by not in table.column_names and by not in COLUMNS:
             table = with_item_column(self.view, battles, table, by)
@@ -268,7 +268,7 @@ class Boards:
         query = shared.query
         units = self._matching(filters, self.delivery.item, self.delivery.mode)
         missing = self.delivery.missing(findings.editors_on(self.view, battles), units)
-        table = battle_table(self.view, battles, self.delivery, missing)
+        table = BattleTable(self.view, battles, self.delivery, missing)
         ranking = rank_table(
             table,
             query.options,

@@ -186,10 +186,8 @@ def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Colle
 def _not_judged(view: View, battles: BattleColumns, ranked: Collection[str]) -> Iterable[Notice]:
     entries = view.entries
     forms = view.forms.counting(battles.judges)
-    judgments = view.judgments(forms)
     seen = np.zeros(entries.seq.size + 1, bool)
-    seen[judgments.left[judgments.ok]] = True
-    seen[judgments.right[judgments.ok]] = True
+    seen[battles.left] = seen[battles.right] = True
     ranks = np.array([name in ranked for name in entries.editor.names] or [False])
     mine = entries.ok & entries.pictured & (entries.editor.of >= 0) & ranks[entries.editor.of]
     unit, unit_of_output = np.unique(entries.unit[mine], return_inverse=True)
@@ -198,6 +196,9 @@ def _not_judged(view: View, battles: BattleColumns, ranked: Collection[str]) -> 
     present[unit_of_output, entries.editor.of[mine]] = True
     contested = present.sum(axis=1) > 1  # one output alone is no battle
     rows = np.flatnonzero(mine)[contested[unit_of_output]]
+    if not seen[rows].all():  # some may be in judgments that are in no battle
+        judgments = view.judgments(forms)
+        seen[judgments.left[judgments.ok]] = seen[judgments.right[judgments.ok]] = True
     made = np.bincount(entries.editor.of[rows], minlength=editors)
     judged = np.bincount(entries.editor.of[rows[seen[rows]]], minlength=editors)
     pairs = zip(entries.editor.names, judged.tolist(), made.tolist(), strict=True)

@@ -21,7 +21,7 @@ def rank_workspace(folder: Path, options: Options, *, source: str = "auto", **as
     together = options.method == "davidson" or options.dimension_weight == "balanced"
     query = BoardQuery(source=read_source(source), options=options, dimensions_together=together, **asked)
     with open_workspace(folder) as workspace:
-        made = Boards(View(workspace)).boards(query)
+        made = Boards(View(workspace, keep_judgments=False)).boards(query)
         unstored = store_boards(workspace, [board.ranking for board in made])
     return [with_samples(board, unstored) for board in made]
 

@@ -1,5 +1,6 @@
 """Battles of a view as the table that `rank` takes: the same columns as a file of battles."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 
 from imarena.core import UserError
 from imarena.workflows.boards.coverage import STATES, MissingBattles, OutputCoverage
-from imarena.workflows.views import LABELS, MODES, PREFERENCES, BattleColumns, View
+from imarena.workflows.views import MODES, PREFERENCES, BattleColumns, Names, View
 
 COLUMNS = (
     "left", "right", "winner", "item", "rater", "source", "judge", "dimension",
@@ -16,46 +17,103 @@ COLUMNS = (
 _WINNERS = ("", *PREFERENCES[1:5], "tie")  # a tie of unstated kind counts as one
 _SOURCES = ("human", "judge")
 _NAMES_SHOWN = 30
-_AT_ONCE = 1_000_000
+_AT_ONCE = 1 << 18
+Codes = Callable[[slice], NDArray[Any]]
+"""The codes of some of the rows."""
 
 
-def battle_table(
-    view: View, battles: BattleColumns, delivery: OutputCoverage | None, missing: MissingBattles | None = None
-) -> Any:
-    """An Arrow table; columns in which no row has a value are left out.
+class BattleTable:
+    """The battles of a view by column, as an Arrow table gives them. A column is made when it is asked for, and not
+    kept: all of them together take several times the memory of the battles.
 
-    `missing`: battles that a missing output prevented. They come last, with a status and without a winner.
+    Columns in which no row has a value are left out. `missing`: battles that a missing output prevented. They come
+    last, with a status and without a winner.
     """
-    import pyarrow as pa
 
-    entries = view.entries
-    n = len(battles)
-    item, mode = entries.item[battles.left], entries.mode[battles.left]
-    left, right = entries.editor.of[battles.left], entries.editor.of[battles.right]
-    more = 0
-    if delivery is not None and missing is not None and missing.left.size:
-        more = missing.left.size
-        left, right = np.append(left, missing.left), np.append(right, missing.right)
-        item, mode = np.append(item, missing.item), np.append(mode, missing.mode)
-    arrays: dict[str, Any] = {
-        "left": _coded(left, entries.editor.names),
-        "right": _coded(right, entries.editor.names),
-        "winner": _coded(_longer(battles.winner, more, 0), _WINNERS, none=0),
-        "item": _coded(item, entries.item_id),
-        "rater": _coded(_longer(battles.rater.of, more), battles.rater.names),
-        "source": _coded(_longer(battles.judged, more, _one_source(battles)), _SOURCES),
-        "judge": _coded(_longer(battles.judge.of, more), battles.judge.names),
-        "dimension": _coded(_longer(battles.dimension.of, more), battles.dimension.names),
-        "score_left": _numbers(battles.score_left, more),
-        "score_right": _numbers(battles.score_right, more),
-        **{name: _coded(entries.labels[name].of[item], entries.labels[name].names) for name in LABELS},
-        "mode": _coded(np.where(mode == 0, np.int8(-1), mode), MODES),
-    }
-    if more and missing is not None:
-        status = np.concatenate([np.full(n, -1), missing.status])
-        arrays["status_left"] = _coded(status, STATES)
-    columns = {name: arrays[name] for name in (*COLUMNS, "status_left") if arrays.get(name) is not None}
-    return pa.table(columns)
+    def __init__(
+        self,
+        view: View,
+        battles: BattleColumns,
+        delivery: OutputCoverage | None = None,
+        missing: MissingBattles | None = None,
+    ) -> None:
+        self._entries, self._battles = view.entries, battles
+        self._missing = missing if delivery is not None and missing is not None and missing.left.size else None
+        self._more = self._missing.left.size if self._missing is not None else 0
+        self.num_rows = len(battles) + self._more
+        names = (*COLUMNS, *(("status_left",) if self._missing is not None else ()))
+        self.column_names = [name for name in names if self._has_values(name)]
+
+    def __getitem__(self, name: str) -> Any:
+        import pyarrow as pa
+
+        return pa.chunked_array([self._made(name)])
+
+    def whole(self) -> Any:
+        """All columns as an Arrow table."""
+        import pyarrow as pa
+
+        return pa.table({name: self._made(name) for name in self.column_names})
+
+    def _made(self, name: str) -> Any:
+        if name in _SCORES:
+            return _numbers(_SCORES[name](self._battles), self._more)
+        codes, names, none = self._coded_column(name)
+        return _coded(codes, self.num_rows, names, none)
+
+    def _has_values(self, name: str) -> bool:
+        if name in _SCORES:
+            return bool(np.isfinite(_SCORES[name](self._battles)).any())
+        codes, _, none = self._coded_column(name)
+        begins = range(0, self.num_rows, _AT_ONCE)
+        return not begins or any((codes(slice(begin, begin + _AT_ONCE)) != none).any() for begin in begins)
+
+    def _coded_column(self, name: str) -> tuple[Codes, tuple[str, ...], int]:
+        """Codes of a column, what they stand for, and the code of rows without a value."""
+        entries, battles, missing = self._entries, self._battles, self._missing
+        if name in ("left", "right"):
+            side = battles.left if name == "left" else battles.right
+            more = None if missing is None else missing.left if name == "left" else missing.right
+            return self._rows(lambda rows: entries.editor.of[side[rows]], more), entries.editor.names, -1
+        if name == "winner":
+            return self._rows(lambda rows: battles.winner[rows], self._filled(0)), _WINNERS, 0
+        if name in ("rater", "judge", "dimension"):
+            column: Names = getattr(battles, name)
+            return self._rows(lambda rows: column.of[rows], self._filled(-1)), column.names, -1
+        if name == "source":
+            code = self._filled(0 if missing is None else _one_source(battles))
+            return self._rows(lambda rows: (battles.judge.of[rows] >= 0).view(np.int8), code), _SOURCES, -1
+        if name == "mode":
+            known = np.where(entries.mode == 0, np.int8(-1), entries.mode)
+            late = None if missing is None else np.where(missing.mode == 0, -1, missing.mode)
+            return self._rows(lambda rows: known[battles.left[rows]], late), MODES, -1
+        if name == "status_left":
+            late = None if missing is None else missing.status
+            return self._rows(lambda rows: np.full(battles.left[rows].size, -1), late), STATES, -1
+        item = self._rows(lambda rows: entries.item[battles.left[rows]], None if missing is None else missing.item)
+        if name == "item":
+            return item, entries.item_id, -1
+        labels = entries.labels[name]
+        return lambda rows: labels.of[item(rows)], labels.names, -1
+
+    def _filled(self, code: int) -> NDArray[Any]:
+        return np.full(self._more, code)
+
+    def _rows(self, of: Codes, more: NDArray[Any] | None) -> Codes:
+        """Codes of the battles and, after them, of those that a missing output prevented."""
+        n = len(self._battles)
+
+        def codes(rows: slice) -> NDArray[Any]:
+            if rows.stop <= n or more is None:
+                return of(rows)
+            return np.concatenate([of(rows), more[max(0, rows.start - n) : rows.stop - n]])
+
+        return codes
+
+
+def battle_table(view: View, battles: BattleColumns) -> Any:
+    """An Arrow table of all columns; columns in which no row has a value are left out."""
+    return BattleTable(view, battles).whole()
 
 
 def with_item_column(view: View, battles: BattleColumns, table: Any, name: str) -> Any:
@@ -68,8 +126,8 @@ def with_item_column(view: View, battles: BattleColumns, table: Any, name: str) 
             hint=f"The battles have: {', '.join(table.column_names)}."
             + (f" The items have: {', '.join(names[:_NAMES_SHOWN])}." if names else ""),
         )
-    column = _coded(labels.of[view.entries.item[battles.left]], labels.names)
-    return table if column is None else table.append_column(name, column)
+    column = _coded(lambda rows: labels.of[view.entries.item[battles.left[rows]]], len(battles), labels.names)
+    return table if column.null_count == len(column) else table.append_column(name, column)
 
 
 def _one_source(battles: BattleColumns) -> int:
@@ -78,31 +136,26 @@ def _one_source(battles: BattleColumns) -> int:
     return 1 if judged.all() else -1 if judged.any() else 0
 
 
-def _longer(values: NDArray[Any], more: int, fill: int = -1) -> NDArray[Any]:
-    codes = values.view(np.int8) if values.dtype == bool else values
-    return np.concatenate([codes, np.full(more, fill, codes.dtype)]) if more else codes
-
-
-def _coded(codes: NDArray[Any], names: tuple[str, ...], none: int = -1) -> Any:
+def _coded(codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1) -> Any:
     """A text column as the table reader gives it: a dictionary of the names that occur, in the order of appearance."""
     import pyarrow as pa
 
-    absent = codes == none
-    if absent.all() and codes.size:
-        return None
-    first = np.full(len(names) + 1, codes.size, np.int64)
-    for end in range(codes.size, 0, -_AT_ONCE):  # backwards: the first place of each is written last
-        begin = max(0, end - _AT_ONCE)
-        first[codes[begin:end][::-1]] = np.arange(end - 1, begin - 1, -1)
-    if absent.any():
-        first[none] = codes.size
-    first[-1] = codes.size
-    used = np.flatnonzero(first < codes.size)
-    used = used[np.argsort(first[used])]
-    position = np.zeros(len(names) + 1, np.int32)
-    position[used] = np.arange(used.size, dtype=np.int32)
-    dictionary = _strings([names[code] for code in used.tolist()])
-    return pa.DictionaryArray.from_arrays(_arrow(position[codes], pa.int32(), absent), dictionary)
+    places, absent = np.empty(n, np.int32), np.empty(n, bool)
+    position = np.full(len(names) + 1, -1, np.int32)
+    used: list[int] = []
+    for begin in range(0, n, _AT_ONCE):
+        codes = codes_of(slice(begin, begin + _AT_ONCE))
+        rows = slice(begin, begin + codes.size)
+        absent[rows] = codes == none
+        position[none] = 0
+        new = position[codes] < 0
+        if new.any():
+            found, first = np.unique(codes[new], return_index=True)
+            found = found[np.argsort(first)]
+            position[found] = np.arange(len(used), len(used) + found.size, dtype=np.int32)
+            used += found.tolist()
+        places[rows] = position[codes]
+    return pa.DictionaryArray.from_arrays(_arrow(places, pa.int32(), absent), _strings([names[code] for code in used]))
 
 
 def _strings(texts: list[str]) -> Any:
@@ -124,7 +177,11 @@ def _arrow(values: NDArray[Any], kind: Any, absent: NDArray[np.bool_]) -> Any:
 def _numbers(values: NDArray[np.float64], more: int) -> Any:
     import pyarrow as pa
 
-    if not np.isfinite(values).any():
-        return None
     longer = np.concatenate([values, np.full(more, np.nan)]) if more else values
     return _arrow(longer, pa.float64(), np.isnan(longer))
+
+
+_SCORES: Mapping[str, Callable[[BattleColumns], NDArray[np.float64]]] = {
+    "score_left": lambda battles: battles.score_left,
+    "score_right": lambda battles: battles.score_right,
+}

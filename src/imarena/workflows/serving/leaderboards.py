@@ -20,6 +20,7 @@ from imarena.workflows.boards import (
     ALL_JUDGES,
     ITEM_FILTERS,
     AvailableSources,
+    BattleTable,
     Board,
     BoardQuery,
     ChosenSource,
@@ -183,7 +184,7 @@ class Leaderboards:
         if hidden:
             shown = np.array([item_id not in hidden for item_id in entries.item_id] or [True])
             battles = battles.where(shown[entries.item[battles.left]])
-        for batch in battle_table(snapshot.view, battles, None).to_batches(max_chunksize=_AT_ONCE):
+        for batch in battle_table(snapshot.view, battles).to_batches(max_chunksize=_AT_ONCE):
             columns = {name: batch[name].to_pylist() for name in names if name in batch.schema.names}
             empty = [None] * batch.num_rows
             yield from map(list, zip(*(columns.get(name, empty) for name in names), strict=True))
@@ -303,7 +304,7 @@ def _history(snapshot: ViewSnapshot, query: BoardQuery, points: int) -> list[Pas
     for moment in sorted(steps):
         part = battles.where(battles.created_us <= moment)
         try:
-            ranking = rank_table(battle_table(snapshot.view, part, None), options)
+            ranking = rank_table(BattleTable(snapshot.view, part), options)
         except UserError:
             continue  # too few battles yet for a board
         history.append(PastBoard(moment_text(_EPOCH + timedelta(microseconds=moment)), len(part), ranking))

@@ -19,7 +19,10 @@ from imarena.workflows.views.codes import (
     CodeArray,
     ColumnTable,
     Names,
+    column_part,
+    constant_column,
     group_starts,
+    is_constant,
 )
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray
@@ -177,43 +180,54 @@ def judge_battles(
     compared, whose = _rows(view, [form for form in forms if form.pairwise], number, window)
     fought = combine_columns(compared, whose, view.entries)
     excluded = fought.incomplete()
-    rows = np.flatnonzero(fought.decided) if "compared" in kinds else np.zeros(0, np.int64)
     points, owner = _rows(view, [form for form in forms if not form.pairwise], number, window)
     scored = _score_pairs(points, owner, view.entries)
     if once:
         scored = _without(scored, fought, excluded, int(view.entries.seq.size))
     if "scored" not in kinds:
         scored = scored.where(slice(0))
+    kept: NDArray[np.bool_] | slice = fought.decided if "compared" in kinds else slice(0)
+    if not isinstance(kept, slice) and kept.all():
+        kept = slice(None)
+    columns = vars(fought).copy()
+    del fought, compared  # the columns of millions of battles: each is let go as soon as it is copied
+
+    def joined(name: str, more: NDArray[Any]) -> NDArray[Any]:
+        part = column_part(columns.pop(name), kept)
+        return np.concatenate([part, more]) if more.size else part
+
     gap = np.round(scored.score_left - scored.score_right, 9)
     winner = np.where(gap == 0, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8)
-    whose_all = np.concatenate([fought.whose[rows], scored.whose])
-    none = np.broadcast_to(np.nan, rows.size)
+    left, whose_all = joined("left", scored.left), joined("whose", scored.whose)
+    none = constant_column(np.float64(np.nan), left.size - scored.left.size)
     judges, dimensions = (sorted({who[part] for who in known}) for part in (0, 1))
     return BattleColumns(
-        left=np.concatenate([fought.left[rows], scored.left]),
-        right=np.concatenate([fought.right[rows], scored.right]),
-        winner=np.concatenate([fought.outcome[rows], winner]),
+        left=left,
+        right=joined("right", scored.right),
+        winner=joined("outcome", winner),
         judge=_owned(whose_all, [judges.index(who[0]) for who in known], judges),
-        rater=Names(np.broadcast_to(np.int32(-1), whose_all.size), ()),
+        rater=Names(constant_column(np.int32(-1), whose_all.size), ()),
         dimension=_owned(whose_all, [dimensions.index(who[1]) for who in known], dimensions),
         score_left=np.concatenate([none, scored.score_left]) if scored.left.size else none,
         score_right=np.concatenate([none, scored.score_right]) if scored.left.size else none,
-        created_us=np.concatenate([fought.created_us[rows], scored.created_us]),
+        created_us=joined("created_us", scored.created_us),
         excluded=excluded,
     )
 
 
 def _owned(whose: CodeArray, codes: list[int], names: list[str]) -> Names:
-    of = np.array(codes or [0], np.int32)[whose] if whose.size else np.zeros(0, np.int32)
-    return Names(of, tuple(names))
+    known = np.array(codes or [0], np.int32)
+    if is_constant(whose):
+        return Names(constant_column(known[whose[0]], whose.size), tuple(names))
+    return Names(known[whose] if whose.size else np.zeros(0, np.int32), tuple(names))
 
 
 def _rows(
     view: View, forms: list[Form], number: dict[tuple[str, str], int], window: Window
 ) -> tuple[JudgmentColumns, CodeArray]:
     columns = live_judgments(view, forms, window)
-    whose = columns.of_forms([number[form.judge, form.dimension] for form in columns.forms])
-    return columns, whose.astype(np.int32)
+    whose = columns.of_forms(np.array([number[form.judge, form.dimension] for form in columns.forms], np.int32))
+    return columns, whose.astype(np.int32, copy=False)
 
 
 @dataclass(frozen=True)

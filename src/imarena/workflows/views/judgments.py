@@ -20,6 +20,7 @@ from imarena.workflows.views.codes import (
     CodeArray,
     ColumnTable,
     code_column,
+    constant_column,
 )
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, counted_before, fetch_columns, fetch_integers, integer_pages
@@ -66,8 +67,10 @@ class JudgmentColumns(ColumnTable):
             self.of_forms([form.higher_is_better for form in self.forms]).astype(bool), self.score, -self.score
         )
 
-    def of_forms(self, values: Sequence[Any]) -> NDArray[Any]:
+    def of_forms(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         """(n,) a value of each form, spread over its judgments."""
+        if len(self.forms) == 1:
+            return constant_column(np.asarray(values)[0], len(self))
         return np.asarray(np.array(values)[self.form]) if len(self.forms) else np.zeros(0)
 
 
@@ -170,12 +173,12 @@ def superseded_since(connection: Connection, after: int) -> IntArray:
 
 def missing_scores(n: int) -> FloatArray:
     """(n,) the scores of pairs, which have none: one value seen n times."""
-    return np.broadcast_to(np.float64(np.nan), n)
+    return constant_column(np.float64(np.nan), n)
 
 
 def constant_form(n: int) -> CodeArray:
     """(n,) the form of judgments that share it: one value seen n times."""
-    return np.broadcast_to(np.int32(0), n)
+    return constant_column(np.int32(0), n)
 
 
 def join_same_form(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
@@ -195,10 +198,12 @@ def join_judgments(parts: Sequence[JudgmentColumns]) -> JudgmentColumns:
         return parts[0]
     forms = tuple(form for part in parts for form in part.forms)
     shift = np.cumsum([0, *(len(part.forms) for part in parts)])
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS if name != "form"
-    }
-    form = np.concatenate([part.form + at for part, at in zip(parts, shift, strict=False)]).astype(np.int32)
+    pairwise = all(form.pairwise for form in forms)
+    names = [name for name in _ARRAYS if name != "form" and not (pairwise and name == "score")]
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    if pairwise:
+        arrays["score"] = missing_scores(arrays["seq"].size)
+    form = np.concatenate([part.form + np.int32(at) for part, at in zip(parts, shift, strict=False)])
     return JudgmentColumns(forms=forms, form=form, **arrays)
 
 

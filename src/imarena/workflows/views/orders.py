@@ -22,7 +22,9 @@ from imarena.workflows.views.codes import (
     TIE,
     ByteArray,
     CodeArray,
+    constant_column,
     group_starts,
+    is_constant,
 )
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray
@@ -32,7 +34,7 @@ ONE_ORDER_MISSING = len(STATUSES)
 NO_PREFERENCE = ONE_ORDER_MISSING + 1
 PROBLEMS = (*STATUSES, "one order missing", "no preference")
 """Why a battle has no outcome; `ok` where it has one."""
-AT_ONCE = 1_000_000
+AT_ONCE = 250_000
 """Judgments that are sorted at once: sorting all of ten million takes more memory than they do, and more time."""
 
 
@@ -80,7 +82,7 @@ def combinations() -> ByteArray:
 
 def has_swapped_order(columns: JudgmentColumns, whose: CodeArray) -> NDArray[np.bool_]:
     """Of each judge and dimension: does the source of its imported verdicts have any in swapped order?"""
-    imported = columns.of_forms([form.imported for form in columns.forms]).astype(bool)
+    imported = columns.of_forms([form.imported for form in columns.forms]).astype(bool, copy=False)
     swapping = np.zeros(int(whose.max(initial=0)) + 1, bool)
     swapping[whose[(columns.order == RIGHT_FIRST) & imported]] = True
     return swapping
@@ -98,15 +100,29 @@ def combine_columns(
     come sorted by judge, then by the ids of the outputs: a board must not depend on the order of arrival.
     """
     swaps = has_swapped_order(columns, whose) if swapping is None else swapping
-    # all judgments of a pair share the judge and the left output: parts by both are combined one after the other
-    owner = whose.astype(np.int64) * entries.seq.size + entries.order[columns.left]
-    parts = [_combine_part(columns, rows, whose, entries, swaps) for rows in _parts(owner)]
-    names = [field.name for field in fields(CombinedPairs)]
-    return CombinedPairs(**{name: np.concatenate([part.pop(name) for part in parts]) for name in names})
+    parts = [_combine_part(columns, rows, whose, entries, swaps) for rows in _parts(_owners(columns, whose, entries))]
+    names = [field.name for field in fields(CombinedPairs) if field.name != "whose"]
+    arrays: dict[str, Any] = {name: np.concatenate([part.pop(name) for part in parts]) for name in names}
+    one = is_constant(whose)
+    owners = (
+        constant_column(whose[0], arrays["left"].size) if one else np.concatenate([part["whose"] for part in parts])
+    )
+    return CombinedPairs(whose=owners, **arrays)
 
 
-def _parts(owner: IntArray) -> Iterator[IntArray]:
-    """Rows with the same owner together, owners in order, about a million rows at a time."""
+def _owners(columns: JudgmentColumns, whose: CodeArray, entries: Entries) -> NDArray[np.integer]:
+    """(n,) a number for judge and left output. All judgments of a pair share it: parts by it are combined in turn."""
+    outputs = entries.seq.size
+    small = (int(whose.max(initial=0)) + 1) * outputs < 1 << 31
+    owner: NDArray[np.integer] = np.empty(len(columns), np.int32 if small else np.int64)
+    for begin in range(0, len(columns), AT_ONCE):
+        rows = slice(begin, begin + AT_ONCE)
+        owner[rows] = whose[rows].astype(np.int64) * outputs + entries.order[columns.left[rows]]
+    return owner
+
+
+def _parts(owner: NDArray[np.integer]) -> Iterator[IntArray]:
+    """Rows with the same owner together, owners in order, about `AT_ONCE` rows at a time."""
     if owner.size <= AT_ONCE:
         yield np.arange(owner.size)
         return
@@ -137,8 +153,8 @@ def _combine_rows(
     columns: JudgmentColumns, rows: IntArray, start: IntArray, whose: CodeArray, swapping: NDArray[np.bool_]
 ) -> dict[str, Any]:
     """Outcome, problem and agreement of each battle from its one to five rows, the first of which is at `start`."""
-    imported = columns.of_forms([form.imported for form in columns.forms]).astype(bool)
-    single = columns.of_forms([bool(form.orders) for form in columns.forms]).astype(bool)
+    imported = columns.of_forms([form.imported for form in columns.forms]).astype(bool, copy=False)
+    single = columns.of_forms([bool(form.orders) for form in columns.forms]).astype(bool, copy=False)
     number = np.append(start[1:], rows.size) - start
     head = rows[start]
     one_meant = np.logical_or.reduceat(single[rows], start)

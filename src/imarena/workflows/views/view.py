@@ -111,8 +111,12 @@ class View:
         cache: ColumnCache | None = None,
         *,
         until: str | None = None,
+        keep_judgments: bool = True,
     ) -> None:
-        """`until`: what counted at the end of this day (YYYY-MM-DD), though it was replaced or taken back since."""
+        """`until`: what counted at the end of this day (YYYY-MM-DD), though it was replaced or taken back since.
+
+        `keep_judgments`: keep the columns of judgments for who asks next; they are most of a large view's memory.
+        """
         self.workspace = workspace
         self._before_us = None if until is None else microseconds(_midnight(until) + timedelta(days=1))
         self.cache = cache or workspace.columns
@@ -120,6 +124,7 @@ class View:
         self.recent = self.count_recent(self.marks.judgments)
         """Taken numbers of judgments just before the last: more of them later are judgments committed late."""
         self._by_form: dict[int, JudgmentColumns] = {}
+        self._keep_judgments = keep_judgments
         self._reading = threading.RLock()
         self.computed: dict[object, Any] = {}
         """What readers computed from this view and several of them need."""
@@ -191,7 +196,7 @@ class View:
                     columns = read_judgments(
                         connection, form, self.entries, after=0, upto=self.marks.judgments, before_us=self._before_us
                     )
-                self._by_form[form.form_id] = columns
+                self._keep(form, columns)
             elif columns is None:
                 cached = read_judgments_cached(self, form)
                 with reading(self.workspace.store.engine) as connection:
@@ -201,8 +206,12 @@ class View:
                         columns = self._continued(connection, *cached)
                 if worth_storing(len(columns), len(cached[0]) if cached else 0):
                     write_judgments_cached(self, form, columns)
-                self._by_form[form.form_id] = columns
+                self._keep(form, columns)
         return columns
+
+    def _keep(self, form: Form, columns: JudgmentColumns) -> None:
+        if self._keep_judgments:
+            self._by_form[form.form_id] = columns
 
     @cached_property
     def verdicts(self) -> Counter[int]:
