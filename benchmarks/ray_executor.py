@@ -67,7 +67,7 @@ def online_play(battles: int, rounds: int) -> OnlinePlay:
     won = rng.random(battles) < 1 / (1 + np.exp((left - right) / 10))
     models = tuple(f"editor-{number:02d}" for number in range(21))
     given = Battles(models, left.astype(np.int32), right.astype(np.int32), np.where(won, 0, 2).astype(np.int8))
-    unit = np.arange(battles) // 210
+    unit = (np.arange(battles) // 210).astype(np.int32)
     options = Options(method="elo", rounds=rounds)
     return OnlinePlay(given, options, np.full(21, 1000.0), None, unit, int(unit[-1]) + 1)
 
@@ -75,13 +75,13 @@ def online_play(battles: int, rounds: int) -> OnlinePlay:
 async def measure_rounds(kind: ExecutorKind, play: OnlinePlay, workers: int) -> tuple[dict[str, Any], np.ndarray]:
     """Seconds that the workers take to start, and to play all rounds; the ratings."""
     ranges = list(play.ranges(max(1, BATCH_BATTLES // len(play.battles))))
-    found: dict[int, np.ndarray] = {}
+    found: dict[int, Any] = {}
     begun = time.monotonic()
     async with open_executor(
         kind, WorkerTask(Rounds(play), failed), len(ranges), computes=True, at_once=workers
     ) as executor:
 
-        async def do(slot: int, number: int) -> None:
+        async def do(slot: int, number: int) -> Any:
             found[number] = await executor.ask(slot, ranges[number])
 
         first = replace(ranges[0], number=1)  # imports, the data, and the compiled loop

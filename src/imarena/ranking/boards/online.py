@@ -10,7 +10,7 @@ from imarena.core import UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.ranking.active_elo import UpdateTerms, active_elo_ratings, update_terms
-from imarena.ranking.battles import Battles, FloatArray, IntArray
+from imarena.ranking.battles import Battles, CodeArray, FloatArray
 from imarena.ranking.boards.board import Result
 from imarena.ranking.elo import EMPTY, EloState, TimesArray, elo_ratings
 from imarena.ranking.options import Q_JUDGE, ActiveEloOptions, Options
@@ -41,7 +41,7 @@ class OnlinePlay:
     start: FloatArray
     terms: UpdateTerms | None
     """None: plain Elo."""
-    unit: IntArray | None = None
+    unit: CodeArray | None = None
     n_units: int = 0
 
     def ratings(self, times: TimesArray | None = None) -> FloatArray:
@@ -138,7 +138,9 @@ def _rounds(play: OnlinePlay, cluster: str) -> tuple[FloatArray, int]:
         battles, item=None, rater=None, dimension=None, judged=None, score_left=None, score_right=None
     )  # what a worker needs
     n_units = n if codes is None else codes.n_units
-    play = replace(play, battles=played, unit=None if codes is None else codes.units(), n_units=n_units)
+    play = replace(
+        play, battles=played, unit=None if codes is None else codes.units().astype(np.int32), n_units=n_units
+    )
     size = max(1, min(options.rounds, BATCH_BATTLES // n))
     count = -(-options.rounds // size)
     if options.executor == "auto" and (count == 1 or n * options.rounds < MANY_BATTLES):

@@ -1,5 +1,7 @@
 """The rounds of online Elo give the same ratings wherever they are played, and however they are divided."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -51,5 +53,6 @@ def _board(options: Options, cluster: str, executor: ExecutorKind) -> object:
 def test_a_function_that_fails_in_a_worker_ends_the_run() -> None:
     assert map_on_executor("threads", abs, [-1, 2, -3], 3) == [1, 2, 3]
     assert map_on_executor("processes", abs, iter([-1, 2, -3]), 3) == [1, 2, 3]
+    words: list[Any] = [-1, "two"]
     with pytest.raises(UserError, match="A worker failed: TypeError: bad operand"):
-        map_on_executor("processes", abs, [-1, "two"], 2)
+        map_on_executor("processes", abs, words, 2)
