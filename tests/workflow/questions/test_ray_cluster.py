@@ -57,6 +57,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     before = os.environ.get("PYTHONPATH", "")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(tmp_path), before])))
     monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
+    monkeypatch.setenv("RAY_worker_niceness", "0")  # with Ray's own, workers starve wherever other tests compute
     return tmp_path / "a"
 
 
