@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +162,7 @@ def goal_table(documents: dict[str, dict[str, Any]]) -> Iterator[str]:
 def measured(world: World, plan: SimulationPlan, name: str) -> dict[str, Any]:
     """Simulate, and say on the screen how long it took."""
     start = time.process_time()
-    document = simulate(world, plan).to_json()
+    document = asdict(simulate(world, plan))
     print(f"{name}: {time.process_time() - start:.0f} s of CPU", flush=True)
     return document
 

@@ -79,8 +79,7 @@ def prepare(root: Path, url: str, raters: int, items: int, key: str) -> tuple[st
             session = access.accept_invitation(engine, secret, {}, 1.0)
             if session is None:
                 raise RuntimeError("the invitation was not accepted")
-            found = access.session_visitor(engine, session)
-            people.append((keys.seal(session), keys.csrf(found.key if found else "")))
+            people.append((keys.seal(session), keys.csrf(access.hash_secret(session))))
     return campaign, people
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from imarena.clients.fake_answers import ChatQuery
 from tests.command import Ended, Imarena
 from tests.conftest import ROOT
-from tests.docs_blocks import SHELL, Block, blocks
+from tests.docs_blocks import SHELL, Block, blocks, run_by
 from tests.fake_endpoint import answer as usual_answer
 
 SERVED = "http://localhost:8000/v1"
@@ -30,9 +30,8 @@ SERVED = "http://localhost:8000/v1"
 
 def blocks_of(page: str, test: str) -> list[Block]:
     """The blocks of a guide that are marked as run by this file of tests."""
-    mark = ("run by", Path(test).relative_to(ROOT).as_posix())
-    found = [block for block in blocks() if block.page == f"docs/guide/{page}" and (block.mark, block.reason) == mark]
-    assert found, f"{page} has no block that {mark[1]} runs"
+    found = run_by(f"docs/guide/{page}", Path(test).relative_to(ROOT).as_posix())
+    assert found, f"{page} has no block that {test} runs"
     return found
 
 
@@ -115,6 +114,13 @@ class Stage:
 
 
 _AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+
+
+def add_endpoint(root: Path, url: str) -> None:
+    """The settings of judging.md, with its endpoint `qwen` at this address, in a workspace."""
+    settings = block_with("judging.md", "[endpoints.qwen]")
+    with (root / "imarena.toml").open("a") as file:
+        file.write("\n" + put_in(settings, {SERVED: url}))
 
 
 def check_extras(words: Sequence[str], where: str) -> None:

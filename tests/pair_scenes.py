@@ -2,12 +2,16 @@
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
+
+from imarena.core import EditRequest
+from imarena.images import pixels
 
 Pixels = NDArray[np.uint8]
 SIZE = 96
@@ -62,3 +66,11 @@ def write_arena(folder: Path, items: int = 4, names: dict[str, str] | None = Non
             Image.fromarray(edited(source, damage, number)).save(home / f"k{number}.png")
     (folder / "items.jsonl").write_text("\n".join(json.dumps(line) for line in lines) + "\n")
     return folder
+
+
+def editor_of(damage: float) -> Callable[[EditRequest], Image.Image]:
+    """An editor that does this damage."""
+    return lambda request: Image.fromarray(edited(pixels(request.sources[0]), damage))
+
+
+clean, slight, strong, broken = map(editor_of, DAMAGE.values())

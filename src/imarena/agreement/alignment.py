@@ -1,7 +1,7 @@
 """The result of `align` on scores and ratings: one frozen row per judge, criterion and group, and what they rest on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from imarena.agreement.folds import LeaveOneOut
@@ -92,10 +92,6 @@ class ScoreCoverage:
     n_ungrouped: int
     """Outputs without a score that belong to no group shown."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class Alignment:
@@ -119,7 +115,7 @@ class Alignment:
             "excluded": self.excluded,
             "groups": [group.to_json() for group in self.groups],
             "averages": [line.to_json() for line in self.averages],
-            "coverage": [line.to_json() for line in self.coverage],
+            "coverage": [asdict(line) for line in self.coverage],
             "pairs": [line.to_json() for line in self.pairs],
-            "comparisons": [line.to_json() for line in self.comparisons], **notice_fields(self.notices),
+            "comparisons": [asdict(line) for line in self.comparisons], **notice_fields(self.notices),
         }  # fmt: skip

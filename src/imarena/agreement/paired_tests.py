@@ -31,10 +31,6 @@ class CorrelationComparison:
     method: str
     p_holm: float | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class VerdictComparison:
@@ -52,10 +48,6 @@ class VerdictComparison:
     method: str
     reason: str | None
     p_holm: float | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return dict(vars(self))
 
 
 Compared = TypeVar("Compared", CorrelationComparison, VerdictComparison)

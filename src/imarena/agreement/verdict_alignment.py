@@ -1,6 +1,6 @@
 """The result of `align` on verdicts and votes: one frozen row per judge and group, and what they rest on."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from imarena.agreement.paired_tests import VerdictComparison
@@ -105,5 +105,5 @@ class VerdictAlignment:
             "kind": "verdicts", "settings": self.settings, "n_verdicts": self.n_verdicts, "n_votes": self.n_votes,
             "excluded": self.excluded, "groups": [group.to_json() for group in self.groups],
             "majority": self.majority.to_json() if self.majority else None,
-            "comparisons": [line.to_json() for line in self.comparisons],
+            "comparisons": [asdict(line) for line in self.comparisons],
         }  # fmt: skip

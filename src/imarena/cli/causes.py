@@ -13,7 +13,9 @@ SHOWN = 20
 def print_causes(console: Console, causes: Sequence[Cause], label: str = "left out") -> None:
     """One line per cause, the most frequent first."""
     for cause in causes[:SHOWN]:
-        console.print(f"[yellow]{escape(label)}:[/] {escape(str(cause))}", soft_wrap=True)
+        console.print(f"[yellow]{escape(label)}:[/] {escape(str(cause))}", markup=True, soft_wrap=True)
     if rest := causes[SHOWN:]:
         number = sum(cause.count for cause in rest)
-        console.print(f"[yellow]{escape(label)}:[/] {number:,} for {len(rest):,} other reasons; --json lists them")
+        console.print(
+            f"[yellow]{escape(label)}:[/] {number:,} for {len(rest):,} other reasons; --json lists them", markup=True
+        )

@@ -7,7 +7,7 @@ then whatever a plug-in prints.
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -19,6 +19,7 @@ from rich.console import Console
 
 if TYPE_CHECKING:
     from imarena.reports.tables import Table
+    from imarena.storage import Workspace
 
 UNBOUNDED = 4096
 """Columns where there is no edge: tables are as wide as what stands in them."""
@@ -45,9 +46,21 @@ class Session:
     """Where the result goes. With ``--json`` a running command has stderr as its `sys.stdout`: plug-ins print there."""
 
 
+def command_group(about: str) -> typer.Typer:
+    """A command with commands of its own; without one it prints its help."""
+    return typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=about)
+
+
 def session(context: typer.Context) -> Session:
     """The session of a running command."""
     return context.find_object(Session) or Session(workspace=Path(), json=False)
+
+
+def session_workspace(context: typer.Context) -> "Workspace":
+    """The workspace of a running command, opened: to be used in a `with`."""
+    from imarena.storage import open_workspace
+
+    return open_workspace(session(context).workspace)
 
 
 def program(context: typer.Context) -> str:
@@ -62,18 +75,20 @@ def stderr() -> Console:
 
 
 def _console(file: TextIO) -> Console:
-    """A pipe or a file has no width: nothing is wrapped there, unless COLUMNS asks."""
+    """A pipe or a file has no width: nothing is wrapped there, unless COLUMNS asks. Brackets in texts are brackets."""
     if file.isatty():
-        return Console(file=file, highlight=False)
+        return Console(file=file, highlight=False, markup=False)
     width = None if os.environ.get("COLUMNS", "").isdigit() else UNBOUNDED
-    return Console(file=file, highlight=False, soft_wrap=True, width=width)
+    return Console(file=file, highlight=False, markup=False, soft_wrap=True, width=width)
 
 
-def emit(context: typer.Context, document: Any, show: Callable[[Console], None]) -> None:
-    """Print the result: as one JSON document with ``--json``, else with `show`."""
+def emit(context: typer.Context, document: Any, show: Callable[[Console], None] | str) -> None:
+    """Print the result: as one JSON document with ``--json``, else with `show`, or this text."""
     out = session(context).out or sys.stdout
     if session(context).json:
         out.write(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False, default=str) + "\n")
+    elif isinstance(show, str):
+        _console(out).print(show)
     else:
         show(_console(out))
     out.flush()
@@ -85,7 +100,7 @@ def print_tables(console: Console, tables: Sequence["Table"], *, markdown: bool 
 
     for table in tables:
         if markdown or latex:
-            console.print(to_markdown(table) if markdown else to_latex(table), markup=False, soft_wrap=True)
+            console.print(to_markdown(table) if markdown else to_latex(table), soft_wrap=True)
         else:
             show_table(table, console)
             console.print()
@@ -107,15 +122,22 @@ def show_names(console: Console, names: Mapping[str, str]) -> None:
 def fail(message: str, *, hint: str = "", code: Exit = Exit.USER) -> NoReturn:
     """Stop with one clear message."""
     console = stderr()
-    console.print(f"[bold red]error:[/] {_escape(message)}")
+    console.print(f"[bold red]error:[/] {_escape(message)}", markup=True)
     if hint:
-        console.print(_escape(hint))
+        console.print(hint)
     raise typer.Exit(int(code))
 
 
 def warn(message: str) -> None:
     """A warning on stderr."""
-    stderr().print(f"[yellow]warning:[/] {_escape(message)}")
+    stderr().print(f"[yellow]warning:[/] {_escape(message)}", markup=True)
+
+
+def warn_all(context: typer.Context, texts: Iterable[str]) -> None:
+    """Each once; with ``--json`` they stand in the document."""
+    if not session(context).json:
+        for text in dict.fromkeys(texts):
+            warn(text)
 
 
 def _escape(text: str) -> str:

@@ -53,7 +53,7 @@ def show_gates(console: Console, report: "GateReport | None") -> None:
         return
     style = {"passed": "bold green", "failed": "bold red", "incomplete": "bold yellow"}[report.outcome]
     for line in gate_lines(report):
-        console.print(printable(line), style=style, markup=False)
+        console.print(printable(line), style=style)
 
 
 def gate_exit(report: "GateReport | None", *, partial: bool = False) -> None:

@@ -20,6 +20,21 @@ Executor = Annotated[
     str, typer.Option("--executor", help="Where answers are computed: auto, threads, processes or ray.")
 ]
 
+AllVotes = Annotated[
+    bool,
+    typer.Option("--all-votes", help="With --from: also votes marked as not counted (rater tests, excluded raters)."),
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", help="COLUMN=VALUE: only ratings that fit, such as criterion=overall; repeatable."),
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this many US dollars."),
+]
+Latex = Annotated[bool, typer.Option("--latex", help="Print LaTeX.")]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
+
 Leaderboard = Annotated[
     Path | None,
     typer.Option(

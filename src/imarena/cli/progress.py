@@ -50,6 +50,6 @@ def progress_lines() -> Callable[[str], None]:
         nonlocal last
         if not console.is_terminal and time.monotonic() - last >= LINE_EVERY_S:
             last = time.monotonic()
-            console.print(text, markup=False, highlight=False, soft_wrap=True)
+            console.print(text, soft_wrap=True)
 
     return line

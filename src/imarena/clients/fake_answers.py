@@ -8,7 +8,7 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -47,12 +47,6 @@ def answer_by_hash(query: ChatQuery) -> str:
         return json.dumps(_fill(query.schema, query, "answer"))
     winner = "first" if query.first_is_better else "second"
     return json.dumps({"winner": winner, "score": _sided(query, 1, 6), "reason": "by hash"})
-
-
-def scripted_answers(replies: Iterable[str], last: str = "") -> AnswerFunction:
-    """The given replies one after the other, then `last` for ever."""
-    waiting = iter(replies)
-    return lambda _query: next(waiting, last)
 
 
 def read_query(document: dict[str, Any]) -> ChatQuery:

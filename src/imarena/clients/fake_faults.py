@@ -24,12 +24,6 @@ class Fault(StrEnum):
     SLOW = "slow"
 
 
-PASSING = frozenset(
-    {Fault.RATE_LIMITED, Fault.SERVER_ERROR, Fault.HANG, Fault.CUT_OFF, Fault.DISCONNECT, Fault.WRONG_JSON, Fault.SLOW}
-)
-"""Faults that a second try can get past."""
-
-
 F = TypeVar("F", bound=StrEnum)
 
 

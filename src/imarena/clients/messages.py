@@ -11,7 +11,7 @@ from cachetools import LRUCache
 
 from imarena.clients.endpoint import Endpoint
 from imarena.core.records import JsonDict
-from imarena.images import Preparation, PreparedCache, PreparedImage
+from imarena.images import Preparation, PreparedImage, prepare_with
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
@@ -153,8 +153,7 @@ def _joined(pieces: list[bytes]) -> Iterator[bytes]:
 class ImageParts:
     """Pictures made ready and encoded once, least recently used, under a byte cap. Use it from one event loop."""
 
-    def __init__(self, max_bytes: int = 512 * 1024 * 1024, prepared: PreparedCache | None = None) -> None:
-        self._prepared = prepared or PreparedCache(max_bytes=0)
+    def __init__(self, max_bytes: int = 512 * 1024 * 1024) -> None:
         self._kept: LRUCache[str, ImagePart] = LRUCache(max_bytes, getsizeof=lambda part: len(part.url))
         self._making: dict[str, asyncio.Task[ImagePart]] = {}
 
@@ -171,13 +170,10 @@ class ImageParts:
             return cached_part
         task = self._making.get(key)
         if task is None:
-            task = asyncio.create_task(asyncio.to_thread(self._make, data, sha256, preparation))
+            task = asyncio.create_task(asyncio.to_thread(_prepared_part, data, preparation))
             self._making[key] = task
             task.add_done_callback(lambda done: self._made(key, done))
         return await asyncio.shield(task)
-
-    def _make(self, data: bytes, sha256: str, preparation: Preparation) -> ImagePart:
-        return image_part(self._prepared.get(data, preparation, sha256=sha256))
 
     def _made(self, key: str, task: "asyncio.Task[ImagePart]") -> None:
         self._making.pop(key, None)
@@ -186,3 +182,7 @@ class ImageParts:
         part = task.result()
         if len(part.url) <= self._kept.maxsize:
             self._kept[key] = part
+
+
+def _prepared_part(data: bytes, preparation: Preparation) -> ImagePart:
+    return image_part(prepare_with(preparation, data))

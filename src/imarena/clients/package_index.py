@@ -5,7 +5,6 @@ bytes are downloaded. An index is read as its simple HTML page (PEP 503).
 """
 
 import ast
-import hashlib
 import http.client
 import ssl
 import subprocess
@@ -19,7 +18,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from imarena.core import VERSION, ImarenaError, UserError
+from imarena.core import VERSION, ImarenaError, UserError, file_sha256
 
 _DEFAULT = "https://pypi.org/simple"
 _MAX_PAGE = 32 * 1024 * 1024
@@ -78,8 +77,7 @@ def download_archive(
         resumed = part.exists() and part.stat().st_size > 0
         if not part.exists() or part.stat().st_size < wanted.size_bytes:
             _continue(url, part, wanted, settings, progress)
-        with part.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        sha256 = file_sha256(part)
         if sha256 == wanted.sha256:
             part.replace(target)
             return

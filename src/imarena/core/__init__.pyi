@@ -17,6 +17,7 @@ from .errors import UnknownName as UnknownName
 from .errors import UserError as UserError
 from .errors import error_message as error_message
 from .errors import first_line as first_line
+from .files import file_sha256 as file_sha256
 from .files import replacing as replacing
 from .files import write_whole as write_whole
 from .ids import canonical_json as canonical_json

@@ -1,5 +1,6 @@
-"""Files that are written whole or not at all, also where two processes write the same one."""
+"""Files that are written whole or not at all, also where two processes write the same one; and a file's hash."""
 
+import hashlib
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,12 @@ def replacing(path: Path) -> Iterator[Path]:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes in hex, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_whole(path: Path, data: bytes | str) -> None:

@@ -24,7 +24,6 @@ CROPS: tuple[tuple[float, float, float, float], ...] = (
     (_C, 0, 0, 0), (0, _C, 0, 0), (0, 0, _C, 0), (0, 0, 0, _C),
 )  # fmt: skip
 """Shares cut off at left, top, right and bottom: whole, centre, corners, sides."""
-VARIANTS = 2 * len(CROPS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from imarena.core import JsonDict, counted
+from imarena.images import shrink_pixels
 from imarena.vision import (
     BASIC_COLOURS,
     PICTURE_TOOLS,
@@ -98,7 +99,7 @@ def perception_version() -> str:
 def perceive(pixels: NDArray[np.uint8]) -> Perception:
     """Ask every bundled tool about an image, sRGB, shape (height, width, 3). Some 0.5 to 1 s on one core."""
     height, width = pixels.shape[:2]
-    small = _shrunk(pixels)
+    small = shrink_pixels(pixels, _SIDE)
     rgb = np.asarray(small, np.float32) / np.float32(255)
     names = basic_names(rgb)
     quality = measure_quality(frame_of(Image.fromarray(pixels)))
@@ -111,15 +112,6 @@ def perceive(pixels: NDArray[np.uint8]) -> Perception:
         round(quality.clipped, 4), round(_dark_channel(rgb), 3), round(_blur(light), 3), round(quality.blocking, 3),
         round(quality.noise, 3),
     )  # fmt: skip
-
-
-def _shrunk(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    height, width = pixels.shape[:2]
-    scale = _SIDE / max(height, width)
-    if scale >= 1:
-        return pixels
-    size = max(1, round(width * scale)), max(1, round(height * scale))
-    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _things(found: Any, names: NDArray[Any]) -> tuple[SeenThing, ...]:

@@ -1,11 +1,8 @@
-"""Parameters of CogRetriever. Those that the paper prints have its values; the others are ours and listed as such."""
+"""Parameters of CogRetriever. CV-Arena (section 3.3, appendix C) prints K, N, tau and K_p; all others are ours."""
 
 from pydantic import Field, ValidationError
 
 from imarena.core import JsonDict, Noun, UserError, suggestion
-
-PRINTED = frozenset({"queries", "results_per_query", "threshold", "pool"})
-"""Parameters with values that CV-Arena prints (section 3.3 and appendix C): K, N, tau and K_p. All others are ours."""
 
 
 class CurationSettings(Noun):

@@ -13,12 +13,12 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from imarena.core import Importable, Intake, Skip, UserError, canonical_json
+from imarena.core import Importable, Intake, Skip, UserError, canonical_json, file_sha256
 from imarena.core.records import ImageRef, Item, Judgment, Origin, Output, Turn
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, stream_table
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import BAD_ROW, file_sha256, imported_work_id, keep_file, one_line, skip_bad_file
+from imarena.datasets.imported import BAD_ROW, imported_work_id, keep_file, one_line, skip_bad_file
 from imarena.datasets.options import check_options
 
 SOURCE = "gedit_bench"

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Importable, Intake, Skip, UserError, counted, first_line
+from imarena.core import Importable, Intake, Skip, UserError, counted, file_sha256, first_line
 from imarena.core.records import ImageRef, Item, Origin, Output, Rater, Turn, Vote
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json, stream_table
-from imarena.datasets.imported import check_storable, file_sha256
+from imarena.datasets.imported import check_storable
 from imarena.datasets.options import check_options
 
 SOURCE = "imagenhub"

@@ -14,14 +14,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Importable, Intake, Skip, UserError, canonical_json
+from imarena.core import Importable, Intake, Skip, UserError, canonical_json, file_sha256
 from imarena.core.records import ImageRef, Item, Judgment, Origin, Output, Reply, Status, Turn
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_json
 from imarena.datasets.imported import (
     BAD_ROW,
     check_storable,
-    file_sha256,
     imported_work_id,
     keep_file,
     one_line,

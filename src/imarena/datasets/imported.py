@@ -1,6 +1,5 @@
 """Identity of imported work: the same row of the same source is the same judgment, however often it is imported."""
 
-import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,17 +9,6 @@ from pydantic import JsonValue, ValidationError
 from imarena.core import Importable, Intake, Skip, UserError, content_id
 from imarena.core.records import ImageRef, Order, Origin
 from imarena.datasets.folder import Folder
-
-_CHUNK = 1 << 20
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hex, read in pieces."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def imported_work_id(

@@ -13,14 +13,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Importable, Intake, Skip, UserError
+from imarena.core import Importable, Intake, Skip, UserError, file_sha256
 from imarena.core.records import ImageRef, Item, Judgment, Order, Origin, Outcome, Output, Rater, Status, Turn, Vote
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.imported import (
     BAD_ROW,
     check_storable,
-    file_sha256,
     imported_work_id,
     json_facts,
     keep_file,

@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Importable, Intake, Skip, UserError, first_line, higher_is_better
+from imarena.core import Importable, Intake, Skip, UserError, file_sha256, first_line, higher_is_better
 from imarena.core.records import Judgment, Origin
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.imagenhub import dataset_index, dataset_of, without_pixels
-from imarena.datasets.imported import check_storable, file_sha256, imported_work_id
+from imarena.datasets.imported import check_storable, imported_work_id
 from imarena.datasets.options import check_options
 
 SCALE = (0.0, 10.0)

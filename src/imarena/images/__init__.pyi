@@ -1,4 +1,3 @@
-from .cache import PreparedCache as PreparedCache
 from .decode import check_image as check_image
 from .decode import decode as decode
 from .decode import describe_image as describe_image
@@ -25,6 +24,7 @@ from .prepare import encode_image as encode_image
 from .prepare import prepare as prepare
 from .prepare import prepare_with as prepare_with
 from .prepare import preview as preview
+from .prepare import shrink_pixels as shrink_pixels
 from .region_evidence import BOXES as BOXES
 from .region_evidence import EDIT_BOXES as EDIT_BOXES
 from .region_evidence import MASKS as MASKS

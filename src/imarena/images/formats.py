@@ -9,10 +9,8 @@ GIF = "image/gif"
 BMP = "image/bmp"
 TIFF = "image/tiff"
 
-MEDIA_TYPES = frozenset({PNG, JPEG, WEBP, GIF, BMP, TIFF})
-"""The types that are read. All others are refused: a small set of decoders is a small set of risks."""
-
 SUFFIXES = {PNG: ".png", JPEG: ".jpg", WEBP: ".webp", GIF: ".gif", BMP: ".bmp", TIFF: ".tif"}
+"""The types that are read. All others are refused: a small set of decoders is a small set of risks."""
 
 _ADVICE = "Convert it to PNG, JPEG or WebP."
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (

@@ -4,12 +4,15 @@ import io
 import math
 from dataclasses import asdict, dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from imarena.core import UserError, content_id, sha256_hex
 from imarena.images.decode import decode
 from imarena.images.formats import JPEG, PNG
 
+Pixels = NDArray[np.uint8]
 _RULES_VERSION = 1  # raise it when the same bytes and settings would give other pixels
 _PREVIEW_QUALITY = 85
 
@@ -107,6 +110,17 @@ def fitted_size(
         else:
             new_height = max(1, max_pixels // new_width)
     return new_width, new_height
+
+
+def shrink_pixels(pixels: Pixels, side: int) -> Pixels:
+    """At most `side` pixels a side, each the mean of those that it covers; unchanged where it fits already."""
+    import cv2
+
+    height, width = pixels.shape[:2]
+    size = fitted_size(width, height, max_side=side)
+    if size == (width, height):
+        return pixels
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def encode_image(image: Image.Image, media_type: str = PNG, *, quality: int = 92) -> bytes:

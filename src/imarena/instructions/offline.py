@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from imarena.core import Detection, InvalidImage, SceneObject, error_message
 from imarena.core.records import JsonDict, Status
 from imarena.images import pixels as decode_image
+from imarena.images import shrink_pixels
 from imarena.instructions.decomposition import Decomposition, DroppedObject
 from imarena.instructions.grounding import too_large
 from imarena.instructions.phrases import object_name
@@ -109,13 +110,8 @@ class _Small:
 
     @classmethod
     def of(cls, shown: Pixels) -> "_Small":
-        import cv2
-
-        height, width = shown.shape[:2]
-        scale = min(1.0, COPY_SIDE / max(height, width))
-        size = max(1, round(width * scale)), max(1, round(height * scale))
-        copy = cv2.resize(shown, size, interpolation=cv2.INTER_AREA) if scale < 1 else shown
-        rgb = np.asarray(copy, np.float32) / np.float32(255)
+        scale = min(1.0, COPY_SIDE / max(shown.shape[:2]))
+        rgb = np.asarray(shrink_pixels(shown, COPY_SIDE), np.float32) / np.float32(255)
         return cls(basic_names(rgb), np.asarray(saliency(rgb) >= SALIENT), scale)
 
     def window(self, box: Box) -> tuple[slice, slice]:

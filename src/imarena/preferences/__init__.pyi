@@ -4,7 +4,6 @@ from .candidates import hashed_words as hashed_words
 from .candidates import joint_features as joint_features
 from .candidates import k_center as k_center
 from .damage import LEVELS as LEVELS
-from .damage import UPPER_HALF as UPPER_HALF
 from .damage import apply_damage as apply_damage
 from .damage import damage_kinds as damage_kinds
 from .evaluation import ALL_TASKS as ALL_TASKS

@@ -17,7 +17,6 @@ from imarena.preferences.damage_places import PLACE_DRAWS, TRIES, choose_places
 
 DamagePixels = NDArray[np.uint8]
 LEVELS = tuple(range(1, 11))
-UPPER_HALF = tuple(range(6, 11))
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from imarena.reports.rank_details import interval_level_text
 _NAMED = 8
 
 
-def significance_section(ranking: Ranking, more: Sequence[str] = ()) -> Section | None:
-    """Which differences are settled, in words; None where the board has no intervals. `more`: further statements."""
+def significance_section(ranking: Ranking) -> Section | None:
+    """Which differences are settled, in words; None where the board has no intervals."""
     known = separated_pairs(ranking)
     if known is None:
-        return Section("What is significant", points=tuple(more)) if more else None
+        return None
     level = interval_level_text(ranking)
     models = [standing.model for standing in ranking.models]
     pairs = len(models) * (len(models) - 1) // 2
@@ -36,7 +36,7 @@ def significance_section(ranking: Ranking, more: Sequence[str] = ()) -> Section 
             f"Each interval is for one pair. Among {pairs:,} pairs without any real difference, about "
             f"{pairs * (1 - _level(ranking)):.0f} would appear significant by chance."
         )
-    return Section("What is significant", points=(*points, *more))
+    return Section("What is significant", points=tuple(points))
 
 
 def _level(ranking: Ranking) -> float:

@@ -59,11 +59,6 @@ class Pool:
         return np.minimum(self.scores[:, self.left], self.scores[:, self.right])
 
     @property
-    def higher(self) -> FloatArray:
-        """(N, P) the higher score of the two."""
-        return np.maximum(self.scores[:, self.left], self.scores[:, self.right])
-
-    @property
     def open(self) -> Mask:
         """(N, P) both outputs are there."""
         return np.asarray(self.present[:, self.left] & self.present[:, self.right])

@@ -307,11 +307,6 @@ def open_session(engine: Engine, *, role: str, name: str, days: float, rater: Ra
         return _session(connection, role, name, days, rater_id=rater.rater_id if rater else None)
 
 
-def session_visitor(engine: Engine, secret: str) -> Visitor | None:
-    """Whose session this is, while it lasts."""
-    return visitors(engine, [hash_secret(secret)]).get(hash_secret(secret))
-
-
 def visitors(engine: Engine, keys: Iterable[str]) -> dict[str, Visitor]:
     """Whose sessions these are, by their keys (`hash_secret`), without those that have ended.
 

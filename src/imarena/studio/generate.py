@@ -42,21 +42,18 @@ def crowding(scene: Scene, x: float, wide: float) -> float:
     return cost
 
 
-def new_thing(
-    scene: Scene, kind: str, colour: str, uid: str = "", *, low: float = 0.0, high: float = 1.0, text: str = "",
-    state: str = "", size: float = 0.0,
-) -> Thing:  # fmt: skip
-    """A thing of usual size, put where there is room; text and state default to the kind's first."""
+def new_thing(scene: Scene, kind: str, colour: str, uid: str = "", *, text: str = "") -> Thing:
+    """A thing of usual size, put where there is room, in its kind's first state and with its first text or `text`."""
     k = object_kind(kind)
-    size = size or size_in(kind, scene.backdrop)
+    size = size_in(kind, scene.backdrop)
     near, far = backdrop_of(scene.backdrop).ground[::-1]
     y = near - (near - far) * min(1.0, size / 0.5)
     if k.floats:
         y = 0.5
     return Thing(
-        uid=uid or kind, kind=kind, x=free_x(scene, kind, size, low, high), y=round(y, 4), size=size, colour=colour,
+        uid=uid or kind, kind=kind, x=free_x(scene, kind, size), y=round(y, 4), size=size, colour=colour,
         material=k.material, text=text or (k.texts[0] if k.texts else ""),
-                      state=state or (k.states[0] if k.states else ""),
+                      state=k.states[0] if k.states else "",
     )  # fmt: skip
 
 

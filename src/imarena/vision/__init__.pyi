@@ -52,7 +52,6 @@ from .model_weights.entries import find_entry as find_entry
 from .model_weights.entries import is_permissive as is_permissive
 from .model_weights.entries import weights_entries as weights_entries
 from .model_weights.file_checks import check_weight_file as check_weight_file
-from .model_weights.file_checks import sha256_of_file as sha256_of_file
 from .model_weights.file_checks import weight_files as weight_files
 from .model_weights.installed import WeightFile as WeightFile
 from .model_weights.installed import WeightPins as WeightPins

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import MissingExtra, UserError
+from imarena.core import MissingExtra, UserError, file_sha256
 
 _HUB_ID = re.compile(r"^[\w.-]+/[\w.-]+(?:@[\w./-]+)?$")
 
@@ -114,8 +114,7 @@ def weights_sha256(folder: Path) -> str:
     """One hash over the weights and the JSON files beside them: what the model is, wherever it lies."""
     total = hashlib.sha256()
     for file in sorted([*folder.glob("*.safetensors"), *folder.glob("*.json")]):
-        with file.open("rb") as stream:
-            total.update(f"{file.name}\0{hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+        total.update(f"{file.name}\0{file_sha256(file)}\n".encode())
     return total.hexdigest()
 
 

@@ -15,7 +15,7 @@ from PIL import Image
 
 from imarena.core import Detection, SegmentMask, UnknownName, suggestion
 from imarena.core.records import JsonDict
-from imarena.images import BOXES, MASKS, boxes_value, masks_value
+from imarena.images import BOXES, MASKS, boxes_value, masks_value, shrink_pixels
 from imarena.vision.catalog_tools import catalog_names, catalog_tool, catalog_version
 from imarena.vision.networks import network_version
 
@@ -102,7 +102,7 @@ def _salient(pixels: Pixels) -> JsonDict:
     from imarena.vision.saliency import segment_salient
 
     height, width = pixels.shape[:2]
-    masks = segment_salient(_shrunk(pixels, _SALIENT_SIDE))
+    masks = segment_salient(shrink_pixels(pixels, _SALIENT_SIDE))
     return masks_value(
         [
             SegmentMask(
@@ -118,7 +118,7 @@ def _salient(pixels: Pixels) -> JsonDict:
 def _colours(pixels: Pixels) -> JsonDict:
     from imarena.vision.colour import BASIC_COLOURS, basic_names
 
-    names = basic_names(np.asarray(_shrunk(pixels, _SALIENT_SIDE // 2), np.float32) / np.float32(255))
+    names = basic_names(np.asarray(shrink_pixels(pixels, _SALIENT_SIDE // 2), np.float32) / np.float32(255))
     shares = np.bincount(names.ravel(), minlength=len(BASIC_COLOURS)) / names.size
     listed: list[Any] = [
         {"name": BASIC_COLOURS[at], "share": round(float(shares[at]), 3)}
@@ -141,17 +141,6 @@ def _quality(pixels: Pixels) -> JsonDict:
     value: JsonDict = {name: round(figure, 4) for name, figure in figures.items()}
     value["brisque"] = None if brisque is None else round(brisque, 3)
     return value
-
-
-def _shrunk(pixels: Pixels, side: int) -> Pixels:
-    import cv2
-
-    height, width = pixels.shape[:2]
-    if max(height, width) <= side:
-        return pixels
-    scale = side / max(height, width)
-    size = max(1, round(width * scale)), max(1, round(height * scale))
-    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _network(name: str) -> Callable[[], str]:

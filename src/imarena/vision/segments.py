@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import SegmentMask
+from imarena.images import shrink_pixels
 
 WORKING_SIDE = 512
 MAX_REGIONS = 24
@@ -51,10 +52,7 @@ def _labels(pixels: NDArray[np.uint8]) -> NDArray[np.int32]:
     """The region of every pixel at working size."""
     import cv2
 
-    height, width = pixels.shape[:2]
-    scale = min(1.0, WORKING_SIDE / max(height, width))
-    size = (max(1, round(width * scale)), max(1, round(height * scale)))
-    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA) if scale < 1 else pixels
+    small = shrink_pixels(pixels, WORKING_SIDE)
     return _joined(_watershed(small), cv2.cvtColor(small, cv2.COLOR_RGB2LAB).astype(np.float64))
 
 

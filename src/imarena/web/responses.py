@@ -124,7 +124,7 @@ def task_out(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
         min_seconds=plan.min_seconds,
         wait_s=seconds_to_wait(held.handed_at, plan.min_seconds, moment_text(now())),
         can_undo=held.can_undo,
-        other_answers=[_other(answer) for answer in other_answers(arena.workspace, assignment)],
+        other_answers=[OtherAnswer.of(answer) for answer in other_answers(arena.workspace, assignment)],
     )
 
 
@@ -141,11 +141,6 @@ def _purpose(assignment: Assignment) -> Purpose:
     return "adjudication" if shown else "vote"
 
 
-def _other(answer: Answer) -> OtherAnswer:
-    known = {name: getattr(answer, name) for name in OtherAnswer.model_fields}
-    return OtherAnswer(**known)
-
-
 async def task_out_soon(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
     """`task_out` on the spot where all that it shows is at hand, else on another thread."""
     if arena.voting.records.at_hand(held.assignment):
@@ -153,20 +148,16 @@ async def task_out_soon(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
     return await run_in_threadpool(task_out, arena, held)
 
 
-_QUESTION = ("name", "label", "question", "low", "high")
-
-
 def _criterion(question: FormQuestion) -> Criterion:
     anchors = [Anchor(value=value, text=text) for value, text in sorted(question.anchors.items())]
-    return Criterion(anchors=anchors, **{name: getattr(question, name) for name in _QUESTION})
+    return Criterion.of(question, anchors=anchors)
 
 
 def _ballot(answer: Answer | None) -> Ballot | None:
     if answer is None:
         return None
     issues = [IssueIn.model_validate(issue.model_dump()) for issue in answer.issues]
-    known = {name: getattr(answer, name) for name in Ballot.model_fields if name not in ("idempotency_key", "issues")}
-    return Ballot(idempotency_key="previous", issues=issues, **known)
+    return Ballot.of(answer, idempotency_key="previous", issues=issues)
 
 
 def answer_of(ballot: Ballot) -> Answer:
@@ -218,8 +209,7 @@ def notices_out(notices: Iterable[Notice]) -> list[NoticeOut]:
 
 def rater_out(work: RaterWork) -> RaterOut:
     """A rater's work, with the reasons to look closer in words."""
-    known = {name: getattr(work, name) for name in RaterOut.model_fields if name != "notices"}
-    return RaterOut(**known, notices=notices_out(work.notices))
+    return RaterOut.of(work, notices=notices_out(work.notices))
 
 
 def standings_out(ranking: RankingRecord | None) -> list[StandingOut]:
@@ -229,23 +219,14 @@ def standings_out(ranking: RankingRecord | None) -> list[StandingOut]:
 
 def board_out(made: BoardOrReason, method: str) -> BoardOut:
     """A leaderboard."""
-    return BoardOut(
+    return BoardOut.of(
+        made,
         method=method,
-        n_battles=made.n_battles,
-        excluded=made.excluded,
         warnings=sentences(made.notices, "page"),
         standings=standings_out(made.ranking),
         matrix=[Cell.model_validate(duel) for duel in made.matrix],
-        reason=made.reason,
-        source=made.source,
-        judge=made.judge,
-        verdicts=made.verdicts,
-        beside=made.beside,
-        by_scores=made.by_scores,
         resampled=rank_tables.resampling_text(made.ranking) if made.ranking is not None else "",
         notices=notices_out(made.notices),
-        votes_withheld=made.votes_withheld,
-        signature=made.signature,
     )
 
 
@@ -260,15 +241,12 @@ def battle_out(arena: ServedWorkspace, pair: BattleView) -> BattleOut:
     """A battle in a list."""
     records = arena.voting.records
     item, left, right = records.item(pair.item_id), records.output(pair.left_id), records.output(pair.right_id)
-    return BattleOut(
-        battle_id=pair.battle_id,
-        item_id=pair.item_id,
+    return BattleOut.of(
+        pair,
         instruction=instruction_of(item, left.turn, left.mode),
         task=item.task,
         left=left.editor or "(not named)",
         right=right.editor or "(not named)",
-        left_id=pair.left_id,
-        right_id=pair.right_id,
         votes=dict(pair.votes),
         judgments=dict(pair.judgments),
     )
@@ -296,18 +274,8 @@ def vote_out(cast: ShownVote, number: int, *, mirrored: bool) -> VoteOut:
 def item_line(item: Item, outputs: int) -> ItemLine:
     """An item in a list; one that is made from references alone shows the first of them."""
     shown = "source-0" if item.sources else "reference-0" if item.references else ""
-    return ItemLine(
-        item_id=item.item_id,
-        dataset=item.dataset,
-        key=item.key,
-        task=item.task,
-        family=item.family,
-        topic=item.topic,
-        track=item.track,
-        instruction=item.instruction,
-        outputs=outputs,
-        picture=f"/api/items/{item.item_id}/pictures/{shown}" if shown else None,
-    )
+    picture = f"/api/items/{item.item_id}/pictures/{shown}" if shown else None
+    return ItemLine.of(item, outputs=outputs, picture=picture)
 
 
 def output_picture(arena: ServedWorkspace, output: Output) -> Picture | None:

@@ -39,10 +39,7 @@ _LONGEST = 4000
 
 def past_board_out(past: PastBoard) -> BoardThen:
     """A board as it stood at a moment."""
-    ratings = [
-        RatingThen(model=standing.model, rating=standing.rating, rank=standing.rank) for standing in past.ranking.models
-    ]
-    return BoardThen(moment=past.moment, n_battles=past.n_battles, ratings=ratings)
+    return BoardThen.of(past, ratings=[RatingThen.of(standing) for standing in past.ranking.models])
 
 
 def model_out(arena: ServedWorkspace, board: BoardOut, results: ModelResults, *, some_hidden: bool) -> ModelOut:
@@ -50,13 +47,11 @@ def model_out(arena: ServedWorkspace, board: BoardOut, results: ModelResults, *,
     shown = (*results.best, *results.worst)
     arena.voting.records.read({example.item_id for example in shown}, {example.output_id for example in shown})
     standing = next((standing for standing in board.standings if standing.model == results.model), None)
-    return ModelOut(
+    return ModelOut.of(
+        board,
         model=results.model,
         standing=standing,
         models=len(board.standings),
-        method=board.method,
-        n_battles=board.n_battles,
-        verdicts=board.verdicts,
         reason="" if standing is not None else board.reason,
         total=Cell.model_validate(results.total),
         opponents=[Cell.model_validate(duel) for duel in results.opponents],
@@ -96,17 +91,10 @@ def run_out(seen: MonitoredRun) -> RunOut:
 
 def judge_health_out(behaviour: JudgeBehaviour, *, costs: bool) -> JudgeHealthOut:
     """How a judge behaves."""
-    return JudgeHealthOut(
-        judge=behaviour.judge,
-        dimension=behaviour.dimension,
-        ok=behaviour.ok,
+    return JudgeHealthOut.of(
+        behaviour,
         failed=dict(behaviour.failed),
-        both_orders=behaviour.both_orders,
-        order_agreement=behaviour.order_agreement,
-        first_share=behaviour.first_share,
-        tie_share=behaviour.tie_share,
         with_people=behaviour.people_share,
-        people_pairs=behaviour.people_pairs,
         cost_usd=behaviour.cost_usd if costs else None,
     )
 

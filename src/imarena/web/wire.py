@@ -4,7 +4,7 @@ A type that a rater gets to see has no field that could name a model, an output,
 hostile text (instructions, names): they are data, and a page shows them as text only.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
@@ -32,6 +32,11 @@ class Wire(BaseModel):
     """Anything that is sent or received; an unknown field is refused."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, from_attributes=True)
+
+    @classmethod
+    def of(cls, source: object, **others: Any) -> Self:
+        """`others`, and from `source` every other field, by its name."""
+        return cls(**{name: getattr(source, name) for name in cls.model_fields if name not in others}, **others)
 
 
 class Problem(Wire):

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from imarena.clients import Budget, ChatClient, ChatReply, CostLimitReached, Endpoint, single_question
-from imarena.clients.fake_answers import ChatQuery, scripted_answers
+from imarena.clients.fake_answers import ChatQuery
 from imarena.clients.fake_faults import Fault, Faults, TokenBucket
 from imarena.clients.fake_server import FakeServer
 from imarena.core.errors import UserError
@@ -223,7 +223,7 @@ def test_a_cost_limit_needs_prices() -> None:
 
 def test_tokens_and_costs_add_up() -> None:
     async def run() -> ChatClient:
-        async with FakeServer(answer=scripted_answers([], last="x" * 40)) as server:
+        async with FakeServer(answer=lambda _: "x" * 40) as server:
             prices = {"input_usd_per_million": 1_000_000, "output_usd_per_million": 2_000_000}
             async with ChatClient(endpoint(server.base_url, **prices)) as client:
                 await ask_all(client, [single_question("y" * 80), single_question("z" * 400)])
@@ -335,9 +335,11 @@ def test_a_key_appears_nowhere(caplog: pytest.LogCaptureFixture, capsys: pytest.
     async def run() -> None:
         garbage = await asyncio.start_server(_garbage, "127.0.0.1", 0)
         address = f"http://127.0.0.1:{garbage.sockets[0].getsockname()[1]}/v1"
-        echo = scripted_answers([], last=f"your key is {CANARY}")
         faults = Faults({Fault.SERVER_ERROR: 0.2, Fault.CUT_OFF: 0.2, Fault.REFUSAL: 0.2})
-        async with FakeServer(api_key=CANARY, answer=echo, faults=faults) as good, FakeServer(api_key="other") as bad:
+        async with (
+            FakeServer(api_key=CANARY, answer=lambda _: f"your key is {CANARY}", faults=faults) as good,
+            FakeServer(api_key="other") as bad,
+        ):
             for url in (good.base_url, bad.base_url, address, "http://127.0.0.1:9/v1"):
                 settings = endpoint(url, api_key_env="CANARY_KEY", max_attempts=2)
                 async with ChatClient(settings, environ=environ) as client:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from imarena.core import file_sha256
 from imarena.vision.catalog import EMBEDDER_TOOLS
 from imarena.vision.model_weights.entries import weights_entries
-from imarena.vision.model_weights.file_checks import sha256_of_file
 from imarena.vision.model_weights.installed import WeightFile, WeightsManifest, install_folder, prepared_folder
 from tests.tiny_encoders import make_clip, make_dino
 from tests.tiny_lpips import make_lpips_alex, make_lpips_vgg
@@ -57,7 +57,7 @@ def install_tiny_weights(name: str, make: Callable[[Path], object]) -> None:
     with prepared_folder(name) as folder:
         make(folder)
         files = {
-            path.relative_to(folder).as_posix(): WeightFile(sha256=sha256_of_file(path), size_bytes=path.stat().st_size)
+            path.relative_to(folder).as_posix(): WeightFile(sha256=file_sha256(path), size_bytes=path.stat().st_size)
             for path in folder.rglob("*")
             if path.is_file()
         }

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +125,7 @@ def test_missing_scores_are_counted_and_never_filled() -> None:
     found = align(scores(given), ratings(), AlignOptions(rounds=0))
     assert (found.groups[0].n, found.groups[0].n_missing) == (58, 2)
     counts = {"n_rated": 60, "n_scored": 58, "n_unscored": 2, "n_ungrouped": 0}
-    assert found.coverage[0].to_json() == {"judge": "j", "criterion": None, **counts}
+    assert asdict(found.coverage[0]) == {"judge": "j", "criterion": None, **counts}
     values = {"judge": "j", "criterion": None, "scored": 58, "rated": 60, "ungrouped": 0}
     assert [notice.values for notice in found.notices if notice.code == "outputs_not_scored"] == [values]
     assert "judge 'j' scored 58 of 60 rated outputs" in found.to_json()["warnings"]

@@ -6,7 +6,7 @@ from PIL import Image, ImageCms
 
 from imarena import images
 from imarena.core.errors import InvalidImage
-from imarena.images.formats import MEDIA_TYPES
+from imarena.images.formats import SUFFIXES
 from tests.unit.images.made import chunk, cmyk_profile, deep_png, encode, photo, png
 
 
@@ -39,7 +39,7 @@ def test_every_type_reads_back_nearly_the_same(kind: str) -> None:
     data = encode(source, kind)
     info = images.check_image(data)
     assert (info.width, info.height, info.frames, info.bit_depth) == (48, 32, 1, 8)
-    assert info.media_type in MEDIA_TYPES
+    assert info.media_type in SUFFIXES
     error = np.abs(images.pixels(data).astype(int) - np.asarray(source).astype(int)).mean()
     assert error == 0 if kind in {"PNG", "BMP", "TIFF"} else error < 12
 

@@ -1,7 +1,6 @@
 """Prepared pictures: bounded, bare, the same every time, made once."""
 
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from imarena import images
-from imarena.core.errors import InvalidImage, UserError
+from imarena.core.errors import UserError
 from imarena.images.prepare import fitted_size
 from tests.unit.images.made import encode, photo
 
@@ -71,46 +70,3 @@ def test_wrong_settings_are_refused(bad: dict[str, str | int]) -> None:
 def test_a_preview_is_small() -> None:
     result = images.preview(encode(photo(300, 900)), 64)
     assert (result.width, result.height) == (21, 64)
-
-
-def test_the_cache_keeps_its_cap_and_drops_the_oldest() -> None:
-    settings = images.Preparation(media_type=images.PNG)
-    files = [encode(photo(seed=seed)) for seed in range(6)]
-    size = max(len(images.prepare_with(settings, data).data) for data in files)
-    cache = images.PreparedCache(max_bytes=3 * size)
-    for data in files:
-        cache.get(data, settings)
-        assert cache.size_bytes <= 3 * size
-    kept = cache.get(files[5], settings)
-    assert cache.get(files[5], settings) is kept
-    assert cache.get(files[0], settings) == images.prepare_with(settings, files[0])
-    assert images.PreparedCache(max_bytes=1).get(files[0], settings).width == 48
-
-
-def test_the_folder_is_read_back_and_repaired(tmp_path: Path) -> None:
-    settings = images.Preparation(max_side=20)
-    data = encode(photo())
-    made = images.PreparedCache(folder=tmp_path).get(data, settings)
-    (path,) = (file for file in tmp_path.rglob("*") if file.is_file())
-    assert path.read_bytes() == made.data
-    assert images.PreparedCache(folder=tmp_path).get(data, settings) == made
-    path.write_bytes(b"damaged")
-    assert images.PreparedCache(folder=tmp_path).get(data, settings) == made
-    assert path.read_bytes() == made.data
-
-
-def test_the_folder_keeps_its_cap(tmp_path: Path) -> None:
-    settings = images.Preparation(media_type=images.PNG)
-    cache = images.PreparedCache(folder=tmp_path, folder_max_bytes=20_000)
-    for seed in range(12):
-        cache.get(encode(photo(seed=seed)), settings)
-    total = sum(file.stat().st_size for file in tmp_path.rglob("*") if file.is_file())
-    assert 0 < total <= 20_000
-
-
-def test_a_bad_picture_is_not_cached(tmp_path: Path) -> None:
-    cache = images.PreparedCache(folder=tmp_path)
-    with pytest.raises(InvalidImage):
-        cache.get(b"no picture", images.Preparation())
-    assert len(cache) == 0
-    assert not list(tmp_path.iterdir())

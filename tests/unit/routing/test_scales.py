@@ -1,6 +1,6 @@
 """Boards, bands and gates hang on a score's place in the judge's range, not on its unit; the paper's map; no ridge."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,7 @@ def test_a_unit_changes_no_simulated_campaign() -> None:
     world = replace(world, scores=np.round(world.scores, -1))
     plan = SimulationPlan(budgets=(30,), seeds=4, rounds=3, policies=(*POLICIES, *EXTRA_POLICIES, *SENSITIVITY))
     documents = [
-        simulate(replace(world, scores=world.scores / size, score_range=ScoreRange(0, 1000 / size)), plan).to_json()
+        asdict(simulate(replace(world, scores=world.scores / size, score_range=ScoreRange(0, 1000 / size)), plan))
         for size in (1, 100)
     ]
     assert [document["settings"]["shift"] for document in documents] == [50, 0.5]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from imarena.core.errors import UserError
+from imarena.core.notices import sentences
 from imarena.core.records import Item, Judgment, Origin, Outcome, Output, Rater, Turn, Vote
 from imarena.ranking import Options
 from imarena.storage import Workspace
@@ -76,7 +77,7 @@ def test_a_model_without_scores_is_told(workspace: Workspace) -> None:
     workspace.store.add(new)
     found = read_arena(workspace, None)
     assert np.isnan(found.pool.scores[:, 2]).all()
-    assert any("scored no output of z" in text for text in found.warnings)
+    assert any("scored no output of z" in text for text in sentences(found.notices))
     board = setting_board(workspace, found, "judge", Options(rounds=20, matrices=False))
     assert [standing.model for standing in board.models] == ["b", "a"]
     assert any("because they have no score: z" in text for text in board.warnings)

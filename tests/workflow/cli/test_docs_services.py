@@ -10,7 +10,7 @@ import pytest
 from imarena.core.records import Item, Outcome, Output, Rater, Vote
 from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.docs_services import SERVED, Stage, answer, block_with, blocks_of, put_in
+from tests.docs_services import SERVED, Stage, add_endpoint, answer, block_with, blocks_of
 from tests.fake_endpoint import serve_here
 from tests.other_peoples_files import museum, rating_tables, small_hub, vie_scores, vision_reward
 from tests.postgres import new_database
@@ -31,8 +31,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory, model_url: str) -> Path:
     """An arena with people's answers and the endpoint `qwen` of judging.md, at which that page's judges were asked."""
     folder = tmp_path_factory.mktemp("asked")
     make_arena(folder / "arena", items=2)
-    with (folder / "arena/imarena.toml").open("a") as settings:
-        settings.write("\n" + put_in(block_with("judging.md", "[endpoints.qwen]"), {SERVED: model_url}))
+    add_endpoint(folder / "arena", model_url)
     add_people(folder / "arena")
     (ask, *_) = blocks_of("judging.md", __file__)
     Stage(folder, {SERVED: model_url}).run([ask])

@@ -1,4 +1,4 @@
-"""curate run on a local library: the closed loop, checks, logs, resuming, verification, release, rescoring."""
+"""curate run on a local library: the closed loop, checks, logs, bad files, keywords, instructions."""
 
 import io
 from pathlib import Path

@@ -64,6 +64,8 @@ def test_pairs_state_why_there_are_none(case: str, imarena: Imarena, tmp_path: P
     assert len(read_pair_file(ties) if ties.exists() else ()) == report["ties"]
     shown = imarena("-w", "ws", "pvc", "pairs", "again").out
     assert next(iter(skipped)) in shown
+    if not report["ties"]:
+        assert "There are no pairs in pairs" in imarena("pvc", "export", "vcreward", "pairs", "bench", code=2).err
 
 
 @pytest.mark.parametrize("case", [name for name in CASES if name != "identical outputs"])

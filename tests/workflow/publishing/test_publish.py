@@ -12,6 +12,7 @@ import yaml
 from imarena.core.records import Item, Judgment, Output, Rater, Turn, Vote
 from imarena.storage import init_workspace, open_workspace
 from tests.command import Imarena
+from tests.docs_services import Stage, blocks_of
 from tests.workflow.publishing.published import (
     LOCAL,
     SECRETS,
@@ -156,12 +157,20 @@ def test_the_folder_comes_back_as_it_was(benchmark: Imarena, tmp_path: Path) -> 
     assert boards[0] == boards[1]
 
 
+@pytest.mark.torch  # in its environment is the library
 def test_the_datasets_library_shows_the_images(benchmark: Imarena, tmp_path: Path) -> None:
-    datasets = pytest.importorskip("datasets", reason="the `datasets` library is not installed")
+    """As publish.md has it, from the folder in place of the hub; then the other table with images."""
+    pytest.importorskip("datasets", reason="the `datasets` library is not installed")
     benchmark("-w", "a", "publish", "out", "--all")
-    for name, column in (("items", "source"), ("outputs", "picture")):
-        rows = datasets.load_dataset(str(tmp_path / "out"), name, split="train", cache_dir=str(tmp_path / "cache"))
-        assert rows[0][column].size == (24, 16)
+    here = {'"you/cups"': repr(str(tmp_path / "out")), 'split="train"': f"split='train', cache_dir='{tmp_path}/cache'"}
+    stage = Stage(tmp_path, here)
+    blocks = blocks_of("publish.md", __file__)
+    stage.run(blocks)
+    assert stage.names["items"][0]["source"].size == (24, 16)
+    assert stage.names["items"][0]["instruction"]
+    stage.replaced = {**here, '"items"': '"outputs"', '["source"], items[0]["instruction"]': '["picture"]'}
+    stage.run(blocks)
+    assert stage.names["items"][0]["picture"].size == (24, 16)
 
 
 def test_checksums_find_every_change(benchmark: Imarena, tmp_path: Path) -> None:

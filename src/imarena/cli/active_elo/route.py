@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from imarena.cli.console import Exit, emit, print_tables, session, warn
+from imarena.cli.console import Exit, command_group, emit, print_tables, session_workspace, warn, warn_all
 from imarena.cli.options import ScoreRangeText, read_range
 from imarena.core import UserError, counted
 from imarena.core.notices import sentences
@@ -16,12 +16,7 @@ from imarena.reports.tables import Cell, Column, Number, Table
 if TYPE_CHECKING:
     from imarena.workflows.active_elo import VotesNeeded
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Active Elo: calibrate a judge, plan and assign votes, read them, rank again.",
-)
+app = command_group("Active Elo: calibrate a judge, plan and assign votes, read them, rank again.")
 
 Judge = Annotated[
     str | None, typer.Option("--judge", help="The judge whose scores are used; required if there are several judges.")
@@ -54,18 +49,17 @@ def calibrate(
     plot: Annotated[Path | None, typer.Option("--plot", help="Save the reliability diagram as PNG here.")] = None,
 ) -> None:
     """Measure how well a judge agrees with people, by score gap, and store the calibration."""
-    from imarena.storage import open_workspace
     from imarena.workflows.active_elo import calibrate_judge
     from imarena.workflows.boards import CalibrationOptions
 
     fit = CalibrationOptions(_method(method), ridge, _edges(edges), read_range(score_range), rounds, seed)
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         document = calibrate_judge(workspace, judge, fit).to_json()
     if plot is not None:
         from imarena.reports import save_reliability
 
         save_reliability(document["judge"], document["curves"], plot)
-    _warn_all(context, document["warnings"])
+    warn_all(context, document["warnings"])
     rows = tuple(_band(row) for row in document["table"])
     ends = document["score_range"]
     title = (
@@ -83,14 +77,13 @@ def gold(
     seed: Seed = 0,
 ) -> None:
     """Set a gold set aside: items that neither calibration nor routing uses."""
-    from imarena.storage import open_workspace
     from imarena.workflows.active_elo import freeze_gold
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         held = freeze_gold(workspace, share=share, seed=seed)
     state = "frozen" if held.new else "frozen earlier, unchanged"
     items = counted(held.gold_items, "item")
-    emit(context, asdict(held), lambda console: console.print(f"gold set of {items}, {state}"))
+    emit(context, asdict(held), f"gold set of {items}, {state}")
 
 
 @app.command()
@@ -109,14 +102,13 @@ def plan(
 ) -> None:
     """Estimate the number of votes and their cost for a target interval."""
     from imarena.routing import explicit_gates
-    from imarena.storage import open_workspace
     from imarena.workflows.active_elo import PlanTarget, plan_votes
 
     wish = PlanTarget(target, level, top, confidence, cost_vote, raters)
     gates = explicit_gates(tau, delta)
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         vote_plan = plan_votes(workspace, judge, wish, gates, deferral)
-    _warn_all(context, sentences(vote_plan.notices))
+    warn_all(context, sentences(vote_plan.notices))
     wanted = vote_plan.wanted
     rows: tuple[tuple[Cell, ...], ...] = (
         ("votes so far; plus repeats and gold", f"{vote_plan.votes_so_far:,}; {vote_plan.controls_so_far:,}"),
@@ -175,16 +167,15 @@ def assign(
     seed: Seed = 0,
 ) -> None:
     """Choose battles and create tasks, for the web application or as a sheet."""
-    from imarena.storage import open_workspace
     from imarena.workflows.active_elo import AssignmentRequest, assign_battles
 
     request = AssignmentRequest(
         budget, policy, _names(raters), votes, repeats, gold_share, tau, delta, deferral, _names(new_models), stop_top,
         confidence, cost_vote, cost_judgment, paper_compat, name, seed,
     )  # fmt: skip
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         made = assign_battles(workspace, judge, request, out)
-    _warn_all(context, sentences(made.notices))
+    warn_all(context, sentences(made.notices))
     if made.stopped:
         message = f"nothing assigned: the best {stop_top} are in order with {made.top_confidence:.3f}"
     else:
@@ -200,7 +191,7 @@ def assign(
             )
         if out is not None:
             message += f"\nThe sheet: {out}; its pictures: {out.with_name(out.stem + '-images')}"
-    emit(context, made.to_json(), lambda console: console.print(message, markup=False))
+    emit(context, made.to_json(), message)
 
 
 @app.command()
@@ -211,13 +202,12 @@ def sheet(
     raters: Annotated[str, typer.Option("--raters", help="Only tasks of these raters; comma-separated.")] = "",
 ) -> None:
     """Write a sheet of the open tasks of a campaign."""
-    from imarena.storage import open_workspace
     from imarena.workflows.active_elo import write_sheet
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         written = write_sheet(workspace, name, out, _names(raters))
     message = f"{counted(written.assignments, 'assignment')}: {written.file}"
-    emit(context, asdict(written), lambda console: console.print(message, markup=False))
+    emit(context, asdict(written), message)
 
 
 @app.command()
@@ -226,10 +216,9 @@ def ingest(
     path: Annotated[Path, typer.Argument(help="A sheet, CSV or XLSX: assignment, rater, winner.")],
 ) -> None:
     """Read votes from a sheet. Rows that cannot be read are listed by the row number of the spreadsheet."""
-    from imarena.storage import open_workspace
     from imarena.workflows.active_elo import ingest_votes
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         result = ingest_votes(workspace, path)
     for row in result.refused[:REFUSED_SHOWN]:
         warn(f"row {row.row}, {row.assignment}: {row.reason}")
@@ -237,7 +226,7 @@ def ingest(
         warn(f"and {counted(more, 'row')} more that were refused; --json names them all")
     message = f"{counted(result.new, 'new vote')}, {result.same} known, {result.waiting} not voted yet, "
     message += f"{len(result.refused)} refused"
-    emit(context, asdict(result), lambda console: console.print(message, markup=False))
+    emit(context, asdict(result), message)
     if result.refused:
         raise typer.Exit(int(Exit.PARTIAL if result.new or result.same else Exit.USER))
 
@@ -264,13 +253,12 @@ def rank_again(
 ) -> None:
     """Rank again with all votes so far, and store the boards."""
     from imarena.ranking import Options, with_settings
-    from imarena.storage import open_workspace
     from imarena.workflows.boards import SETTINGS, rerank
 
     chosen = SETTINGS if settings == "all" else _names(settings)
     options = with_settings(Options(rounds=rounds, seed=seed, matrices=False), changed)
     left_out: list[str] = []
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         made = rerank(
             workspace, judge, settings=chosen, reward=reward, by_family=by_family, weigh_routing=weigh_routing,
             options=options, paper_compat=paper_compat,
@@ -280,7 +268,7 @@ def rank_again(
         raise UserError("No board can be made yet.", hint=" ".join(left_out))
     document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in made], "left_out": left_out}
     tables = [table for name, ranking in made for table in _board_tables(name, ranking)]
-    _warn_all(context, [*left_out, *sentences(notice for _, ranking in made for notice in ranking.notices)])
+    warn_all(context, [*left_out, *sentences(notice for _, ranking in made for notice in ranking.notices)])
     emit(context, document, lambda console: print_tables(console, tables))
 
 
@@ -309,13 +297,12 @@ def report(
     from imarena.ranking import Options, with_settings
     from imarena.reports import active_page, markdown, write_active_report
     from imarena.routing import explicit_gates
-    from imarena.storage import open_workspace
     from imarena.workflows.active_elo import Trial, active_report
 
     gates = explicit_gates(tau, delta)
     options = with_settings(Options(rounds=rounds, matrices=False, seed=seed), changed)
     trial = Trial(max(seeds, 2), seed=seed) if seeds else None
-    with open_workspace(session(context).workspace) as workspace, progress_bars("report") as progress:
+    with session_workspace(context) as workspace, progress_bars("report") as progress:
         document = active_report(
             workspace,
             judge,
@@ -328,11 +315,9 @@ def report(
         ).to_json()
     if out is not None:
         document["file"] = str(write_active_report(document, out))
-        emit(context, document, lambda console: console.print(f"report: {document['file']}", markup=False))
+        emit(context, document, f"report: {document['file']}")
         return
-    emit(
-        context, document, lambda console: console.print(markdown(active_page(document)), markup=False, soft_wrap=True)
-    )
+    emit(context, document, lambda console: console.print(markdown(active_page(document)), soft_wrap=True))
 
 
 def _likely_text(wanted: "VotesNeeded") -> str:
@@ -344,13 +329,6 @@ def _likely_text(wanted: "VotesNeeded") -> str:
 
 def _number(votes: int | None) -> str:
     return "over a million" if votes is None else f"{votes:,}"
-
-
-def _warn_all(context: typer.Context, texts: list[str]) -> None:
-    """Each once; with --json they stand in the document."""
-    if not session(context).json:
-        for text in dict.fromkeys(texts):
-            warn(text)
 
 
 def _board(ranking: Any) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """``imarena simulate``."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from imarena.cli.console import emit, print_tables, session, stderr
-from imarena.cli.options import ScoreRangeText, read_range
+from imarena.cli.options import Latex, Markdown, ScoreRangeText, read_range
 from imarena.core import UserError
 from imarena.reports import columns, interval
 from imarena.reports.tables import Cell, Column, Table, write_csv
@@ -43,8 +44,8 @@ def command(
     rounds: Annotated[int, typer.Option("--rounds", min=2, help="Bootstrap rounds in each seed.")] = 20,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed.")] = 0,
     csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
-    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
+    markdown: Markdown = False,
+    latex: Latex = False,
 ) -> None:
     """Compare routing policies at equal human budget, on recorded or simulated judges and raters."""
     from imarena.routing import explicit_gates
@@ -73,7 +74,7 @@ def command(
     table = _table(simulation)
     if csv is not None:
         write_csv(table, csv)
-    emit(context, simulation.to_json(), lambda console: print_tables(console, [table], markdown=markdown, latex=latex))
+    emit(context, asdict(simulation), lambda console: print_tables(console, [table], markdown=markdown, latex=latex))
 
 
 def _numbers(text: str) -> tuple[int, ...]:

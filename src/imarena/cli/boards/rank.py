@@ -14,7 +14,7 @@ from imarena.cli.gates import (
     show_gates,
     write_gate_files,
 )
-from imarena.cli.options import refuse_with_table
+from imarena.cli.options import AllVotes, Latex, Markdown, refuse_with_table
 from imarena.core import UserError
 
 if TYPE_CHECKING:
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
 _NAMES_SHOWN = 10
 
-AllVotes = Annotated[
-    bool,
-    typer.Option("--all-votes", help="With --from: also votes marked as not counted (rater tests, excluded raters)."),
-]
 From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
 Voters = Annotated[
     str,
@@ -63,8 +59,6 @@ Set = Annotated[list[str] | None, typer.Option("--set", help="A method's setting
 Against = Annotated[Path | None, typer.Option(help="An outside leaderboard (model, rating or rank, date).")]
 Names = Annotated[list[str] | None, typer.Option("--names", help="OUR_NAME=THEIR_NAME, for --against.")]
 CsvOut = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
-LatexOut = Annotated[bool, typer.Option("--latex", help="Print LaTeX.")]
-MarkdownOut = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
 Power = Annotated[bool, typer.Option("--power", help="Also print how many battles would separate neighbours.")]
 Fragility = Annotated[
     int | None,
@@ -125,8 +119,8 @@ def command(
     against: Against = None,
     names: Names = None,
     csv: CsvOut = False,
-    latex: LatexOut = False,
-    markdown: MarkdownOut = False,
+    latex: Latex = False,
+    markdown: Markdown = False,
     power: Power = False,
     fail_if: FailIf = None,
     junit: JUnitFile = None,

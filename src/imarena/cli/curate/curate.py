@@ -9,8 +9,9 @@ import typer
 from rich.console import Console
 
 from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, program, session, warn
+from imarena.cli.console import Exit, command_group, emit, program, session_workspace, warn
 from imarena.cli.curate import curate_repair, curate_results
+from imarena.cli.options import MaxCost
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
@@ -20,12 +21,7 @@ if TYPE_CHECKING:
     from imarena.curation import CurationRequest
     from imarena.workflows.curating import CurationReport, RequestOutcome
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Collect, check and trace source images for a benchmark (CogRetriever).",
-)
+app = command_group("Collect, check and trace source images for a benchmark (CogRetriever).")
 Many = list[str] | None
 Dataset = Annotated[str, typer.Option("--dataset", "-d", help="The data set that the items go to.")]
 Source = Annotated[
@@ -56,9 +52,6 @@ Endpoint = Annotated[
 ]
 BaseUrl = Annotated[Many, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
 Model = Annotated[str, typer.Option("--model", help="The model, as the endpoint calls it.")]
-MaxCost = Annotated[
-    float | None, typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this many US dollars.")
-]
 
 
 @app.command("run")
@@ -138,7 +131,6 @@ def rescore(
     max_cost_usd: MaxCost = None,
 ) -> None:
     """Score the stored candidates under new criteria; nothing is searched or downloaded again."""
-    from imarena.storage import open_workspace
     from imarena.workflows.curating import curation_settings, wire_mind
     from imarena.workflows.curating import rescore as score_again
     from imarena.workflows.wiring import EndpointArguments
@@ -146,7 +138,7 @@ def rescore(
     given: dict[str, Any] = {
         "pool": pool, "threshold": threshold, "min_long_side": min_long_side, "duplicates_in": duplicates_in or None,
     }  # fmt: skip
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         arguments = EndpointArguments(endpoint, tuple(base_url or ()), model)
         chosen = wire_mind(workspace.settings, arguments, max_cost_usd)
         settings = curation_settings(workspace, given)
@@ -166,12 +158,11 @@ class _Collection:
 
 
 def _collect(context: typer.Context, requests: "list[CurationRequest]", work: _Collection) -> None:
-    from imarena.storage import open_workspace
     from imarena.workflows.curating import CurationSetup, curate, curation_settings, wire_mind, wire_sources
     from imarena.workflows.wiring import EndpointArguments
 
     name, urls, model = work.endpoint
-    with open_workspace(session(context).workspace) as workspace, progress_bars("curate") as progress:
+    with session_workspace(context) as workspace, progress_bars("curate") as progress:
         settings = curation_settings(workspace, work.given)
         chosen = wire_mind(workspace.settings, EndpointArguments(name, tuple(urls), model), work.max_cost_usd)
         sources = wire_sources(workspace, work.sources, licence=work.licence, describe=work.describe, progress=progress)
@@ -201,32 +192,30 @@ def _show(console: Console, report: "CurationReport", here: str) -> None:
             f"{outcome.key}: {counted(len(outcome.items), 'image')} of {counted(tried, 'candidate')}, "
             f"{counted(outcome.rounds, 'round')}"
         )
-        console.print(
-            line + (f"; manual review: {outcome.review}" if outcome.review else ""), markup=False, soft_wrap=True
-        )
+        console.print(line + (f"; manual review: {outcome.review}" if outcome.review else ""), soft_wrap=True)
         for image in outcome.chosen:
             score = "" if image.score is None else f", score {image.score:.2f}"
-            console.print(f"  {image.item}: {image.source}/{image.file}{score}", markup=False, soft_wrap=True)
+            console.print(f"  {image.item}: {image.source}/{image.file}{score}", soft_wrap=True)
         if outcome.flags:
-            console.print(f"  check by a person: {', '.join(outcome.flags)}", markup=False)
+            console.print(f"  check by a person: {', '.join(outcome.flags)}")
     print_causes(console, report.causes)
     print_causes(console, report.failures, "no answer (the same command tries again)")
     items = sum(len(outcome.items) for outcome in report.requests)
-    console.print(f"{counted(items, 'item')} for data set '{report.dataset}', {report.new_items} new.", markup=False)
+    console.print(f"{counted(items, 'item')} for data set '{report.dataset}', {report.new_items} new.")
     if report.earlier:
         console.print(
             f"'{report.dataset}' also has {counted(len(report.earlier), 'item')} that earlier runs chose:"
             f" {', '.join(report.earlier)}. To leave them out, collect into another data set (--dataset NAME).",
-            markup=False, soft_wrap=True,
+            soft_wrap=True,
         )  # fmt: skip
     if items:
         key = next(image.item for outcome in report.requests for image in outcome.chosen)
-        console.print(f"History of an image: {here} curate log {key}", markup=False, soft_wrap=True)
+        console.print(f"History of an image: {here} curate log {key}", soft_wrap=True)
     if report.complete:
         console.print(
             f"Next: {here} campaign create 'Image check' --kind check --dataset {quote(report.dataset)}"
             " --raters-per-unit 2 --adjudication rater",
-            markup=False, soft_wrap=True,
+            soft_wrap=True,
         )  # fmt: skip
     _advise(console, [outcome for outcome in report.requests if not outcome.complete])
 
@@ -234,14 +223,11 @@ def _show(console: Console, report: "CurationReport", here: str) -> None:
 def _advise(console: Console, short: "list[RequestOutcome]") -> None:
     """What to do about instructions with too few images."""
     if any(outcome.too_small for outcome in short):
-        console.print(
-            "Images were too small: lower the limit with --min-long-side N, or add larger images.", markup=False
-        )
+        console.print("Images were too small: lower the limit with --min-long-side N, or add larger images.")
     if any(outcome.too_small < sum(outcome.outcomes.values()) or not outcome.outcomes for outcome in short):
         console.print(
             "For the instructions under manual review: describe your images (`curate describe`), change the words\n"
-            "of the instruction, or search with your own keywords (`curate base`).",
-            markup=False,
+            "of the instruction, or search with your own keywords (`curate base`)."
         )
 
 

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, program, session
+from imarena.cli.console import Exit, emit, program, session_workspace
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
@@ -27,19 +27,17 @@ def describe_images(
     Write the things that an image shows in the column `shows`. They count even if no detector finds them. The column
     `seen` lists what the tools found and is not read back. An existing table is never overwritten.
     """
-    from imarena.storage import open_workspace
     from imarena.workflows.curating import describe_folder
 
-    with open_workspace(session(context).workspace) as workspace, progress_bars("describe") as progress:
+    with session_workspace(context) as workspace, progress_bars("describe") as progress:
         report = describe_folder(workspace, folder, output, progress=progress)
 
     def show(console: Console) -> None:
         print_causes(console, report.skipped, "skipped files")
-        console.print(f"Wrote {counted(report.images, 'row')} to {report.file}.", markup=False)
+        console.print(f"Wrote {counted(report.images, 'row')} to {report.file}.")
         console.print(
             f"{counted(report.not_described, 'image')} left to describe: write in the column `shows` what they show,"
-            " in a few English words.",
-            markup=False,
+            " in a few English words."
         )
 
     emit(context, report.to_json(), show)
@@ -62,13 +60,12 @@ def repair_items(
 
     A repaired item goes to the data set DATASET-repaired; people check it again before `curate release` takes it.
     """
-    from imarena.storage import open_workspace
     from imarena.workflows.curating import RepairChange, RepairDesk, wire_mind
     from imarena.workflows.wiring import EndpointArguments
 
     given: dict[str, Any] = {"threshold": threshold, "min_long_side": min_long_side}
     change = RepairChange(candidate, crop, instruction, discard)
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         desk = RepairDesk(workspace, dataset, given, verifiers)
         if not item:
             entries = desk.entries()
@@ -82,15 +79,15 @@ def repair_items(
 
     def show(console: Console) -> None:
         if not result.item:
-            console.print(f"{result.key}: discarded.", markup=False)
+            console.print(f"{result.key}: discarded.")
             return
         flags = f"; check by a person: {', '.join(result.flags)}" if result.flags else ""
         score = "" if result.score is None else f", score {result.score:.2f}"
-        console.print(f"{result.key}: now {result.item} in data set '{result.dataset}'{score}{flags}.", markup=False)
+        console.print(f"{result.key}: now {result.item} in data set '{result.dataset}'{score}{flags}.")
         console.print(
             f"Next, when all are repaired: {program(context)} curate release {dataset} --to NAME"
             "   (it prints how to let people check the repairs)",
-            markup=False, soft_wrap=True,
+            soft_wrap=True,
         )  # fmt: skip
 
     emit(context, result.to_json(), show)
@@ -98,15 +95,15 @@ def repair_items(
 
 def _show_list(console: Console, dataset: str, entries: "list[RepairEntry]", here: str) -> None:
     if not entries:
-        console.print(f"No item of '{dataset}' is on the repair list.", markup=False)
+        console.print(f"No item of '{dataset}' is on the repair list.")
         return
     for entry in entries:
-        console.print(f"{entry.key} ({entry.image} pixels): {entry.instruction}", markup=False)
-        console.print(f"  not met: {', '.join(entry.failed) or 'not stated'}", markup=False)
+        console.print(f"{entry.key} ({entry.image} pixels): {entry.instruction}")
+        console.print(f"  not met: {', '.join(entry.failed) or 'not stated'}")
         for comment in entry.comments:
-            console.print(f"  comment: {comment}", markup=False)
-        console.print(f"  other candidates of its pool: {entry.candidates}", markup=False)
+            console.print(f"  comment: {comment}")
+        console.print(f"  other candidates of its pool: {entry.candidates}")
     console.print(
         f"Next: {here} curate repair {dataset} KEY with --candidate, --crop, --instruction or --discard.",
-        markup=False, soft_wrap=True,
+        soft_wrap=True,
     )  # fmt: skip

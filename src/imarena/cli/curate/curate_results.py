@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, emit, print_tables, program, session
+from imarena.cli.console import Exit, emit, print_tables, program, session_workspace
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -24,20 +24,17 @@ def add_commands(app: typer.Typer) -> None:
 
 def log(context: typer.Context, item: Annotated[str, typer.Argument(help="The item's key or id.")]) -> None:
     """Print the history of an image: queries, results, checks, scores, reflections, verifications."""
-    from imarena.storage import open_workspace
     from imarena.workflows.curating import item_story
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         story = item_story(workspace, item)
 
     def show(console: Console) -> None:
         about = story.item
-        console.print(f"{about.key} ({about.dataset}): {about.instruction}", markup=False)
+        console.print(f"{about.key} ({about.dataset}): {about.instruction}")
         for line in story.lines:
-            console.print(f"{line.moment}  {line.step:12} {'*' if line.own else ' '} {line.text}", markup=False)
-        console.print(
-            f"* about this image; {counted(story.candidates, 'candidate')} for the instruction.", markup=False
-        )
+            console.print(f"{line.moment}  {line.step:12} {'*' if line.own else ' '} {line.text}")
+        console.print(f"* about this image; {counted(story.candidates, 'candidate')} for the instruction.")
 
     emit(context, story.to_json(), show)
 
@@ -52,10 +49,9 @@ def release(
 
     Exit code 3: some items are not checked, disputed or on the repair list.
     """
-    from imarena.storage import open_workspace
     from imarena.workflows.curating import release_items
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         report = release_items(workspace, dataset, to, verifiers=verifiers)
     emit(context, report.to_json(), lambda console: _show_release(console, report, program(context)))
     if not report.complete:
@@ -66,20 +62,20 @@ def _show_release(console: Console, report: "ReleaseReport", here: str) -> None:
     for each in report.decisions:
         if each.decision != "accept":
             why = f" (not met: {', '.join(each.failed)})" if each.failed else ""
-            console.print(f"{each.key}: {_decision_text(each, report.verifiers)}{why}", markup=False)
+            console.print(f"{each.key}: {_decision_text(each, report.verifiers)}{why}")
         elif each.replaced:
-            console.print(f"{each.key}: accept, repaired from {each.replaced[0]}", markup=False)
+            console.print(f"{each.key}: accept, repaired from {each.replaced[0]}")
     counts = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items()))
     if report.agreement is not None:
-        console.print(f"Verifiers agree on {report.agreement:.0%} of the items that several checked.", markup=False)
-    console.print(f"{counts}. {counted(report.new_items, 'new item')} in data set '{report.target}'.", markup=False)
+        console.print(f"Verifiers agree on {report.agreement:.0%} of the items that several checked.")
+    console.print(f"{counts}. {counted(report.new_items, 'new item')} in data set '{report.target}'.")
     for missing in report.missing:
         lines = _next_check(missing, report, here)
-        console.print("\n".join(lines), markup=False, soft_wrap=True)
+        console.print("\n".join(lines), soft_wrap=True)
     if "repair" in report.counts:
-        console.print(f"Next: {here} curate repair {report.dataset}", markup=False, soft_wrap=True)
+        console.print(f"Next: {here} curate repair {report.dataset}", soft_wrap=True)
     if report.complete and "accept" in report.counts:
-        console.print(f"Next: {here} edit --editor NAME --datasets {report.target}", markup=False, soft_wrap=True)
+        console.print(f"Next: {here} edit --editor NAME --datasets {report.target}", soft_wrap=True)
 
 
 def _decision_text(decision: "ItemDecision", verifiers: int) -> str:
@@ -118,17 +114,16 @@ def datasheet(
     output: Annotated[Path | None, typer.Option("--output", "-O", help="A folder for datasheet.md and plots.")] = None,
 ) -> None:
     """Print the composition of a data set: sources, licences, resolution, tasks, keywords."""
-    from imarena.storage import open_workspace
     from imarena.workflows.curating import datasheet_tables, read_datasheet, save_datasheet
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         sheet = read_datasheet(workspace, dataset)
     files = save_datasheet(sheet, output) if output else []
 
     def show(console: Console) -> None:
         print_tables(console, datasheet_tables(sheet))
         for file in files:
-            console.print(f"Wrote {file}", markup=False)
+            console.print(f"Wrote {file}")
 
     emit(context, {**sheet.to_json(), "files": [str(file) for file in files]}, show)
 
@@ -144,11 +139,10 @@ def instructions(
     ] = "",
 ) -> None:
     """Suggest paraphrases and easier or harder variants, check feasibility, and report the balance over tasks."""
-    from imarena.storage import open_workspace
     from imarena.workflows.curating import help_instructions, read_requests, wire_mind, write_variants
     from imarena.workflows.wiring import EndpointArguments
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         chosen = wire_mind(workspace.settings, EndpointArguments(endpoint))
         report = help_instructions(
             workspace, read_requests(table) if table else [], dataset=dataset, taxonomy=taxonomy, chat=chosen.chat,
@@ -159,14 +153,14 @@ def instructions(
     def show(console: Console) -> None:
         _show_instructions(console, report)
         if output:
-            console.print(f"Wrote {counted(rows, 'row')} to {output}.", markup=False)
+            console.print(f"Wrote {counted(rows, 'row')} to {output}.")
 
     emit(context, report.to_json(), show)
 
 
 def _show_instructions(console: Console, report: "InstructionReport") -> None:
     for entry in report.entries:
-        console.print(f"{entry.request.key}: {entry.request.instruction}", markup=False)
+        console.print(f"{entry.request.key}: {entry.request.instruction}")
         lines = [f"same: {text}" for text in entry.variants.paraphrases]
         lines += [f"easier: {entry.variants.easier}"] if entry.variants.easier else []
         lines += [f"harder: {entry.variants.harder}"] if entry.variants.harder else []
@@ -176,12 +170,12 @@ def _show_instructions(console: Console, report: "InstructionReport") -> None:
             lacks = f"; not seen: {', '.join(found.missing)}" if found.missing else ""
             lines.append(f"{'feasible' if found.feasible else 'not feasible'} ({found.score:.2f}){lacks}")
         for line in lines:
-            console.print(f"  {line}", markup=False)
+            console.print(f"  {line}")
     balance = report.balance
-    console.print(f"Tasks without an instruction: {', '.join(balance.missing_tasks) or 'none'}", markup=False)
+    console.print(f"Tasks without an instruction: {', '.join(balance.missing_tasks) or 'none'}")
     if balance.rare_tasks:
-        console.print(f"Tasks with few instructions: {', '.join(balance.rare_tasks)}", markup=False)
+        console.print(f"Tasks with few instructions: {', '.join(balance.rare_tasks)}")
     if balance.missing_cells:
         shown = ", ".join(f"{task} / {topic}" for task, topic in balance.missing_cells[:10])
         more = f" and {len(balance.missing_cells) - 10} more" if len(balance.missing_cells) > 10 else ""
-        console.print(f"Tasks and topics that never meet: {shown}{more}", markup=False)
+        console.print(f"Tasks and topics that never meet: {shown}{more}")

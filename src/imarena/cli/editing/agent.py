@@ -69,9 +69,9 @@ def command(
     def show(console: Console) -> None:
         for step in result.steps:
             shown = {**step, "error": ""} if step.get("error") == result.error else step  # that one stands at the end
-            console.print(_line(shown, result.steps), markup=False)
+            console.print(_line(shown, result.steps))
         for line in _end(done, bool(pictures)):
-            console.print(line, markup=False)
+            console.print(line)
 
     emit(context, document, show)
     if result.status is not Status.OK or document["success"] is False:

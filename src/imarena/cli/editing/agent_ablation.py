@@ -1,11 +1,12 @@
 """``imarena agent-ablation``."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
-from imarena.cli.console import emit, print_tables, session
-from imarena.cli.options import parse_pairs
+from imarena.cli.console import emit, print_tables, session_workspace
+from imarena.cli.options import Latex, parse_pairs
 from imarena.cli.progress import progress_bars
 from imarena.core.notices import sentences
 from imarena.reports import columns, interval
@@ -24,17 +25,16 @@ def command(
     seed: Annotated[int, typer.Option("--seed", help="Seed of the edits.")] = 42,
     option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the agent.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the cost of edits and battles.")] = False,
-    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
+    latex: Latex = False,
 ) -> None:
     """What each stage of CV-Agent adds: the editor alone, with understanding, with planning, and in a closed loop.
 
     Edits the items with all four settings, compares the outputs and ranks the settings. The report has the table.
     """
-    from imarena.storage import open_workspace
     from imarena.workflows.editing import EditSettings, ablate_agent, add_studio, choose_items, items_in_modes
     from imarena.workflows.wiring import parse_option_values
 
-    with open_workspace(session(context).workspace) as workspace, progress_bars("agent-ablation") as tell:
+    with session_workspace(context) as workspace, progress_bars("agent-ablation") as tell:
         if studio:
             add_studio(workspace, tuple(items or ()) or None)
         settings = EditSettings(seed=seed)
@@ -53,5 +53,5 @@ def command(
     )
     notes = tuple(sentences(found.ranking.notices))
     table = Table(head, rows, f"Stages of the agent around {editor}, ranked by {judge}", notes)
-    document = {"stages": [stage.to_json() for stage in found.stages], "notices": list(notes)}
+    document = {"stages": [asdict(stage) for stage in found.stages], "notices": list(notes)}
     emit(context, document, lambda console: print_tables(console, [table], latex=latex))

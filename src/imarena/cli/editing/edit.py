@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import redirect_stdout
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, session, stderr
+from imarena.cli.console import Exit, emit, session, session_workspace, stderr
 from imarena.cli.options import Executor, parse_pairs
 from imarena.cli.progress import progress_bars
 from imarena.cli.questions.judging_options import duration_text
@@ -76,7 +77,6 @@ def command(
     """Run editors on the items of the workspace. Existing outputs are kept; failures are retried."""
     from imarena.clients import Budget
     from imarena.images import describe_image
-    from imarena.storage import open_workspace
     from imarena.workflows.editing import (
         EditSettings,
         add_studio,
@@ -96,7 +96,7 @@ def command(
         return
     if check:
         _check(context, check, option)
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         if not editor:
             raise UserError("No editor was named.", hint="Name one with --editor NAME; --list shows them.")
         budget = None if max_cost_usd is None else Budget(max_cost_usd)
@@ -115,8 +115,7 @@ def command(
         if unfit:
             kind = "of several turns" if modes == (Mode.SINGLE,) else "of one turn"
             stderr().print(
-                f"{counted(unfit, 'item')} {kind} {plural('is', unfit)} left out: --mode all takes them too.",
-                highlight=False,
+                f"{counted(unfit, 'item')} {kind} {plural('is', unfit)} left out: --mode all takes them too."
             )
         settings = EditSettings(
             modes, samples, None if seed < 0 else seed, concurrency, wrap=wrap, checks=checks, sheet=sheet,
@@ -130,14 +129,14 @@ def command(
         shown = sheet_path(workspace) if sheet and not dry_run else None
         if _go_on(context, estimates, yes, dry_run):
             if shown is not None:
-                stderr().print(f"Contact sheet: {escape(str(shown.resolve()))}", soft_wrap=True, highlight=False)
+                stderr().print(f"Contact sheet: {shown.resolve()}", soft_wrap=True)
             with progress_bars("edit") as tell:
                 report = edit_items(workspace, chosen, editors, settings, progress=tell)
         drivers = {e.name: e.params.get("driven_by") for e in editors}
     named = {name: judge for name, judge in drivers.items() if judge}
     document = {
         "dry_run": dry_run,
-        "estimates": [estimate.to_json() for estimate in estimates],
+        "estimates": [asdict(estimate) for estimate in estimates],
         "report": report.to_json() if report else None,
         "driven_by": named,
         "sheet": str(shown) if report and shown else None,
@@ -181,10 +180,10 @@ def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: boo
         cost = "cost not known" if estimate.cost_usd is None else known
         took = "" if estimate.seconds is None else f", about {duration_text(estimate.seconds)}"
         counts = f"{counted(estimate.new, 'edit')} to make, {estimate.done_before:,} done before"
-        console.print(f"[bold]{escape(estimate.editor)}[/]: {counts}; {cost}{took}")
-        console.print("  " + escape(estimate.basis), style="dim", highlight=False)
+        console.print(f"[bold]{escape(estimate.editor)}[/]: {counts}; {cost}{took}", markup=True)
+        console.print("  " + estimate.basis, style="dim")
         if estimate.notice:
-            console.print("  " + escape(estimate.notice), style="yellow", highlight=False)
+            console.print("  " + estimate.notice, style="yellow")
     if dry_run:
         return False
     if not any(estimate.spends for estimate in estimates) or yes or session(context).json or not sys.stdin.isatty():
@@ -201,26 +200,22 @@ def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
     for name, counts in report.by_editor.items():
         statuses = ", ".join(f"{number:,} {status}" for status, number in sorted(counts.items()))
         flags = ", ".join(f"{number:,} {flag}" for flag, number in sorted(report.flags.get(name, {}).items()))
-        console.print(f"{name}: {statuses}" + (f"; {flags}" if flags else ""), markup=False)
+        console.print(f"{name}: {statuses}" + (f"; {flags}" if flags else ""))
     for flag in sorted({flag for counts in report.flags.values() for flag in counts}):
-        console.print(
-            f"  {flag}: {failure_modes.FLAG_MEANINGS.get(flag, 'measured by a check of another package')}", markup=False
-        )
+        console.print(f"  {flag}: {failure_modes.FLAG_MEANINGS.get(flag, 'measured by a check of another package')}")
     cost = f", {report.cost_usd:.4f} USD" if report.cost_usd else ""
     made = report.outputs.get("ok", 0)
-    console.print(
-        f"{made:,} made, {report.done_before:,} done before{cost}, {duration_text(report.seconds)}", markup=False
-    )
+    console.print(f"{made:,} made, {report.done_before:,} done before{cost}, {duration_text(report.seconds)}")
     if report.cut_off:
         turns = "later turn was" if report.cut_off == 1 else "later turns were"
-        console.print(f"{report.cut_off:,} {turns} not tried: the turn before has no picture", markup=False)
+        console.print(f"{report.cut_off:,} {turns} not tried: the turn before has no picture")
     print_causes(console, report.failures, "  failed")
     for status, advice in failure_advice(report.outputs, report.errors).items():
-        console.print(f"What to do about {status}: {advice}", markup=False, soft_wrap=True)
+        console.print(f"What to do about {status}: {advice}", soft_wrap=True)
     for name, judge in drivers.items():
-        console.print(f"{name} was driven by the judge '{judge}': rank it with another one.", markup=False)
+        console.print(f"{name} was driven by the judge '{judge}': rank it with another one.")
     if report.stopped:
-        console.print(f"stopped: {report.stopped}", markup=False)
+        console.print(f"stopped: {report.stopped}")
 
 
 def _check(context: typer.Context, path: str, option: list[str] | None) -> None:
@@ -242,6 +237,6 @@ def _list_editors(context: typer.Context) -> None:
 
     def show(console: Console) -> None:
         for name, about in names.items():
-            console.print(f"{name:28} {about}", markup=False)
+            console.print(f"{name:28} {about}")
 
     emit(context, names, show)

@@ -7,8 +7,8 @@ import typer
 from rich.console import Console
 
 from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, session
-from imarena.cli.options import Executor
+from imarena.cli.console import Exit, emit, session_workspace
+from imarena.cli.options import Executor, MaxCost
 from imarena.cli.progress import progress_bars
 from imarena.core import UserError, counted
 
@@ -52,9 +52,7 @@ def command(
         int | None, typer.Option("--concurrency", min=1, max=4096, help="Number of concurrent images.")
     ] = None,
     executor: Executor = "",
-    max_cost_usd: Annotated[
-        float | None, typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this many US dollars.")
-    ] = None,
+    max_cost_usd: MaxCost = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be done, with its time and cost, and store nothing.")
     ] = False,
@@ -65,12 +63,11 @@ def command(
     """
     from imarena.clients import Budget
     from imarena.instructions import ChainSettings
-    from imarena.storage import open_workspace
     from imarena.workflows.instructing import BuildSettings, build_benchmark, plan_build, wire_decomposer
     from imarena.workflows.questions import executor_for
 
     budget = None if max_cost_usd is None else Budget(max_cost_usd)
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         wired = wire_decomposer(workspace.settings, decomposer, detector, budget)
         kind = executor_for(workspace.settings, executor, None if wired.door is None else decomposer)
         door = None if writer == "offline" else _chat(workspace.settings, writer, budget)
@@ -107,7 +104,7 @@ def _show_plan(console: Console, plan: "BuildPlan") -> None:
     left_out = (
         f", {plan.unreadable:,} unreadable, {plan.same:,} with the same bytes" if plan.unreadable + plan.same else ""
     )
-    console.print(f"{plan.dataset}: {counted(plan.images, 'image')}{left_out}", markup=False)
+    console.print(f"{plan.dataset}: {counted(plan.images, 'image')}{left_out}")
     console.print(f"  to decompose: {plan.to_decompose:,} ({plan.decomposed_before:,} decomposed before)")
     console.print(f"  chains to write: {plan.chains_at_most:,} at most ({plan.items_before:,} items are there)")
     console.print(f"  questions to models: {plan.questions_at_most:,} at most")
@@ -115,7 +112,7 @@ def _show_plan(console: Console, plan: "BuildPlan") -> None:
     cost = "unknown" if plan.cost_usd is None else f"{plan.cost_usd:.4f} USD at most"
     console.print(f"  time: {seconds}; cost: {cost}")
     for line in plan.basis:
-        console.print(f"  {line}", markup=False)
+        console.print(f"  {line}")
 
 
 def _show(console: Console, report: "BuildReport") -> None:
@@ -128,8 +125,8 @@ def _show(console: Console, report: "BuildReport") -> None:
         show_table(table, console)
     print_causes(console, report.reasons, "  left out")
     for reason, number in report.refused_words.most_common():
-        console.print(f"  word not used, {number:,}: {reason}", markup=False)
+        console.print(f"  word not used, {number:,}: {reason}")
     if report.cost_usd:
         console.print(f"{report.cost_usd:.4f} USD")
     if report.stopped:
-        console.print(f"stopped: {report.stopped}", markup=False)
+        console.print(f"stopped: {report.stopped}")

@@ -32,9 +32,9 @@ def command(
         if scene.contents is not None:
             show_table(objects_table(scene.contents.objects), console)
         else:
-            console.print(f"{scene.outcome}: {scene.reason}", markup=False)
+            console.print(f"{scene.outcome}: {scene.reason}")
         for left_out in scene.dropped:
-            console.print(f"  left out: {left_out.name}: {left_out.reason}", markup=False)
+            console.print(f"  left out: {left_out.name}: {left_out.reason}")
 
     emit(context, scene_document(scene), show)
     if scene.outcome == "failed":

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import emit, print_tables, session
+from imarena.cli.console import emit, print_tables, session_workspace
 from imarena.core import UserError
 
 Judges = Annotated[
@@ -34,12 +34,11 @@ def command(
     out: Out = None,
 ) -> None:
     """Print EdiVal's tables: by editor and turn, by type, consistency, quality, fronts, tool swaps, people."""
-    from imarena.storage import open_workspace
     from imarena.workflows.reporting import edival_report, write_edival_report
 
     if overall not in ("per-turn", "paper-o4"):
         raise UserError(f"There is no rule '{overall}' for --overall.", hint="Use per-turn or paper-o4.")
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         report = edival_report(
             workspace,
             judge,
@@ -52,6 +51,6 @@ def command(
     def show(console: Console) -> None:
         print_tables(console, report.tables, markdown=markdown, latex=latex)
         if written:
-            console.print(f"{len(written)} files in {out}", markup=False)
+            console.print(f"{len(written)} files in {out}")
 
     emit(context, {**report.to_json(), "files": [str(path) for path in written]}, show)

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, session
+from imarena.cli.console import Exit, emit, session_workspace
 from imarena.cli.options import parse_pairs
 from imarena.cli.progress import progress_bars
 from imarena.core import UserError, counted, skip_causes
@@ -33,11 +33,10 @@ def command(
     if all_:
         raise UserError("--all belongs to `export scores`.", hint="The other formats always hold all records.")
     from imarena.datasets import WRITERS
-    from imarena.storage import open_workspace
     from imarena.workflows.exchange import export_records
 
     write = WRITERS.get(format_name)
-    with open_workspace(session(context).workspace) as workspace, progress_bars("export") as tell:
+    with session_workspace(context) as workspace, progress_bars("export") as tell:
         skips = export_records(workspace, write, directory, options=parse_pairs(option), progress=tell)
     lacking = [skip for skip in skips if not skip.by_format]
     beyond = [skip for skip in skips if skip.by_format]
@@ -49,9 +48,9 @@ def command(
     }
 
     def show(console: Console) -> None:
-        console.print(f"Wrote {directory}.", markup=False)
+        console.print(f"Wrote {directory}.")
         for skip in beyond:
-            console.print(str(skip), markup=False)
+            console.print(str(skip))
         print_causes(console, skip_causes(lacking))
 
     emit(context, document, show)
@@ -60,19 +59,18 @@ def command(
 
 
 def _export_scores(context: typer.Context, target: Path, options: dict[str, str], *, everything: bool) -> None:
-    from imarena.storage import open_workspace
     from imarena.workflows.exchange import export_scores
 
     if options:
         raise UserError(f"`export {SCORES}` takes no option '{next(iter(options))}'.", hint="It has --all.")
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         written = export_scores(workspace, target, everything=everything)
 
     def show(console: Console) -> None:
         rows = ", ".join(counted(number, kind) for kind, number in sorted(written.rows.items())) or "no rows"
-        console.print(f"Wrote {written.file}: {rows}.", markup=False, soft_wrap=True)
+        console.print(f"Wrote {written.file}: {rows}.", soft_wrap=True)
         for reason, number in sorted(written.not_counted.items()):
             state = "does not count" if everything else "left out"
-            console.print(f"{state}: {counted(number, 'row')} ({reason})", markup=False, highlight=False)
+            console.print(f"{state}: {counted(number, 'row')} ({reason})")
 
     emit(context, written.to_json(), show)

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, fail, session, show_names
+from imarena.cli.console import Exit, emit, fail, session_workspace, show_names
 from imarena.cli.options import parse_pairs
 from imarena.cli.progress import progress_bars
 from imarena.core import UserError, counted
@@ -51,14 +51,13 @@ def command(
         )
     if not path:
         fail("What should be imported?", hint=f"Give a path: imarena import {format_name} PATH")
-    from imarena.storage import open_workspace
     from imarena.workflows.exchange import import_dataset
 
     if format_name not in READERS and format_name.lower() in PLAIN:
         fail(f"There is no format called '{format_name}'.", hint=f"Plain folders: imarena import table {path}")
     if format_name == "native_parquet":
         _check_published(Path(path))
-    with open_workspace(session(context).workspace) as workspace, progress_bars("import") as tell:
+    with session_workspace(context) as workspace, progress_bars("import") as tell:
         options = _options(format_name, option, columns)
         report = import_dataset(workspace, format_name, path, options=options, progress=tell)
     emit(context, report.to_json(), lambda console: _show(console, report))
@@ -101,7 +100,7 @@ def _list(console: Console, known: dict[str, str]) -> None:
     from imarena.datasets import WRITERS
 
     show_names(console, known)
-    console.print(f"Written by `imarena export` too: {', '.join(WRITERS)}.", markup=False)
+    console.print(f"Written by `imarena export` too: {', '.join(WRITERS)}.")
 
 
 def _counted(number: int, name: str) -> str:
@@ -115,7 +114,7 @@ def _show(console: Console, report: ImportReport) -> None:
         if summary:
             console.print(f"{title}: {summary}")
     for warning in sentences(report.notices)[:_WARNINGS_SHOWN]:
-        console.print(f"[yellow]warning:[/] {escape(warning)}")
+        console.print(f"[yellow]warning:[/] {escape(warning)}", markup=True)
     if not report.new and not report.same:
         console.print("nothing was imported")
     print_causes(console, report.causes)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, emit, fail, session
+from imarena.cli.console import Exit, emit, fail, session_workspace
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
@@ -44,7 +44,6 @@ def command(
 
     Exit code 3: images are missing from the workspace. With --check, exit code 1: files are changed or missing.
     """
-    from imarena.storage import open_workspace
     from imarena.workflows.publishing import PublishSettings, check_publication, publish
 
     if check:
@@ -58,7 +57,7 @@ def command(
     if with_comments and not everything:
         fail("--with-comments is about votes.", hint="Add --all, which publishes them.")
     settings = PublishSettings(everything, with_comments, licence, tuple(dataset or ()), name, force)
-    with open_workspace(session(context).workspace) as workspace, progress_bars("publish") as show_progress:
+    with session_workspace(context) as workspace, progress_bars("publish") as show_progress:
         report = publish(workspace, directory, settings, progress=show_progress)
     emit(context, report.to_json(), lambda console: _show(console, report))
     if not report.complete:
@@ -67,38 +66,37 @@ def command(
 
 def _show(console: Console, report: "PublishReport") -> None:
     rows = ", ".join(counted(number, kind) for kind, number in report.counts.items())
-    console.print(f"Wrote {report.directory}: {rows}, {counted(report.images, 'image')}.", markup=False)
+    console.print(f"Wrote {report.directory}: {rows}, {counted(report.images, 'image')}.")
     for what, reasons in (
         ("image", report.images_left_out),
         ("vote", report.votes_left_out),
         ("judgment", report.judgments_left_out),
     ):
         for reason, number in sorted(reasons.items()):
-            console.print(f"left out: {counted(number, what)} ({reason})", markup=False)
+            console.print(f"left out: {counted(number, what)} ({reason})")
     if report.images_stripped:
         console.print(
-            f"metadata removed: {counted(report.images_stripped, 'image')}; changed_images.csv lists both hashes",
-            markup=False,
+            f"metadata removed: {counted(report.images_stripped, 'image')}; changed_images.csv lists both hashes"
         )
     for name, number in sorted(report.redacted.items()):
-        console.print(f"redacted: {counted(number, 'text')} in {name!r} (local path, address or key)", markup=False)
+        console.print(f"redacted: {counted(number, 'text')} in {name!r} (local path, address or key)")
     for name, number in sorted(report.pseudonymous.items()):
-        console.print(f"pseudonyms: {counted(number, 'value')} in {name!r}, which names people", markup=False)
+        console.print(f"pseudonyms: {counted(number, 'value')} in {name!r}, which names people")
     if report.withheld_items:
         keys = ", ".join(map(repr, report.withheld_items[:_KEYS_SHOWN]))
         rest = len(report.withheld_items) - _KEYS_SHOWN
         more = f" and {rest:,} more (--json lists all)" if rest > 0 else ""
-        console.print(f"items without their images: {keys}{more}", markup=False)
+        console.print(f"items without their images: {keys}{more}")
     if not report.usable_items:
-        console.print("No item has all its images: nobody can take part with this publication.", markup=False)
+        console.print("No item has all its images: nobody can take part with this publication.")
     if report.without_licence:
-        console.print("If the images are yours, state their licence: --licence CC-BY-4.0", markup=False)
+        console.print("If the images are yours, state their licence: --licence CC-BY-4.0")
 
 
 def _show_check(console: Console, report: "ChecksumReport") -> None:
     for word, names in (("changed", report.changed), ("missing", report.missing), ("extra", report.extra)):
         for file in names[:_SHOWN]:
-            console.print(f"{word}: {file!r}", markup=False)
+            console.print(f"{word}: {file!r}")
         if len(names) > _SHOWN:
-            console.print(f"... and {len(names) - _SHOWN:,} more {word} files", markup=False)
-    console.print("clean" if report.clean else "The folder is not as it was published.", markup=False)
+            console.print(f"... and {len(names) - _SHOWN:,} more {word} files")
+    console.print("clean" if report.clean else "The folder is not as it was published.")

@@ -1,12 +1,13 @@
 """``imarena site``."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from imarena.cli.console import emit, session, warn
+from imarena.cli.console import emit, session, session_workspace, warn
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
@@ -37,14 +38,13 @@ def command(
     rules of `imarena publish` apply: raters are not named, and images are shown only where their licence permits it.
     The same records and seed give the same files.
     """
-    from imarena.storage import open_workspace
     from imarena.workflows.publishing import SiteSettings, write_site
 
     defaults = SiteSettings()
     settings = SiteSettings(title, licence, tuple(by) if by else defaults.by, image_px, seed, force)
-    with open_workspace(session(context).workspace) as workspace, progress_bars("site") as show_progress:
+    with session_workspace(context) as workspace, progress_bars("site") as show_progress:
         report = write_site(workspace, directory, settings, progress=show_progress)
-    emit(context, report.to_json(), lambda console: _show(console, report))
+    emit(context, asdict(report), lambda console: _show(console, report))
     if report.open_campaigns and not session(context).json:
         names = ", ".join(map(repr, report.open_campaigns[:3]))
         warn(f"Campaigns are still open ({names}): raters who see the site see the results so far.")
@@ -53,7 +53,7 @@ def command(
 def _show(console: Console, report: "SiteReport") -> None:
     parts = ((report.boards, "board"), (report.models, "model"), (report.battles, "battle"), (report.images, "image"))
     console.print(
-        f"Wrote {report.page}: {', '.join(counted(number, noun) for number, noun in parts)}.", markup=False
+        f"Wrote {report.page}: {', '.join(counted(number, noun) for number, noun in parts)}."
     )  # fmt: skip
     for reason, number in sorted(report.images_left_out.items()):
-        console.print(f"left out: {counted(number, 'image')} ({reason})", markup=False)
+        console.print(f"left out: {counted(number, 'image')} ({reason})")

@@ -1,12 +1,13 @@
 """``imarena submission``: check, make, add."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, emit, session
+from imarena.cli.console import Exit, command_group, emit, session_workspace
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 
-app = typer.Typer(
-    add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Outputs of other teams: check, make, add."
-)
+app = command_group("Outputs of other teams: check, make, add.")
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="One image per item, named by its key.")]
 Items = Annotated[
     Path | None,
@@ -62,7 +61,7 @@ def make(
     lines = [text, f"SHA-256: {report.sha256}"]
     lines += [f"not in the pack: {counted(report.missing, 'output')} that items ask for"] if report.missing else []
     lines += [f"ignored: {counted(len(checked.extra), 'extra file')}"] if checked.extra else []
-    emit(context, report.to_json(), lambda console: console.print("\n".join(lines), markup=False))
+    emit(context, asdict(report), "\n".join(lines))
 
 
 @app.command("add")
@@ -78,12 +77,11 @@ def add(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the pack and store nothing.")] = False,
 ) -> None:
     """Add a pack's outputs to the workspace: all or none. Adding it twice changes nothing."""
-    from imarena.storage import open_workspace
     from imarena.workflows.publishing import add_submission
 
-    with open_workspace(session(context).workspace) as workspace, progress_bars("add") as show_progress:
+    with session_workspace(context) as workspace, progress_bars("add") as show_progress:
         report = add_submission(workspace, pack, name=name, dry_run=dry_run, progress=show_progress)
-    emit(context, report.to_json(), lambda console: _show_added(console, report))
+    emit(context, asdict(report), lambda console: _show_added(console, report))
 
 
 def _check(context: typer.Context, folder: Path, published: Path | None, any_size: bool) -> "SubmissionCheck":
@@ -94,12 +92,11 @@ def _check(context: typer.Context, folder: Path, published: Path | None, any_siz
 
 
 def _items(context: typer.Context, published: Path | None) -> list["Item"]:
-    from imarena.storage import open_workspace
     from imarena.workflows.publishing import benchmark_items
 
     if published is not None:
         return benchmark_items(None, published)
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         return benchmark_items(workspace, None)
 
 
@@ -114,15 +111,15 @@ def _show_check(console: Console, report: "SubmissionCheck") -> None:
     }
     for title, lines in groups.items():
         if lines:
-            console.print(f"{title}: {counted(len(lines), 'file')}", markup=False)
+            console.print(f"{title}: {counted(len(lines), 'file')}")
             for line in lines[:_SHOWN]:
-                console.print(f"  {printable(line)}", markup=False)
+                console.print(f"  {printable(line)}")
             if len(lines) > _SHOWN:
-                console.print(f"  ... and {len(lines) - _SHOWN:,} more; --json lists all", markup=False)
+                console.print(f"  ... and {len(lines) - _SHOWN:,} more; --json lists all")
     usable = len(report.files)
     only_extra = not (report.missing or report.broken or report.wrong_size)
     end = "clean" if report.clean else "complete; extra files are not packed" if only_extra else "not ready"
-    console.print(f"{usable:,} of {counted(report.expected, 'output')} can be read: {end}", markup=False)
+    console.print(f"{usable:,} of {counted(report.expected, 'output')} can be read: {end}")
 
 
 def _show_added(console: Console, report: "AddReport") -> None:
@@ -138,4 +135,4 @@ def _show_added(console: Console, report: "AddReport") -> None:
         )
     if report.wrong_size:
         lines.append(f"of another size than the source image: {counted(report.wrong_size, 'output')}")
-    console.print("\n".join(lines), markup=False)
+    console.print("\n".join(lines))

@@ -16,8 +16,4 @@ def command(
     from imarena.workflows.preferences import write_campaign_template
 
     write_campaign_template(file)
-    emit(
-        context,
-        {"settings": str(file)},
-        lambda console: console.print(f"Next: imarena campaign create NAME --settings {file}", markup=False),
-    )
+    emit(context, {"settings": str(file)}, f"Next: imarena campaign create NAME --settings {file}")

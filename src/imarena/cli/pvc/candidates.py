@@ -1,5 +1,6 @@
 """``imarena pvc candidates``."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ from rich.console import Console
 
 from imarena.cli.console import emit, print_tables
 from imarena.cli.progress import progress_bars
+from imarena.cli.pvc.pairs import Tasks
 
 ROWS_SHOWN = 20
 
@@ -19,7 +21,7 @@ def command(
     ],
     out: Annotated[Path, typer.Argument(help="A new folder for the chosen items.", show_default=False)],
     per_task: Annotated[int, typer.Option("--per-task", min=1, help="Items per task.")] = 1500,
-    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; repeatable.")] = None,
+    task: Tasks = None,
     image_features: Annotated[
         str, typer.Option("--image-features", help="An embedder: colour-layout, clip, dino, dinov3 or siglip.")
     ] = "colour-layout",
@@ -40,9 +42,9 @@ def command(
         head = (Column("task"), Column("rows", ","), Column("chosen", ","), Column("largest distance left", ".3f"))
         print_tables(console, [Table(head, rows)])
         for reason in report.skipped[:ROWS_SHOWN]:
-            console.print(f"Skipped {reason}", markup=False)
+            console.print(f"Skipped {reason}")
         if len(report.skipped) > ROWS_SHOWN:
             console.print(f"Skipped {len(report.skipped) - ROWS_SHOWN:,} more rows; see candidates.json.")
-        console.print(f"Next: imarena import table {out}, then imarena edit --editor NAME.", markup=False)
+        console.print(f"Next: imarena import table {out}, then imarena edit --editor NAME.")
 
-    emit(context, report.to_json(), show)
+    emit(context, asdict(report), show)

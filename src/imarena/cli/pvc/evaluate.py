@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import emit, print_tables, session
+from imarena.cli.console import emit, print_tables, session_workspace
+from imarena.cli.pvc.pairs import Datasets
 
 if TYPE_CHECKING:
     from imarena.reports.tables import Table
@@ -19,7 +20,7 @@ def command(
         list[str] | None,
         typer.Option("--judge", "-j", help="A judge as `imarena status` names it; repeatable. Default: all judges."),
     ] = None,
-    dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set; repeatable.")] = None,
+    dataset: Datasets = None,
     against: Annotated[
         str, typer.Option("--against", help="Print differences to this judge with paired-bootstrap intervals.")
     ] = "",
@@ -32,10 +33,9 @@ def command(
     Strict accuracy counts a judge's ties and failures as wrong; paper-compat accuracy leaves them out. Pointwise rows
     compare two scores. Ask the judges first with `imarena battle` (pairwise, both orders) or `imarena judge`.
     """
-    from imarena.storage import open_workspace
     from imarena.workflows.preferences import evaluate_workspace
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         result = evaluate_workspace(workspace, judge or (), datasets=dataset or (), against=against, rounds=rounds)
 
     def show(console: Console) -> None:

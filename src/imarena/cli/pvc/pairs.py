@@ -8,10 +8,21 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from imarena.cli.console import emit, print_tables, session
+from imarena.cli.console import emit, print_tables, session_workspace
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
+Datasets = Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set; repeatable.")]
+Tasks = Annotated[list[str] | None, typer.Option("--task", help="Only this task; repeatable.")]
+Regions = Annotated[
+    Literal["auto", "objects", "changes"],
+    typer.Option("--regions", help="Find edit regions by named objects, by shared changes, or the first that works."),
+]
+Detector = Annotated[str, typer.Option("--detector", help="efficientdet, grounding-dino, owl-vit or owlv2.")]
+Segmenter = Annotated[str, typer.Option("--segmenter", help="Masks instead of boxes: mobile-sam, sam or sam2.")]
+Grounding = Annotated[
+    Literal["paper", "public"], typer.Option("--grounding", help="Where objects are looked for, per task.")
+]
 Seed = Annotated[int, typer.Option("--seed", help="Seed for the sides and the split.")]
 
 
@@ -21,27 +32,16 @@ def make(
     origin: Annotated[
         Literal["metrics", "votes", "judgments"], typer.Option("--from", help="What decides the winner.")
     ] = "metrics",
-    dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set; repeatable.")] = None,
-    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; repeatable.")] = None,
+    dataset: Datasets = None,
+    task: Tasks = None,
     editor: Annotated[list[str] | None, typer.Option("--editor", help="Only outputs of this editor.")] = None,
     rules: Annotated[
         Path | None, typer.Option("--rules", help="A YAML file of metrics and thresholds per task.")
     ] = None,
-    regions: Annotated[
-        Literal["auto", "objects", "changes"],
-        typer.Option(
-            "--regions", help="Find edit regions by named objects, by shared changes, or the first that works."
-        ),
-    ] = "auto",
-    detector: Annotated[
-        str, typer.Option("--detector", help="efficientdet, grounding-dino, owl-vit or owlv2.")
-    ] = "efficientdet",
-    segmenter: Annotated[
-        str, typer.Option("--segmenter", help="Masks instead of boxes: mobile-sam, sam or sam2.")
-    ] = "",
-    grounding: Annotated[
-        Literal["paper", "public"], typer.Option("--grounding", help="Where objects are looked for, per task.")
-    ] = "paper",
+    regions: Regions = "auto",
+    detector: Detector = "efficientdet",
+    segmenter: Segmenter = "",
+    grounding: Grounding = "paper",
     dimension: Annotated[
         str, typer.Option("--dimension", help="With --from votes or judgments: what the verdicts are about.")
     ] = "visual_consistency",
@@ -64,7 +64,6 @@ def make(
     Global tasks (style, tone, background, camera, enhancement) have no region: use --from judgments for them. Ties are
     written to a file of their own. Items that give no pair are counted by reason.
     """
-    from imarena.storage import open_workspace
     from imarena.workflows.preferences import PairOptions, RegionOptions, agreement_filter, write_pairs
 
     options = PairOptions(
@@ -72,7 +71,7 @@ def make(
         agreement_filter(min_votes, min_share, both_orders=not one_order),
         tuple(dataset or ()), tuple(task or ()), tuple(editor or ()), seed,
     )  # fmt: skip
-    with open_workspace(session(context).workspace) as workspace, progress_bars("pairs") as progress:
+    with session_workspace(context) as workspace, progress_bars("pairs") as progress:
         report = write_pairs(workspace, out, options, progress)
     emit(context, report, lambda console: _show(console, report))
 
@@ -85,7 +84,7 @@ def _show(console: Console, report: Mapping[str, Any]) -> None:
         [Table((Column("task"), Column("pairs", ",")), tuple(report["by_task"].items()))],
     )
     made = f"{counted(report['pairs'], 'pair')} and {counted(report['ties'], 'tie')}"
-    console.print(f"{made} in {report['folder']}", markup=False)
+    console.print(f"{made} in {report['folder']}")
     if report["skipped"]:
         head = (Column("gave no pair"), Column("items or outputs", ","))
         print_tables(console, [Table(head, tuple(report["skipped"].items()))])
@@ -118,7 +117,7 @@ def export(
 
     def show(console: Console) -> None:
         for part, rows in report.rows.items():
-            console.print(f"{part}: {rows:,} rows", markup=False)
+            console.print(f"{part}: {rows:,} rows")
         if report.ties_left_out:
             console.print(f"{counted(report.ties_left_out, 'tie')} left out: this format has no place for them")
 

@@ -47,18 +47,16 @@ def train(
     document = report.to_json()
 
     def show(console: Console) -> None:
-        console.print(f"{report.steps:,} of {report.total_steps:,} steps done", markup=False)
+        console.print(f"{report.steps:,} of {report.total_steps:,} steps done")
         if report.loss is not None:
             rate = document["tokens_per_s"] or 0.0
-            console.print(f"Loss {report.loss:.4f}; {rate:,.0f} tokens per second", markup=False)
+            console.print(f"Loss {report.loss:.4f}; {rate:,.0f} tokens per second")
         if report.validation_accuracy is not None:
             console.print(
                 f"Accuracy on {report.validation_examples:,} validation examples: {report.validation_accuracy:.1%}"
             )
         if report.complete:
-            console.print(
-                f"Adapter: {report.adapter}\nNext: imarena pvc merge {out} MODEL --model {model}", markup=False
-            )
+            console.print(f"Adapter: {report.adapter}\nNext: imarena pvc merge {out} MODEL --model {model}")
         else:
             console.print("Repeat the same command to continue.")
 
@@ -77,13 +75,8 @@ def merge(
     from imarena.workflows.preferences import merge_run
 
     merge_run(model, run, target)
-    emit(
-        context,
-        {"model": str(target)},
-        lambda console: console.print(
-            f"Merged model: {target}\nNext: imarena battle --judge pvc-judge --model {target}", markup=False
-        ),
-    )
+    text = f"Merged model: {target}\nNext: imarena battle --judge pvc-judge --model {target}"
+    emit(context, {"model": str(target)}, text)
 
 
 def ablation(

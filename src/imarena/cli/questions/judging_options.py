@@ -15,8 +15,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, session, show_names, stderr, warn
-from imarena.cli.options import Executor, parse_pairs
+from imarena.cli.console import Exit, emit, session, session_workspace, show_names, stderr, warn
+from imarena.cli.options import Executor, MaxCost, parse_pairs
 from imarena.core import counted, error_causes
 from imarena.core.notices import sentences
 
@@ -50,9 +50,6 @@ Tasks = Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only the
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N items that have outputs.")]
 Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Ask each question N times (self-consistency).")]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Number of concurrent questions.")]
-MaxCost = Annotated[
-    float | None, typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this many US dollars.")
-]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation before spending money.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and the estimated cost, and stop.")]
 Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the judge.")]
@@ -142,13 +139,12 @@ def run_judging(
     context: typer.Context, asked: JudgingOptions, plan: Callable[[Any, Any, Any], list[Any]], *, rounds: bool
 ) -> None:
     """Plan (workspace, arguments, budget in; jobs out), estimate, ask, and print what was done."""
-    from imarena.storage import open_workspace
     from imarena.workflows.questions import run_jobs
 
     if asked.listing:
         list_judges(context)
         return
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         jobs = plan(workspace, asked.endpoint_arguments(), asked.budget())
         run = run_jobs(workspace, jobs, confirm=partial(confirm_estimate, context, asked), watching=progress_display)
     document = run_document(asked, run.estimates, run.reports)
@@ -211,7 +207,9 @@ def show_estimate(console: Console, estimate: "Estimate") -> None:
     """One judge's plan in a few lines."""
     most = "at most " if estimate.at_most else ""
     asked = counted(estimate.new, "question")
-    console.print(f"[bold]{escape(estimate.judge)}[/]: {most}{asked} to ask, {estimate.done_before:,} done before")
+    console.print(
+        f"[bold]{escape(estimate.judge)}[/]: {most}{asked} to ask, {estimate.done_before:,} done before", markup=True
+    )
     print_causes(console, error_causes(estimate.unfit), "  left out")
     if not estimate.new:
         return
@@ -241,10 +239,10 @@ def progress_display() -> Iterator[Callable[[Any, int, int], None]]:
 
     console, line = stderr(), progress_lines()
     bars = Progress(
-        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[details]}", markup=False),
+        TextColumn("{task.fields[details]}"),
         TimeRemainingColumn(),
         console=console,
         disable=not console.is_terminal,
@@ -300,9 +298,9 @@ def _show(console: Console, reports: "Sequence[JudgeReport]", dry_run: bool) -> 
         cost = f"; {report.cost_usd:.4f} USD" if report.cost_usd else ""
         took = f"; {duration_text(report.seconds)}" if report.seconds >= 1 else ""
         again = f" ({report.shared:,} more by the same pixels)" if report.shared else ""
-        console.print(f"{report.judge}: {counts}{again}; {report.done_before:,} done before{cost}{took}", markup=False)
+        console.print(f"{report.judge}: {counts}{again}; {report.done_before:,} done before{cost}{took}")
         print_causes(console, error_causes(report.errors), "  failed")
         for text in sentences(report.notices):
             warn(text)
         if report.stopped:
-            console.print(f"  stopped: {report.stopped}", markup=False)
+            console.print(f"  stopped: {report.stopped}")

@@ -7,7 +7,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from imarena.cli.console import session
+from imarena.cli.console import session_workspace
+from imarena.cli.options import MaxCost
 from imarena.cli.questions import judging_options as asking
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def command(
     datasets: asking.Datasets = None,
     tasks: asking.Tasks = None,
     concurrency: asking.Concurrency = None,
-    max_cost_usd: asking.MaxCost = None,
+    max_cost_usd: MaxCost = None,
     option: asking.Option = None,
     yes: asking.Yes = False,
     dry_run: asking.DryRun = False,
@@ -35,14 +36,13 @@ def command(
     With --endpoint (or --base-url and --model) a model is asked; without, the built-in reader lists what the
     instruction names. Resumes: what was listed is not asked again; failures are.
     """
-    from imarena.storage import open_workspace
     from imarena.workflows.questions import list_objects, plan_objects, shown_object_lists
     from imarena.workflows.wiring import wire_lister
 
     chosen = asking.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         wired = wire_lister(workspace.settings, chosen.endpoint_arguments(), chosen.budget())
         job = plan_objects(workspace, wired, datasets=datasets, tasks=tasks, concurrency=concurrency)
         reports = []
@@ -56,6 +56,7 @@ def command(
 
 def _show(console: Console, lists: "list[ListedObjects]") -> None:
     for listed in lists[:SHOWN]:
-        console.print(f"  [bold]{escape(listed.key)}[/]: {escape(', '.join(listed.objects) or '(nothing is listed)')}")
+        objects = ", ".join(listed.objects) or "(nothing is listed)"
+        console.print(f"  [bold]{escape(listed.key)}[/]: {escape(objects)}", markup=True)
     if len(lists) > SHOWN:
         console.print(f"  ... and {len(lists) - SHOWN:,} more items (--json lists them all)")

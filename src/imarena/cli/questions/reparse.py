@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.causes import print_causes
-from imarena.cli.console import emit, session
+from imarena.cli.console import emit, session_workspace
 from imarena.cli.options import parse_pairs
 from imarena.cli.progress import progress_bars
 from imarena.core import counted, error_causes
@@ -23,11 +23,10 @@ def command(
     ] = None,
 ) -> None:
     """Parse stored replies again with the current parser. Nothing is asked or paid; earlier verdicts are kept."""
-    from imarena.storage import open_workspace
     from imarena.workflows.questions import reparse_replies
     from imarena.workflows.wiring import parse_option_values
 
-    with open_workspace(session(context).workspace) as workspace, progress_bars("reparse") as progress:
+    with session_workspace(context) as workspace, progress_bars("reparse") as progress:
         report = reparse_replies(workspace, judge, options=parse_option_values(parse_pairs(option)), progress=progress)
 
     def show(console: Console) -> None:
@@ -35,9 +34,9 @@ def command(
             f"{counted(report.read, 'reply')} read again, {report.current:,} read by the present parser already"
         )
         for change, number in sorted(report.changed.items()):
-            console.print(f"  {change}: {number:,}", markup=False)
+            console.print(f"  {change}: {number:,}")
         print_causes(console, error_causes(report.skipped), "  not read again")
         for status, number in sorted(report.without_answer.items()):
-            console.print(f"  no answer to read: {number:,} {status}; the next run asks again", markup=False)
+            console.print(f"  no answer to read: {number:,} {status}; the next run asks again")
 
     emit(context, report.to_json(), show)

@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, print_tables, session
+from imarena.cli.console import Exit, emit, print_tables, session_workspace
 from imarena.cli.options import Executor
 from imarena.cli.progress import progress_bars
 from imarena.cli.questions.judging_options import duration_text
@@ -34,10 +33,9 @@ def command(
     With --tool, another vision tool runs on every image, and its results are stored as evidence. Results of
     the same version of the tool are kept. Needs no network: the tools are bundled.
     """
-    from imarena.storage import open_workspace
     from imarena.workflows.questions import read_findings, scan_images, scan_pictures
 
-    with open_workspace(session(context).workspace) as workspace, progress_bars("scan") as progress:
+    with session_workspace(context) as workspace, progress_bars("scan") as progress:
         if tool == "words":
             report = scan_images(workspace, executor=executor, progress=progress)
         else:
@@ -49,7 +47,7 @@ def command(
         console.print(f"{counted(report.read['ok'], 'picture')} read, {report.done_before:,} before{took}")
         print_causes(console, error_causes(report.errors), "  failed")
         if report.stopped:
-            console.print(f"  stopped: {report.stopped}", markup=False)
+            console.print(f"  stopped: {report.stopped}")
         if findings is not None:
             show_findings(console, findings)
 
@@ -63,7 +61,7 @@ def show_findings(console: Console, findings: "Findings") -> None:
     """The words that address a judge: where they stand, by which trick, and what they say."""
     from imarena.workflows.questions import findings_table
 
-    console.print(escape(findings.in_words()))
+    console.print(findings.in_words())
     if not findings.found:
         return
     more = len(findings.found) - SHOWN

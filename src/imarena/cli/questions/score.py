@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, session
+from imarena.cli.options import MaxCost
 from imarena.cli.questions import judging_options as asking
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def command(
     base_url: asking.BaseUrl = None,
     model: asking.Model = "",
     api_key_env: asking.ApiKeyEnv = None,
-    max_cost_usd: asking.MaxCost = None,
+    max_cost_usd: MaxCost = None,
     option: asking.Option = None,
 ) -> None:
     """Score one edit: the score, its dimensions, the reasons, and what the judge cannot judge. Stores nothing.
@@ -60,12 +61,12 @@ def command(
 
 def _show_one(console: Console, score: "EditScore") -> None:
     if score.score is None:
-        console.print(f"No score from {score.judge}: {score.status.value}. {score.error}".rstrip(), markup=False)
+        console.print(f"No score from {score.judge}: {score.status.value}. {score.error}".rstrip())
         return
     scale = "" if score.scale is None else f" (scale {score.scale[0]:g} to {score.scale[1]:g})"
     success = "" if score.success is None else ", success" if score.success else ", no success"
     confidence = "" if score.confidence is None else f", confidence {score.confidence:.2f}"
-    console.print(f"Score {score.score:.4g}{scale}{success}{confidence}; judge {score.judge}", markup=False)
+    console.print(f"Score {score.score:.4g}{scale}{success}{confidence}; judge {score.judge}")
     if score.dimensions:
         print_tables(console, [_dimension_table(score)])
     _print_lines(console, "Reasons", reason_lines(score.reasons))
@@ -76,7 +77,7 @@ def _show_several(console: Console, scores: "tuple[EditScore, ...]") -> None:
     print_tables(console, [_output_table(scores)])
     for score in scores:
         if score.score is None:
-            console.print(f"{score.output}: {score.status.value}. {score.error}".rstrip(), markup=False)
+            console.print(f"{score.output}: {score.status.value}. {score.error}".rstrip())
         else:
             _print_lines(console, score.output, reason_lines(score.reasons))
     limits = dict.fromkeys(limit for score in scores if score.score is not None for limit in score.cannot_judge)
@@ -108,9 +109,9 @@ def _output_table(scores: "tuple[EditScore, ...]") -> "Table":
 
 def _print_lines(console: Console, title: str, lines: list[str]) -> None:
     if lines:
-        console.print(f"{title}:", markup=False)
+        console.print(f"{title}:")
         for line in lines:
-            console.print(f"  - {line}", markup=False)
+            console.print(f"  - {line}")
 
 
 def reason_lines(reasons: dict[str, Any]) -> list[str]:

@@ -49,7 +49,7 @@ def command(
         for seen in shown:
             _show(console, seen)
         if any(written):
-            console.print(f"boxes: {escape(str(boxes))}")
+            console.print(f"boxes: {boxes}")
 
     emit(context, {"pictures": documents}, show)
     if not any(seen.answers for seen in shown):
@@ -81,9 +81,9 @@ def _show(console: Console, seen: "SeenPicture") -> None:
     from imarena.reports.tables import Column, Table
 
     size = f", {seen.width} x {seen.height}" if seen.width else ""
-    console.print(f"[bold]{escape(seen.picture)}[/bold]{size}")
+    console.print(f"[bold]{escape(seen.picture)}[/bold]{size}", markup=True)
     if seen.error:
-        console.print(f"  {seen.status}: {escape(seen.error)}")
+        console.print(f"  {seen.status}: {seen.error}")
     rows: list[tuple[str | float, ...]] = []
     for name in BOXED:
         for entry in seen.boxes(name):
@@ -103,4 +103,4 @@ def _show(console: Console, seen: "SeenPicture") -> None:
             console.print(f"  {name}: {', '.join(entries)}")
     for name, answer in seen.answers.items():
         if answer.error:
-            console.print(f"  {name}: {answer.status}: {escape(answer.error)}")
+            console.print(f"  {name}: {answer.status}: {answer.error}")

@@ -9,21 +9,16 @@ from urllib.parse import quote
 
 import typer
 
-from imarena.cli.console import emit, fail, program, session, stderr
+from imarena.cli.console import command_group, emit, fail, program, session, session_workspace, stderr
 from imarena.cli.rating import campaign_change, campaign_people, campaign_raters, campaign_rehearse
+from imarena.cli.rating.campaign_people import Address, CampaignName, Days, invitation_document
 from imarena.core import counted
 from imarena.core.notices import notice_fields, sentences
 
 if TYPE_CHECKING:
     from imarena.workflows.rating import CampaignForecast, CampaignStatus, RaterWork
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Manage rating campaigns: raters vote through a link.",
-)
-Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
+app = command_group("Manage rating campaigns: raters vote through a link.")
 Many = list[str] | None
 PERSON = (
     "rater_id", "name", "params", "votes", "active", "sheet", "median_time_s", "hasty", "flags", "gold_right",
@@ -62,7 +57,6 @@ def create(
     from pydantic import ValidationError
 
     from imarena.routing import CampaignPlan
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import campaign_progress, create_campaign, forecast_campaign
 
     values = {
@@ -76,14 +70,14 @@ def create(
     except ValidationError as error:
         first = error.errors()[0]
         fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         forecast = forecast_campaign(workspace, plan)
         if dry_run:
             text = _forecast_text(forecast)
-            emit(context, {"dry_run": True, **forecast.to_json()}, lambda console: console.print(text, markup=False))
+            emit(context, {"dry_run": True, **asdict(forecast)}, text)
             return
         document = campaign_progress(workspace, create_campaign(workspace, plan)).to_json()
-        document["reasons"] = forecast.to_json()["reasons"]
+        document["reasons"] = asdict(forecast)["reasons"]
     here = program(context)
     text = (
         f"{document['campaign_id']}: {counted(document['units'], 'unit')}, {counted(document['slots'], 'task')}.\n"
@@ -91,7 +85,7 @@ def create(
         + f"Next: {here} campaign invite {quoted(name)} --name WHO   (a rater's link)\n"
         f"      {here} serve   (so that it can be opened)"
     )
-    emit(context, document, lambda console: console.print(text, markup=False))
+    emit(context, document, text)
 
 
 def _forecast_text(forecast: "CampaignForecast") -> str:
@@ -126,35 +120,30 @@ def _more(path: Path | None) -> dict[str, Any]:
 @app.command("invite")
 def invite(
     context: typer.Context,
-    campaign: Name,
+    campaign: CampaignName,
     name: Annotated[str, typer.Option(help="The rater's name.")] = "",
     people: Annotated[int, typer.Option(min=1, help="Number of raters who can use the link; 1: a personal link.")] = 1,
     person_param: Annotated[str, typer.Option(help="The URL parameter that identifies the rater.")] = "",
     rater: Annotated[
         str, typer.Option(help="A rater named by `route assign --raters`; the link gives only their tasks.")
     ] = "",
-    days: Annotated[float, typer.Option(min=0.01, max=365, help="How many days the link is valid.")] = 14.0,
-    address: Annotated[str, typer.Option(help="The server's address (default: the running server).")] = "",
+    days: Days = 14.0,
+    address: Address = "",
 ) -> None:
     """Create an invitation link. It is printed once; only its hash is stored."""
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import invite_raters
     from imarena.workflows.serving import USUAL, find_server_address
 
     if rater and people != 1:
         fail("A link for a named rater is for one person.", hint="Leave --people out.")
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         made = invite_raters(
             workspace, campaign, name=name or rater, days=days, max_people=people, person_param=person_param,
             rater_id=rater or None,
         )  # fmt: skip
     here = address or find_server_address(session(context).workspace)
     link = f"{(here or USUAL).rstrip('/')}/join{_who(person_param)}#{made.secret}"
-    document = {
-        "invitation_id": made.invitation.invitation_id, "campaign_id": made.invitation.campaign_id,
-        "rater_id": made.invitation.rater_id, "link": link,
-    }  # fmt: skip
-    emit(context, document, lambda console: console.print(link, markup=False, soft_wrap=True))
+    emit(context, invitation_document(made.invitation, link), lambda console: console.print(link, soft_wrap=True))
     if not session(context).json:  # the link alone goes to stdout
         whom = f"the rater {rater}" if rater else "one person" if people == 1 else f"up to {people:,} people"
         stderr().print(
@@ -183,10 +172,9 @@ def status(
     campaign: Annotated[str, typer.Argument(help="The campaign's id or name (default: all).")] = "",
 ) -> None:
     """Print the progress of campaigns, their raters and how well raters agree."""
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import all_campaigns, campaign_status, get_campaign
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         chosen = [get_campaign(workspace, campaign)] if campaign else [row[1] for row in all_campaigns(workspace)]
         reports = [campaign_status(workspace, record) for record in chosen]
 
@@ -210,7 +198,7 @@ def _document(report: "CampaignStatus") -> dict[str, Any]:
 def _show(console: Any, report: "CampaignStatus") -> None:
     progress = report.progress.to_json()
     state = "closed" if not progress["open"] else "paused" if progress["paused"] else "open"
-    console.print(f"{progress['name']} ({progress['campaign_id']}, {progress['kind']}, {state})", markup=False)
+    console.print(f"{progress['name']} ({progress['campaign_id']}, {progress['kind']}, {state})")
     console.print(
         f"  {progress['votes']:,} of {progress['slots']:,} tasks answered, {progress['complete_units']:,} of"
         f" {progress['units']:,} units complete; raters: {progress['raters']}, skips: {progress['skipped']}"
@@ -223,11 +211,11 @@ def _show(console: Any, report: "CampaignStatus") -> None:
         alpha = f"{criterion.alpha:.3f}" if criterion.alpha is not None else f"undefined ({criterion.reason})"
         if criterion.alpha_low is not None:
             alpha += f" (95 % interval {criterion.alpha_low:.3f} to {criterion.alpha_high:.3f})"
-        console.print(f"  alpha of {criterion.criterion}: {alpha}", markup=False)
+        console.print(f"  alpha of {criterion.criterion}: {alpha}")
     for rater in report.raters:
-        console.print(f"  {_person(rater)}: {_work(rater)}", markup=False)
+        console.print(f"  {_person(rater)}: {_work(rater)}")
         for text in sentences(rater.notices):
-            console.print(f"    warning: {text}", markup=False, soft_wrap=True)
+            console.print(f"    warning: {text}", soft_wrap=True)
     if progress["disputed"]:
         console.print(f"  disputed units: {progress['disputed']:,}, of these adjudicated: {progress['adjudicated']:,}")
 
@@ -258,41 +246,39 @@ def _person(rater: "RaterWork") -> str:
 @app.command("export")
 def export(
     context: typer.Context,
-    campaign: Name,
+    campaign: CampaignName,
     to: Annotated[Path | None, typer.Option("--to", help="The file to write (default: stdout).")] = None,
 ) -> None:
     """Write all live votes of a campaign as CSV; `imarena rank --from` reads it.
 
     The column `not_counted` names why a vote does not count: practice, test, gold, repeat or rater excluded.
     """
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import export_csv, get_campaign
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         text = export_csv(workspace, get_campaign(workspace, campaign))
     if to is None:
         typer.echo(text, nl=False, file=session(context).out)
         return
     to.write_text(text, encoding="utf-8")
     rows = text.count("\n") - 1
-    emit(context, {"file": str(to), "lines": rows}, lambda console: console.print(f"Wrote {to}.", markup=False))
+    emit(context, {"file": str(to), "lines": rows}, f"Wrote {to}.")
 
 
 @app.command("close")
 def close(
     context: typer.Context,
-    campaign: Name,
+    campaign: CampaignName,
     reopen: Annotated[bool, typer.Option("--reopen", help="Open the campaign again.")] = False,
 ) -> None:
     """Close a campaign: no new tasks are offered, and its items become visible to everybody."""
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import CampaignChanges, change_campaign, get_campaign
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         campaign_id = get_campaign(workspace, campaign).campaign_id
         changed = change_campaign(workspace, campaign_id, CampaignChanges(open=reopen), "command line")
     document = {"campaign_id": changed.campaign_id, "open": changed.open}
-    emit(context, document, lambda console: console.print("Open." if changed.open else "Closed.", markup=False))
+    emit(context, document, "Open." if changed.open else "Closed.")
 
 
 app.command("change")(campaign_change.change)

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from imarena.cli.console import emit, fail, session
+from imarena.cli.console import emit, fail, session_workspace
+from imarena.cli.rating.campaign_people import CampaignName
 from imarena.core import counted
 from imarena.core.notices import sentences
 
 if TYPE_CHECKING:
     from imarena.workflows.rating import KnownTaskProposal
 
-Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
 USES = ("gold", "practice", "qualification")
 
 
 def change(
     context: typer.Context,
-    campaign: Name,
+    campaign: CampaignName,
     name: Annotated[str | None, typer.Option(help="New name.")] = None,
     guidelines: Annotated[Path | None, typer.Option(help="A text file with new guidelines.")] = None,
     consent: Annotated[
@@ -58,7 +58,6 @@ def change(
     """Change the settings of a campaign. What is asked (kind, items, editors, known answers) never changes."""
     from pydantic import ValidationError
 
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import (
         CampaignChanges,
         campaign_progress,
@@ -79,7 +78,7 @@ def change(
     except ValidationError as error:
         first = error.errors()[0]
         fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         before = get_campaign(workspace, campaign)
         slots = campaign_progress(workspace, before).slots
         changed = change_campaign(workspace, before.campaign_id, changes, "command line")
@@ -91,7 +90,7 @@ def change(
     text = f"Changed: {names}." if names else "Nothing changed."
     if raters_per_unit is not None and names:
         text += f" {_added(added)}"
-    emit(context, document, lambda console: console.print(text, markup=False))
+    emit(context, document, text)
 
 
 def _added(tasks: int) -> str:
@@ -119,12 +118,11 @@ def _words(path: Path | None) -> str | None:
         fail(f"{path} cannot be read: {error}.")
 
 
-def show_history(context: typer.Context, campaign: Name) -> None:
+def show_history(context: typer.Context, campaign: CampaignName) -> None:
     """List changes of a campaign and excluded raters, newest first."""
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import campaign_history, get_campaign
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         edits = campaign_history(workspace, get_campaign(workspace, campaign))
 
     def show(console: Any) -> None:
@@ -133,10 +131,10 @@ def show_history(context: typer.Context, campaign: Name) -> None:
                 since = f" (votes from {entry.since[:19]} on)" if entry.since else ""
                 who = f"{entry.rater} ({entry.rater_id})" if entry.rater else entry.rater_id
                 line = f"{entry.at[:19]}  {entry.by}  {entry.kind} {who}{since}: {_short(entry.reason)}"
-                console.print(line, markup=False, soft_wrap=True)
+                console.print(line, soft_wrap=True)
             for setting, values in entry.changes.items():
                 line = f"{entry.at[:19]}  {entry.by}  {setting}: {_short(values['old'])} -> {_short(values['new'])}"
-                console.print(line, markup=False, soft_wrap=True)
+                console.print(line, soft_wrap=True)
         if not edits:
             console.print("Nothing was changed since it was made.")
 
@@ -167,7 +165,6 @@ def known(
     ] = None,
 ) -> None:
     """Find tasks with known answers, from votes that agree or from a table, for `campaign create --settings`."""
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import known_tasks_from_table, known_tasks_from_votes
 
     if kind not in ("preference", "rating", "yes_no"):
@@ -175,7 +172,7 @@ def known(
     if use not in USES:
         fail(f"There is no use '{use}'.", hint=f"Choose one of: {', '.join(USES)}.")
     text = _words(table)
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         known_tasks = (
             known_tasks_from_table(workspace, kind, text)
             if text is not None
@@ -198,19 +195,15 @@ def known(
         for task in known_tasks.tasks:
             answer = task.known.preference or task.known.ratings or ("yes" if task.known.answer else "no")
             sides = f"{task.left} | {task.right}" if task.right else task.left
-            console.print(
-                f"{task.item}: {sides}: {answer} ({counted(task.votes, 'vote')})", markup=False, soft_wrap=True
-            )
+            console.print(f"{task.item}: {sides}: {answer} ({counted(task.votes, 'vote')})", soft_wrap=True)
         for problem in problems:
-            console.print(problem, markup=False, soft_wrap=True)
+            console.print(problem, soft_wrap=True)
         if not known_tasks.tasks:
             console.print("No task has a known answer.")
         if to is not None:
-            console.print(f"Wrote {counted(len(chosen), 'task')} to {to}. Next:", markup=False)
+            console.print(f"Wrote {counted(len(chosen), 'task')} to {to}. Next:")
             console.print(
-                f"  imarena campaign create NAME --kind {kind} --settings {to} --gold-rate 0.1",
-                markup=False,
-                soft_wrap=True,
+                f"  imarena campaign create NAME --kind {kind} --settings {to} --gold-rate 0.1", soft_wrap=True
             )
 
     emit(context, document, show)

@@ -1,14 +1,20 @@
 """``imarena campaign links, revoke, restore, reinvite, payments``: people, their links and what they are paid for."""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from imarena.cli.console import emit, session, stderr
+from imarena.cli.console import emit, session, session_workspace, stderr
 from imarena.core import counted
 
-Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
+if TYPE_CHECKING:
+    from imarena.storage import StoredInvitation
+
+CampaignName = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
+Days = Annotated[float, typer.Option(min=0.01, max=365, help="How many days the link is valid.")]
+Address = Annotated[str, typer.Option(help="The server's address (default: the running server).")]
 LinkId = Annotated[str, typer.Argument(help="The link's id, as `campaign links` lists it.")]
 
 
@@ -17,10 +23,9 @@ def links(
     campaign: Annotated[str, typer.Argument(help="The campaign's id or name (default: all).")] = "",
 ) -> None:
     """List invitation links, newest first. Their secrets are not stored."""
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import get_campaign, list_links
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         chosen = get_campaign(workspace, campaign).campaign_id if campaign else None
         listed = list_links(workspace, campaign_id=chosen, limit=1000).invitations
     names = (
@@ -33,9 +38,7 @@ def links(
         for link in listed:
             state = "revoked" if link.revoked else "used" if link.used else f"expires {link.expires_at[:10]}"
             opens = "opens once" if link.one_use else f"used by {link.people} of {counted(link.max_people, 'person')}"
-            console.print(
-                f"{link.invitation_id}  {link.name or '-'}  {link.role}, {opens}, {state}", markup=False, soft_wrap=True
-            )
+            console.print(f"{link.invitation_id}  {link.name or '-'}  {link.role}, {opens}, {state}", soft_wrap=True)
         if not listed:
             console.print("There are no links.")
 
@@ -44,69 +47,67 @@ def links(
 
 def revoke(context: typer.Context, link: LinkId) -> None:
     """Revoke an invitation link, and sign out everybody who used it. `campaign restore` undoes it."""
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import end_link
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         end_link(workspace, link, by_role="admin")
     document = {"invitation_id": link, "revoked": True}
-    emit(context, document, lambda console: console.print(f"Revoked {link}.", markup=False))
+    emit(context, document, f"Revoked {link}.")
 
 
 def unrevoke(context: typer.Context, link: LinkId) -> None:
     """Undo a revocation: the link works again, and the sessions that it ended continue."""
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import restore_link
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         restore_link(workspace, link, by_role="admin")
     document = {"invitation_id": link, "revoked": False}
-    emit(context, document, lambda console: console.print(f"Restored {link}.", markup=False))
+    emit(context, document, f"Restored {link}.")
 
 
 def reinvite(
     context: typer.Context,
     rater: Annotated[str, typer.Argument(help="The rater's id, or a name that only one rater has.")],
     campaign: Annotated[str, typer.Option(help="To this campaign; without it, the one they joined last.")] = "",
-    days: Annotated[float, typer.Option(min=0.01, max=365, help="How many days the link is valid.")] = 14.0,
-    address: Annotated[str, typer.Option(help="The server's address (default: the running server).")] = "",
+    days: Days = 14.0,
+    address: Address = "",
 ) -> None:
     """Create a new link for an existing rater, who continues under the same id."""
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import reinvite_rater
     from imarena.workflows.serving import USUAL, find_server_address
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         made = reinvite_rater(workspace, rater, campaign=campaign or None, days=days, by_role="admin")
     here = address or find_server_address(session(context).workspace) or USUAL
     link = f"{here.rstrip('/')}/join#{made.secret}"
-    document = {
-        "invitation_id": made.invitation.invitation_id, "campaign_id": made.invitation.campaign_id,
-        "rater_id": made.invitation.rater_id, "link": link,
-    }  # fmt: skip
-    emit(context, document, lambda console: console.print(link, markup=False, soft_wrap=True))
+    emit(context, invitation_document(made.invitation, link), lambda console: console.print(link, soft_wrap=True))
     if not session(context).json:
         stderr().print(f"For the rater {made.invitation.rater_id}, valid for {days:g} days, shown this once.")
 
 
+def invitation_document(invitation: "StoredInvitation", link: str) -> dict[str, Any]:
+    """A new link, for ``--json``."""
+    known = ("invitation_id", "campaign_id", "rater_id")
+    return {**{name: getattr(invitation, name) for name in known}, "link": link}
+
+
 def payments(
     context: typer.Context,
-    campaign: Name,
+    campaign: CampaignName,
     to: Annotated[Path | None, typer.Option("--to", help="Write a CSV file; without it, print the list.")] = None,
 ) -> None:
     """List each rater's tasks, checks passed, minutes and completion code."""
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import get_campaign, payment_list, payments_csv
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         listed = payment_list(workspace, get_campaign(workspace, campaign))
     if to is not None:
         to.write_text(payments_csv(listed), encoding="utf-8")
-    document = {"payments": [payment.to_json() for payment in listed], "file": None if to is None else str(to)}
+    document = {"payments": [asdict(payment) for payment in listed], "file": None if to is None else str(to)}
 
     def show(console: Any) -> None:
         if to is not None:
-            console.print(f"Wrote {to}: {counted(len(listed), 'rater')}.", markup=False)
+            console.print(f"Wrote {to}: {counted(len(listed), 'rater')}.")
             return
         for payment in listed:
             params = ", ".join(f"{name} {value}" for name, value in payment.params.items())
@@ -118,7 +119,6 @@ def payments(
             console.print(
                 f"{who}: {counted(payment.tasks, 'task')}, checks passed {payment.checks_passed} of "
                 f"{payment.checks_asked}, {minutes}, {ended}{code}{out}",
-                markup=False,
                 soft_wrap=True,
             )
 

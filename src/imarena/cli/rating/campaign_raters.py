@@ -1,11 +1,12 @@
 """``imarena campaign exclude, include``: whose votes count."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from imarena.cli.console import emit, fail, session
+from imarena.cli.console import emit, fail, session_workspace
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -25,10 +26,9 @@ def exclude(
     by: By = "command line",
 ) -> None:
     """Exclude a rater's votes from boards, agreement, exports and plans. Nothing is deleted; `include` undoes it."""
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import exclude_rater
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         change = exclude_rater(workspace, rater, since=_moment(since), reason=reason, by=by)
     start = f" from {change.since} on" if change.since else ""
     _emit(context, change, f"{counted(change.votes, 'vote')} of {_label(change)}{start} no longer count.")
@@ -41,16 +41,15 @@ def include(
     by: By = "command line",
 ) -> None:
     """Count the votes of an excluded rater again."""
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import include_rater
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         change = include_rater(workspace, rater, reason=reason, by=by)
     _emit(context, change, f"{counted(change.votes, 'vote')} of {_label(change)} count again.")
 
 
 def _emit(context: typer.Context, change: "ExclusionChange", text: str) -> None:
-    emit(context, change.to_json(), lambda console: console.print(text, markup=False, soft_wrap=True))
+    emit(context, asdict(change), lambda console: console.print(text, soft_wrap=True))
 
 
 def _label(change: "ExclusionChange") -> str:

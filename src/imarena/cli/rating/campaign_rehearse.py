@@ -6,14 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from imarena.cli.console import emit, session
+from imarena.cli.console import emit, session_workspace
+from imarena.cli.rating.campaign_people import CampaignName
 from imarena.core import counted
 from imarena.core.notices import sentences
 
 
 def rehearse(
     context: typer.Context,
-    campaign: Annotated[str, typer.Argument(help="The campaign's id, or its name.")],
+    campaign: CampaignName,
     to: Annotated[Path, typer.Option("--to", help="A new folder for the copy of the workspace.")],
     careful: Annotated[int, typer.Option(min=0, max=50, help="Raters who look and mostly agree.")] = 2,
     fast: Annotated[int, typer.Option(min=0, max=50, help="Raters who answer within a second.")] = 1,
@@ -22,10 +23,9 @@ def rehearse(
     seed: Annotated[int, typer.Option(min=0, help="Decides the simulated answers.")] = 0,
 ) -> None:
     """Run a campaign with simulated raters in a copy of the workspace, to check its pages, agreement and export."""
-    from imarena.storage import open_workspace
     from imarena.workflows.rating import rehearse_campaign
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         result = rehearse_campaign(
             workspace,
             campaign,
@@ -41,13 +41,13 @@ def rehearse(
         )
         for criterion in result.agreement:
             alpha = "undefined" if criterion.alpha is None else f"{criterion.alpha:.3f}"
-            console.print(f"  alpha of {criterion.criterion}: {alpha}", markup=False)
+            console.print(f"  alpha of {criterion.criterion}: {alpha}")
         for rater in result.raters:
             ended = (rater.outcome or rater.stage).replace("_", " ")
-            console.print(f"  {rater.rater_id}: {counted(rater.votes, 'vote')}, {ended}", markup=False)
+            console.print(f"  {rater.rater_id}: {counted(rater.votes, 'vote')}, {ended}")
             for text in sentences(rater.notices):
-                console.print(f"    warning: {text}", markup=False, soft_wrap=True)
+                console.print(f"    warning: {text}", soft_wrap=True)
         here = f"imarena -w {quote(str(to))}"
-        console.print(f"Next: {here} serve   (its pages)\n      {here} campaign export {quote(campaign)}", markup=False)
+        console.print(f"Next: {here} serve   (its pages)\n      {here} campaign export {quote(campaign)}")
 
     emit(context, result.to_json(), show)

@@ -67,7 +67,7 @@ def command(
 
 
 def _say(line: str) -> None:
-    stderr().print(line, markup=False, soft_wrap=True)
+    stderr().print(line, soft_wrap=True)
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
@@ -86,9 +86,9 @@ def _tell(context: typer.Context, done: "Demo", steps: tuple[str, ...]) -> None:
             console.print(f"Kendall's tau of the board '{title}' with the known order: {value:.2f} (1: the same)")
         if done.tau:
             console.print("studio-flaky is left out of it: its place depends on how its missing outputs count.")
-        console.print(f"\nThe report: {done.report.resolve()}\n\nTry next:", markup=False)
+        console.print(f"\nThe report: {done.report.resolve()}\n\nTry next:")
         for line in steps:
-            console.print(f"  {line}", markup=False)
+            console.print(f"  {line}")
 
     emit(context, document, show)
 

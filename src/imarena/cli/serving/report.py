@@ -49,4 +49,4 @@ def command(
         path = write_report(
             workspace, target or root / "report.html", title=title, gallery=gallery, query=query, progress=tell
         )
-    emit(context, {"report": str(path)}, lambda console: console.print(f"Wrote {path}.", markup=False))
+    emit(context, {"report": str(path)}, f"Wrote {path}.")

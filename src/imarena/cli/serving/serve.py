@@ -39,5 +39,5 @@ def command(
     serve(
         settings,
         open_browser=open_browser,
-        say=lambda address: console.print(f"Open {address}   (stop with Ctrl-C)", markup=False, soft_wrap=True),
+        say=lambda address: console.print(f"Open {address}   (stop with Ctrl-C)", soft_wrap=True),
     )

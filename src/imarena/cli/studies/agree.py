@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.console import Exit, emit, fail, print_tables, session, warn
-from imarena.cli.options import refuse_with_table
+from imarena.cli.options import AllVotes, Latex, Markdown, Only, refuse_with_table
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.reports.tables import write_csv
 
@@ -23,10 +23,7 @@ def command(
         str, typer.Option("--what", help="Of a workspace: ratings, votes (on pairs), or all that it has.")
     ] = "all",
     by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", help="COLUMN=VALUE: only ratings that fit, such as criterion=overall; repeatable."),
-    ] = None,
+    only: Only = None,
     order: Annotated[str, typer.Option("--order", help="Words from worst to best: bad,fair,good.")] = "",
     leave_one_out: Annotated[
         bool, typer.Option("--leave-one-out", help="Each rater against the mean of the others.")
@@ -38,14 +35,9 @@ def command(
     rounds: Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds over units; 0 for none.")] = ROUNDS,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = SEED,
     csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
-    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
-    all_votes: Annotated[
-        bool,
-        typer.Option(
-            "--all-votes", help="With --from: also votes marked as not counted (rater tests, excluded raters)."
-        ),
-    ] = False,
+    markdown: Markdown = False,
+    latex: Latex = False,
+    all_votes: AllVotes = False,
 ) -> None:
     """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
     from imarena.workflows.studies import agree_on_each, agreement_tables, ratings_in_folder, ratings_of_file

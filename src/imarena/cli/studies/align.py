@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from imarena.cli.console import Exit, emit, print_tables, session, stderr, warn
-from imarena.cli.options import refuse_with_table
+from imarena.cli.options import Latex, Markdown, Only, refuse_with_table
 from imarena.cli.studies.agree import find_recipe, is_partial
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.reports.tables import Table, write_csv
@@ -40,10 +40,7 @@ def command(
         list[str] | None,
         typer.Option("--by", help="Group by a column, such as model, or by rater (votes); repeatable."),
     ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", help="COLUMN=VALUE: only ratings that fit, such as criterion=overall; repeatable."),
-    ] = None,
+    only: Only = None,
     average: Annotated[
         str, typer.Option("--average", help="How correlations of groups are averaged: fisher, plain or paper-compat.")
     ] = "fisher",
@@ -82,8 +79,8 @@ def command(
         typer.Option("--page", metavar="DIR", help="Write the largest disagreements with their images (default 20)."),
     ] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
-    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
+    markdown: Markdown = False,
+    latex: Latex = False,
 ) -> None:
     """Compare a judge or a metric with people: correlations and bias, or accuracy on battles."""
     from imarena.agreement import AlignOptions
@@ -111,7 +108,7 @@ def command(
         for warning in document.get("warnings", []):  # verdicts of two tables have none
             warn(warning)
         if "page" in document:
-            stderr().print(f"Page: {document['page']}", markup=False, soft_wrap=True, highlight=False)
+            stderr().print(f"Page: {document['page']}", soft_wrap=True)
     emit(context, document, lambda console: print_tables(console, tables, markdown=markdown, latex=latex))
     if is_partial(document):
         raise typer.Exit(Exit.PARTIAL)

@@ -18,6 +18,7 @@ from imarena.cli.gates import (
     show_gates,
     write_gate_files,
 )
+from imarena.cli.options import MaxCost
 from imarena.cli.progress import progress_bars
 from imarena.cli.questions import judging_options as asking
 from imarena.core import UserError, skip_causes
@@ -71,7 +72,7 @@ def command(
     api_key_env: asking.ApiKeyEnv = None,
     repeats: asking.Repeats = 1,
     concurrency: asking.Concurrency = None,
-    max_cost_usd: asking.MaxCost = None,
+    max_cost_usd: MaxCost = None,
     option: asking.Option = None,
     yes: asking.Yes = False,
     dry_run: asking.DryRun = False,
@@ -122,9 +123,7 @@ def command(
             repeats=repeats,
         )
         if not asking.confirm_estimate(context, chosen, [job.estimate]):
-            emit(
-                context, {"dry_run": True, "estimate": job.estimate.to_json()}, lambda c: c.print("Nothing was asked.")
-            )
+            emit(context, {"dry_run": True, "estimate": job.estimate.to_json()}, "Nothing was asked.")
             return
         with asking.progress_display() as watch:
             comparison, done = compare(workspace, sides, job, imported, watch=watch, level=level)
@@ -157,11 +156,11 @@ def _show(console: Console, comparison: "ModelComparison", top: int, page: Path,
 
     verdict, sides = comparison.verdict, comparison.sides
     style = "bold green" if verdict.settled else "bold yellow"
-    console.print(verdict.words, style=style, markup=False)
-    console.print(verdict_sentence(verdict, sides.new_name), markup=False)
-    console.print(next_step_text(verdict), markup=False)
+    console.print(verdict.words, style=style)
+    console.print(verdict_sentence(verdict, sides.new_name))
+    console.print(next_step_text(verdict))
     for text in sentences(comparison.notices):
-        console.print(text, style="yellow", markup=False)
+        console.print(text, style="yellow")
     print_causes(console, skip_causes(comparison.skips))
     if comparison.by_task:
         print_tables(console, [task_table(sides.new_name, comparison.by_task)])
@@ -170,8 +169,8 @@ def _show(console: Console, comparison: "ModelComparison", top: int, page: Path,
     if comparison.tied:
         names = ", ".join(comparison.tied[:_TIED_SHOWN])
         more = f" and {len(comparison.tied) - _TIED_SHOWN:,} more" if len(comparison.tied) > _TIED_SHOWN else ""
-        console.print(f"Tied: {names}{more}", markup=False)
-    console.print(f"Judge: {comparison.judge}. Side by side: {page.resolve()}", markup=False)
+        console.print(f"Tied: {names}{more}")
+    console.print(f"Judge: {comparison.judge}. Side by side: {page.resolve()}")
     show_gates(console, gate)
 
 

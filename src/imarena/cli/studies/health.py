@@ -7,8 +7,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from imarena.cli.console import emit, print_tables, session
-from imarena.cli.options import Executor
+from imarena.cli.console import emit, print_tables, session_workspace
+from imarena.cli.options import Executor, MaxCost
 from imarena.cli.questions import judging_options as asking
 from imarena.cli.questions.scan import show_findings
 from imarena.core import UserError
@@ -39,7 +39,7 @@ def command(
     concurrency: asking.Concurrency = None,
     executor: Executor = "",
     option: asking.Option = None,
-    max_cost_usd: asking.MaxCost = None,
+    max_cost_usd: MaxCost = None,
     yes: asking.Yes = False,
     dry_run: asking.DryRun = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX.")] = False,
@@ -49,7 +49,6 @@ def command(
     With --probe the judge is asked about outputs with texts drawn on them that address it; a pairwise judge about
     pairs, in both orders. Answers are kept: the next call goes on where this one stopped.
     """
-    from imarena.storage import open_workspace
     from imarena.workflows.questions import read_findings
     from imarena.workflows.studies import judge_health_report, judge_probes, plan_probes, run_probes
 
@@ -62,7 +61,7 @@ def command(
     texts: Findings | None = None
     estimates: list[Estimate] = []
     reports: list[JudgeReport] = []
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         if probe:
             jobs = plan_probes(
                 workspace, judge or ["builtin"], chosen.endpoint_arguments(), chosen.budget(), probe, battles=battles
@@ -95,7 +94,7 @@ def command(
         if together is not None and (together.lines or together.notices):
             _show(console, together)
         if texts is not None and texts.read + texts.unread:
-            console.print("\n[bold]Words in the pictures[/]")
+            console.print("\n[bold]Words in the pictures[/]", markup=True)
             show_findings(console, texts)
 
     if probe:
@@ -107,16 +106,16 @@ def command(
 def _show(console: Console, health: "JudgeHealth") -> None:
     from imarena.workflows.studies import health_tables
 
-    console.print(f"\n[bold]{escape(health.judge)}[/]")
+    console.print(f"\n[bold]{escape(health.judge)}[/]", markup=True)
     if any(status != "ok" for status in health.statuses):
         statuses = ", ".join(f"{number:,} {status}" for status, number in health.statuses.items())
-        console.print(f"Answers: {statuses}", markup=False)
+        console.print(f"Answers: {statuses}")
     if len(health.versions) > 1:
         *earlier, newest = health.versions
-        console.print(f" version {escape(newest)}; earlier: {escape(', '.join(earlier))} (--judge NAME@VERSION)")
+        console.print(f" version {newest}; earlier: {', '.join(earlier)} (--judge NAME@VERSION)")
     print_tables(console, health_tables(health))
     for text in sentences(health.notices):
-        console.print(f"  [yellow]{escape(text)}[/]")
+        console.print(f"  {text}", style="yellow")
 
 
 def _latex_tables(health: "JudgeHealth") -> list[Table]:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import emit, print_tables, session
+from imarena.cli.console import emit, print_tables, session_workspace
 from imarena.cli.options import Leaderboard, LeaderboardNames, parse_names
 
 
@@ -25,11 +25,10 @@ def command(
     that scores and one that compares belong together where both ask the same model. What needs more data is listed
     with the command that makes it.
     """
-    from imarena.storage import open_workspace
     from imarena.workflows.reporting import judge_study, read_leaderboard
 
     board = None if leaderboard is None else read_leaderboard(leaderboard, parse_names(names))
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         study = judge_study(workspace, judge or (), board)
 
     def show(console: Console) -> None:
@@ -37,8 +36,8 @@ def command(
         if latex:
             return
         for text in study.texts:
-            console.print(text, markup=False)
+            console.print(text)
         for place, needs, how in study.missing:
-            console.print(f"{place}: not available. It needs {needs}. Command: {how}.", markup=False)
+            console.print(f"{place}: not available. It needs {needs}. Command: {how}.")
 
     emit(context, study.to_json(), show)

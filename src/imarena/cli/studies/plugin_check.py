@@ -29,16 +29,16 @@ def finish_check(context: typer.Context, check: "PluginCheck") -> None:
 def _show(console: Console, check: "PluginCheck") -> None:
     named = f"{check.name}, version {check.version}" if check.name else check.path
     does = f": {', '.join(_DOES[each] for each in check.does)}" if check.does else ""
-    console.print(f"{named}{does}", markup=False, highlight=False)
+    console.print(f"{named}{does}")
     for answer in check.answers:
-        console.print(f"  {answer.case}: {answer.answer} ({answer.seconds:.2f} s)", markup=False, highlight=False)
+        console.print(f"  {answer.case}: {answer.answer} ({answer.seconds:.2f} s)")
     for title, findings in (("To fix", check.to_fix), ("Good to know", check.notes)):
         for finding in findings:
             cases = f" [{'; '.join(finding.cases)}]" if finding.cases else ""
-            console.print(f"{title}: {finding.message}{cases}", markup=False, highlight=False, soft_wrap=True)
+            console.print(f"{title}: {finding.message}{cases}", soft_wrap=True)
             if finding.hint:
-                console.print(f"  {finding.hint}", markup=False, highlight=False, soft_wrap=True)
+                console.print(f"  {finding.hint}", soft_wrap=True)
     if not check.to_fix:
         console.print("Nothing to fix.")
     else:
-        console.print(f"{counted(len(check.to_fix), 'thing')} to fix. Nothing was stored.", markup=False)
+        console.print(f"{counted(len(check.to_fix), 'thing')} to fix. Nothing was stored.")

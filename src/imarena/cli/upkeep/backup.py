@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from imarena.cli.console import Exit, emit, session
+from imarena.cli.console import Exit, emit, session_workspace
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
@@ -15,16 +15,12 @@ def command(
     target: Annotated[Path, typer.Argument(help="The backup folder; later backups copy only new files.")],
 ) -> None:
     """Copy a workspace: a consistent snapshot of the database, and every image."""
-    from imarena.storage import backup, open_workspace
+    from imarena.storage import backup
 
-    with open_workspace(session(context).workspace) as workspace, progress_bars("backup") as tell:
+    with session_workspace(context) as workspace, progress_bars("backup") as tell:
         made = backup(workspace, target, progress=tell)
     document = {"snapshot": str(made.path), "records": made.records, "blobs": made.blobs, "missing": made.missing}
     note = f" Missing: {counted(len(made.missing), 'image')}: run 'imarena verify'." if made.missing else ""
-    emit(
-        context,
-        document,
-        lambda console: console.print(f"Wrote {made.path} with {counted(made.blobs, 'image')}.{note}", markup=False),
-    )
+    emit(context, document, f"Wrote {made.path} with {counted(made.blobs, 'image')}.{note}")
     if made.missing:
         raise typer.Exit(Exit.PARTIAL)

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, emit, print_tables, session
+from imarena.cli.console import Exit, command_group, emit, print_tables, session
 
 if TYPE_CHECKING:
     from imarena.workflows.upkeep import ClusterReport
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="A Ray cluster: check.")
+app = command_group("A Ray cluster: check.")
 
 
 @app.callback()
@@ -54,8 +54,8 @@ def _show(console: Console, report: "ClusterReport") -> None:
     print_tables(console, [Table(tuple(Column(title) for title in titles), rows)])
     for node in report.nodes:
         for problem in node.problems:
-            console.print(f"{node.host}: {problem}", markup=False)
+            console.print(f"{node.host}: {problem}")
         if node.lacks:
-            console.print(f"{node.host} lacks: {', '.join(node.lacks)}", markup=False)
+            console.print(f"{node.host} lacks: {', '.join(node.lacks)}")
     for note in report.notes:
-        console.print(note, markup=False)
+        console.print(note)

@@ -13,7 +13,7 @@ def command(context: typer.Context) -> None:
 
     def show(console: Console) -> None:
         for check in checks:
-            console.print(_line(check))
+            console.print(_line(check), markup=True)
 
     emit(context, [check.__dict__ for check in checks], show)
     if any(check.state == "bad" for check in checks):

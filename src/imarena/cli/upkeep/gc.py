@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from imarena.cli.console import emit, session
+from imarena.cli.console import emit, session_workspace
 from imarena.core import counted
 
 
@@ -16,9 +16,9 @@ def command(
     grace_s: Annotated[float, typer.Option(help="Keep files younger than this many seconds.")] = 3600.0,
 ) -> None:
     """Remove images that no record refers to, and leftovers of interrupted writes."""
-    from imarena.storage import collect_garbage, open_workspace
+    from imarena.storage import collect_garbage
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         garbage = collect_garbage(workspace, remove=yes, grace_s=grace_s)
     document = {
         "removed": yes,
@@ -29,4 +29,4 @@ def command(
     verb = "Removed" if yes else "Would remove (--yes does it)"
     what = f"{counted(len(garbage.blobs), 'image')}, {counted(garbage.leftovers, 'leftover')}"
     text = f"{verb}: {what}, {garbage.bytes / 1e6:,.1f} MB."
-    emit(context, document, lambda console: console.print(text))
+    emit(context, document, text)

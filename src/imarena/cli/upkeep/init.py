@@ -28,11 +28,5 @@ def command(
             "database": workspace.database,
             "made": not existed,
         }
-    emit(
-        context,
-        document,
-        lambda console: console.print(
-            f"{'There is a workspace in' if existed else 'Made a workspace in'} {document['workspace']}.\n"
-            f"Next: imarena -w {root} import --list"
-        ),
-    )
+    what = "There is a workspace in" if existed else "Made a workspace in"
+    emit(context, document, f"{what} {document['workspace']}.\nNext: imarena -w {root} import --list")

@@ -27,10 +27,6 @@ def command(
     with progress_bars("restore") as tell:
         done = restore(source, root, url=database, blobs=blobs, progress=tell)
     document = {"snapshot": str(done.path), "workspace": str(root), "blobs": done.blobs, "missing": done.missing}
-    emit(
-        context,
-        document,
-        lambda console: console.print(f"Restored {done.path} into {root}. Check it: imarena -w {root} verify"),
-    )
+    emit(context, document, f"Restored {done.path} into {root}. Check it: imarena -w {root} verify")
     if done.missing:
         raise typer.Exit(Exit.PARTIAL)

@@ -1,11 +1,12 @@
 """``imarena status``."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from imarena.cli.console import emit, print_tables, session
+from imarena.cli.console import emit, print_tables, session_workspace
 from imarena.reports import columns
 from imarena.reports.tables import Cell, Column, Table
 from imarena.workflows.upkeep import WorkspaceStatus, workspace_status
@@ -21,16 +22,15 @@ def command(
     ] = False,
 ) -> None:
     """Print counts by stage, status and editor, and what the next run would do."""
-    from imarena.storage import open_workspace
     from imarena.workflows.editing import item_files
 
-    with open_workspace(session(context).workspace) as workspace:
+    with session_workspace(context) as workspace:
         if items:
             files = list(item_files(workspace))
-            emit(context, {"files": [file.to_json() for file in files]}, lambda console: _show_files(console, files))
+            emit(context, {"files": [asdict(file) for file in files]}, lambda console: _show_files(console, files))
             return
         summary = workspace_status(workspace)
-    emit(context, summary.to_json(), lambda console: _show(console, summary))
+    emit(context, asdict(summary), lambda console: _show(console, summary))
 
 
 def _show_files(console: Console, files: list[Any]) -> None:
@@ -46,14 +46,14 @@ def _show_files(console: Console, files: list[Any]) -> None:
 
 def _show(console: Console, summary: WorkspaceStatus) -> None:
     where = f"{summary.name}  {summary.root}  ({summary.database}, schema {summary.schema})"
-    console.print(where, style="bold", markup=False, soft_wrap=True)
+    console.print(where, style="bold", soft_wrap=True)
     print_tables(console, _tables(summary))
     if summary.words:
         flagged, read = summary.words["flagged"], summary.words["read"]
         message = f"{flagged:,} of {read:,} scanned images hold text that addresses a judge"
         console.print(f"{message}: see `imarena health`" if flagged else message, style="yellow" if flagged else "")
     for line in summary.unfinished:
-        console.print(f"unfinished: {line}; run the same command again", style="yellow", markup=False)
+        console.print(f"unfinished: {line}; run the same command again", style="yellow")
     for line in summary.interrupted:
         console.print(f"running or interrupted: {line}; run the same command again to finish it", style="yellow")
 

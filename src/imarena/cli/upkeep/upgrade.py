@@ -25,4 +25,4 @@ def command(
         if done.before == done.after
         else f"Upgraded from schema {done.before} to {done.after}; the backup is in {done.backup}."
     )
-    emit(context, done.to_json(), lambda console: console.print(text, markup=False))
+    emit(context, done.to_json(), text)

@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from imarena.cli.console import Exit, emit, session
+from imarena.cli.console import Exit, emit, session_workspace
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
@@ -19,16 +19,16 @@ def command(
     restart: Annotated[bool, typer.Option(help="With --deep: start from the beginning.")] = False,
 ) -> None:
     """Check every record, hash and link. Exit code 1: problems were found."""
-    from imarena.storage import open_workspace, restart_deep, verify
+    from imarena.storage import restart_deep, verify
 
-    with open_workspace(session(context).workspace) as workspace, progress_bars("verify") as tell:
+    with session_workspace(context) as workspace, progress_bars("verify") as tell:
         if restart:
             restart_deep(workspace)
         findings = list(verify(workspace, deep=deep, progress=tell))
 
     def show(console: Console) -> None:
         for finding in findings:
-            console.print(f"[red]{finding.kind}[/]  {escape(finding.subject)}  {escape(finding.detail)}")
+            console.print(f"[red]{finding.kind}[/]  {escape(finding.subject)}  {escape(finding.detail)}", markup=True)
         how = "deep" if deep else "quick"
         console.print(f"{how} check: " + (counted(len(findings), "finding") if findings else "clean"))
 

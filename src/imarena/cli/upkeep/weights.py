@@ -8,16 +8,14 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from imarena.cli.console import Exit, emit, print_tables, stderr
+from imarena.cli.console import Exit, command_group, emit, print_tables, stderr
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
 if TYPE_CHECKING:
     from imarena.workflows.upkeep import InstalledWeights
 
-app = typer.Typer(
-    add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Model weights: list, get, add, verify."
-)
+app = command_group("Model weights: list, get, add, verify.")
 Accept = Annotated[bool, typer.Option("--accept", help="You accept a licence that limits the use.")]
 
 
@@ -61,7 +59,7 @@ def get(
     entry = downloadable_entry(name)
     stderr().print(
         f"{name}: {_size(entry.size_bytes)} from {entry.source}, licence {entry.licence} ({entry.licence_url})",
-        markup=False, soft_wrap=True,
+        soft_wrap=True,
     )  # fmt: skip
     with progress_bars(name) as progress:
         installed = get_weights(name, accept=accept, progress=progress)
@@ -101,7 +99,9 @@ def verify(
 
     def show(console: Console) -> None:
         for finding in findings:
-            console.print(f"[red]{finding.kind}[/]  {escape(finding.name)}  {finding.file}  {escape(finding.detail)}")
+            console.print(
+                f"[red]{finding.kind}[/]  {escape(finding.name)}  {finding.file}  {escape(finding.detail)}", markup=True
+            )
         result = counted(len(findings), "finding") if findings else "clean"
         console.print(f"{counted(len(checked), 'model')} checked: {result}")
 
@@ -120,7 +120,7 @@ def _report(context: typer.Context, installed: "InstalledWeights") -> None:
         f"{counted(len(manifest.files), 'file')}, {_size(manifest.size_bytes)}, from {manifest.source}"
         f"{f' at {manifest.revision}' if manifest.revision else ''}"
     )
-    emit(context, installed.to_json(), lambda console: console.print(text, markup=False, soft_wrap=True))
+    emit(context, installed.to_json(), lambda console: console.print(text, soft_wrap=True))
 
 
 def _size(size_bytes: int | None) -> str:

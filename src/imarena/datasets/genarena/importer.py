@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Importable, Intake, Skip, UserError, canonical_json
+from imarena.core import Importable, Intake, Skip, UserError, canonical_json, file_sha256
 from imarena.core.records import Item, JsonDict, Origin, Output, Turn
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.genarena.exporter import NAMES_FILE, write
 from imarena.datasets.genarena.logs import SOURCE, placeholder, read_experiment
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import BAD_ROW, file_sha256, json_facts, keep_file, one_line, skip_bad_file
+from imarena.datasets.imported import BAD_ROW, json_facts, keep_file, one_line, skip_bad_file
 from imarena.datasets.options import check_options
 
 __all__ = ["read", "write"]

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from imarena.core import Skip, UserError, first_line
+from imarena.core import Skip, UserError, file_sha256, first_line
 from imarena.core.records import Evidence, ImageRef
 from imarena.datasets.folder import Folder
-from imarena.datasets.imported import file_sha256
 
 if TYPE_CHECKING:
     import numpy as np

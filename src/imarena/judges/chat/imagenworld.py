@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue
 
 from imarena.core import Chat, UserError, Verdict
 from imarena.core.records import JsonDict, Status
-from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
+from imarena.judges.chat.judge import ChatJudge, PromptSettings, need_chat
 from imarena.judges.chat.prompt import load_prompt
 from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import Unreadable, field, read_marks, read_object
@@ -21,16 +21,9 @@ MAX_OBJECTS = 10
 REMOVED = "(should not be present)"
 
 
-class ImagenWorldSettings(ChatSettings):
-    """`prompt`: a prompt file of your own with the same four fields in its reply."""
+class ListerSettings(PromptSettings):
+    """A list is longer than a verdict."""
 
-    prompt: str = ""
-
-
-class ListerSettings(ChatSettings):
-    """`prompt`: a prompt file of your own with the same list in its reply."""
-
-    prompt: str = ""
     max_tokens: int = Field(default=1024, ge=1)
 
 
@@ -43,7 +36,7 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     listed = own_options.pop("objects", False)
     if not isinstance(listed, bool):
         raise UserError(f"objects is {listed!r}.", hint="Write objects=true or objects=false.")
-    settings = read_judge_options(ImagenWorldSettings, own_options, "imagenworld")
+    settings = read_judge_options(PromptSettings, own_options, "imagenworld")
     return ChatJudge(
         kind="imagenworld",
         prompts={"rate": load_prompt(settings.prompt or ("imagenworld-listed" if listed else "imagenworld"))},

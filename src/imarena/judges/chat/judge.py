@@ -36,6 +36,12 @@ class ChatSettings(Noun):
     """Send the reply's JSON schema along; servers that do not know it ignore it or refuse it."""
 
 
+class PromptSettings(ChatSettings):
+    """`prompt`: a prompt file of your own with the same fields in its reply, such as a model was trained with."""
+
+    prompt: str = ""
+
+
 @dataclass(frozen=True)
 class ChatJudge:
     """A judge that asks one or more questions (`prompts`, by name) and reads the replies together."""

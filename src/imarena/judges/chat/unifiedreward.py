@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from imarena.core import Chat, Verdict
 from imarena.core.records import Status
-from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
+from imarena.judges.chat.judge import ChatJudge, PromptSettings, need_chat
 from imarena.judges.chat.prompt import load_prompt
 from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import Unreadable, answer_part, field, find_object, is_refusal, read_number
@@ -25,15 +25,9 @@ _LINE = re.compile(
 )
 
 
-class UnifiedRewardSettings(ChatSettings):
-    """`prompt`: the prompt file that the served model was trained with."""
-
-    prompt: str = ""
-
-
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     """The mean of the three scales, or the 'Final Score' where the model gives that alone."""
-    settings = read_judge_options(UnifiedRewardSettings, options, "unifiedreward")
+    settings = read_judge_options(PromptSettings, options, "unifiedreward")
     return ChatJudge(
         kind="unifiedreward",
         prompts={"rate": load_prompt(settings.prompt or "unifiedreward")},

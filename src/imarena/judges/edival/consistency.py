@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-import cv2
 import numpy as np
 
 from imarena.core import ObjectPlan
+from imarena.images import shrink_pixels
 from imarena.judges.edival import rules
 from imarena.judges.edival.following import Kit, find_boxes, plan_boxes
 from imarena.judges.edival.ledger import EncodedImage, MeasuredBy, Pixels
@@ -15,6 +15,7 @@ from imarena.vision import scale_to
 LIKENESS = "likeness"
 _GREY = 127
 _SIDE = 512
+"""The size at which the paper works."""
 _LEAST_BACKGROUND = 0.01
 """A background of less of the image than this is no background."""
 
@@ -120,7 +121,7 @@ def _compare(
             left, right = _covered(left, covered), _covered(right, covered)
             if shown < _LEAST_BACKGROUND:
                 return {"likeness": None, "l1": None}
-        likeness = tool.likeness(_shrunk(left), _shrunk(right), shown)
+        likeness = tool.likeness(shrink_pixels(left, _SIDE), shrink_pixels(right, _SIDE), shown)
         return {
             "likeness": None if likeness is None else round(likeness, 6),
             "l1": None if l1 is None else round(l1, 6),
@@ -128,16 +129,6 @@ def _compare(
 
     value = kit.ledger.measure(by, now, dict(params), measure, base)  # type: ignore[arg-type]
     return value["likeness"], value["l1"]
-
-
-def _shrunk(part: Pixels) -> Pixels:
-    """At most 512 pixels a side, the size at which the paper works."""
-    height, width = part.shape[:2]
-    if max(height, width) <= _SIDE:
-        return part
-    scale = _SIDE / max(height, width)
-    size = max(1, round(width * scale)), max(1, round(height * scale))
-    return np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def cut(pixels: Pixels, box: ShareBox, kit: Kit) -> Pixels:

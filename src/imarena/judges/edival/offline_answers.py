@@ -9,12 +9,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.images import shrink_pixels
 from imarena.judges.edival.ledger import Pixels
 from imarena.judges.edival.tools import ShareBox, YesNoQuestion
 from imarena.language import lexicon
 from imarena.vision import BASIC_COLOURS, basic_colour, basic_names
-
-Floats = NDArray[np.float64]
 
 _SIDE = 160
 _MIDDLE = 0.42
@@ -74,21 +73,12 @@ def _part(pixels: Pixels, box: ShareBox) -> Pixels:
 
 def _share(part: Pixels, wanted: int) -> float:
     """The share of the middle of a part that has a colour."""
-    names = basic_names(np.asarray(_small(part), np.float32) / np.float32(255))
+    names = basic_names(np.asarray(shrink_pixels(part, _SIDE), np.float32) / np.float32(255))
     height, width = names.shape
     rows = (np.arange(height)[:, None] + 0.5) / height - 0.5
     columns = (np.arange(width)[None, :] + 0.5) / width - 0.5
     inside = rows**2 + columns**2 <= _MIDDLE**2
     return float((names[inside] == wanted).mean()) if inside.any() else 0.0
-
-
-def _small(part: Pixels) -> Pixels:
-    height, width = part.shape[:2]
-    scale = _SIDE / max(height, width)
-    if scale >= 1:
-        return part
-    size = max(1, round(width * scale)), max(1, round(height * scale))
-    return np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _new_background(question: YesNoQuestion, after: Pixels, before: Pixels) -> bool | None:

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.images import shrink_pixels
 from imarena.judges.edival.ledger import Pixels
 from imarena.judges.edival.tools import ShareBox
 
@@ -28,7 +29,7 @@ def find_same_look(base: Pixels, box: ShareBox, image: Pixels) -> list[tuple[Sha
 
     Also the places that only may look the same (`PERHAPS_LIKE`).
     """
-    small, now = _shrunk(base), _shrunk(image)
+    small, now = shrink_pixels(base, _SIDE), shrink_pixels(image, _SIDE)
     height, width = small.shape[:2]
     left, top = int(box[0] * width), int(box[1] * height)
     right, bottom = min(width, round(box[2] * width)), min(height, round(box[3] * height))
@@ -44,13 +45,6 @@ def find_same_look(base: Pixels, box: ShareBox, image: Pixels) -> list[tuple[Sha
         match = cv2.matchTemplate(now, template, cv2.TM_CCOEFF_NORMED, mask=_ellipse(size))
         found += _peaks(np.nan_to_num(match, nan=0.0, posinf=0.0, neginf=0.0), size, now)
     return _apart(sorted(found, key=lambda one: -one[1]))[:_MOST]
-
-
-def _shrunk(pixels: Pixels) -> Pixels:
-    height, width = pixels.shape[:2]
-    scale = min(1.0, _SIDE / max(height, width))
-    size = max(1, round(width * scale)), max(1, round(height * scale))
-    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _ellipse(size: tuple[int, int]) -> NDArray[np.float32]:

@@ -12,7 +12,6 @@ from torch import nn
 from torch.nn import functional
 
 POOLED = 48
-STRIDE = 32
 """Sides must be multiples of this, and 128 at least."""
 
 

@@ -160,9 +160,9 @@ def columns(*headings: str | Column) -> tuple[Column, ...]:
     return tuple(Column(heading) if isinstance(heading, str) else heading for heading in headings)
 
 
-def figure_columns(titles: Iterable[str], spec: str = ".4f", absent: str = "undefined") -> tuple[Column, ...]:
+def figure_columns(titles: Iterable[str]) -> tuple[Column, ...]:
     """Columns of one kind of figure."""
-    return tuple(Column(title, spec, absent) for title in titles)
+    return tuple(Column(title, ".4f", "undefined") for title in titles)
 
 
 def printable(text: str) -> str:

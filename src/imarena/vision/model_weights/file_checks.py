@@ -1,6 +1,5 @@
 """Which files may be kept as weights: safetensors and ONNX, and plain text beside them. Nothing that can run code."""
 
-import hashlib
 from pathlib import Path
 from typing import BinaryIO
 
@@ -49,12 +48,6 @@ def check_weight_file(path: Path) -> None:
         check_safetensors(path)
     elif path.suffix.lower() == ".onnx":
         _check_onnx(path)
-
-
-def sha256_of_file(path: Path) -> str:
-    """The hash of a file, read in pieces."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _check_onnx(path: Path) -> None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from imarena.core import ImarenaError, Progress, UserError, first_line
+from imarena.core import ImarenaError, Progress, UserError, file_sha256, first_line
 from imarena.vision.model_weights.entries import weights_entries
-from imarena.vision.model_weights.file_checks import check_weight_file, sha256_of_file
+from imarena.vision.model_weights.file_checks import check_weight_file
 from imarena.vision.model_weights.installed import (
     WeightsManifest,
     check_pins,
@@ -50,7 +50,7 @@ def _files(folder: Path, manifest: WeightsManifest, progress: Progress) -> Itera
         file = folder / path
         if not file.is_file():
             yield WeightsFinding(manifest.name, "missing", path, "the file is not there")
-        elif (sha256 := sha256_of_file(file)) != expected.sha256:
+        elif (sha256 := file_sha256(file)) != expected.sha256:
             yield WeightsFinding(manifest.name, "changed", path, f"should be {expected.sha256}, is {sha256}")
         else:
             try:

@@ -113,9 +113,7 @@ def get_item(request: Request, caller: LookCaller, item_id: Identity) -> ItemDet
 
 
 def _words(finding: TextFinding) -> WordsOut:
-    return WordsOut(
-        output_id=finding.output_id, kinds=finding.kinds.split(", "), text=finding.text, excuse=finding.excuse
-    )
+    return WordsOut.of(finding, kinds=finding.kinds.split(", "))
 
 
 @router.get("/outputs/{output_id}/steps/{number}/picture", response_class=Response, responses=JPEG)

@@ -194,8 +194,7 @@ def export_campaign(request: Request, _caller: LeadCaller, campaign_id: Campaign
 
 
 def _known(proposal: KnownTaskProposal) -> KnownOut:
-    values = {name: getattr(proposal, name) for name in ("item", "instruction", "left", "right", "votes", "use")}
-    return KnownOut(task=GoldIn(**proposal.known.model_dump()), **values)
+    return KnownOut.of(proposal, task=GoldIn(**proposal.known.model_dump()))
 
 
 def _out(arena: ServedWorkspace, campaign: Campaign) -> CampaignOut:

@@ -35,13 +35,8 @@ def get_rater(request: Request, _caller: LeadCaller, campaign_id: CampaignId, ra
     """One rater's work, answer by answer."""
     arena = arena_of(request)
     details = rater_details(arena.workspace, arena.voting.campaign(campaign_id), rater_id)
-    return RaterDetail(
-        rater=rater_out(details.work),
-        stage=details.stage,
-        outcome=details.outcome,
-        answers=[RaterAnswerOut.model_validate(answer) for answer in details.answers],
-        total=details.total,
-    )
+    answers = [RaterAnswerOut.model_validate(answer) for answer in details.answers]
+    return RaterDetail.of(details, rater=rater_out(details.work), answers=answers)
 
 
 @router.post("/raters/{rater_id}/invitations")

@@ -48,11 +48,7 @@ def list_sessions(
 ) -> SessionPage:
     """Who is signed in, newest first."""
     sessions = open_sessions(arena_of(request).workspace, before=cursor, limit=limit)
-    names = ("session_id", "role", "name", "campaign_id", "created_at", "expires_at")
-    shown = [
-        SessionOut(mine=session.session_id == caller.session, **{name: getattr(session, name) for name in names})
-        for session in sessions
-    ]
+    shown = [SessionOut.of(session, mine=session.session_id == caller.session) for session in sessions]
     return SessionPage(sessions=shown, next_cursor=sessions[-1].cursor if len(sessions) == limit else None)
 
 

@@ -32,10 +32,6 @@ class StageRating:
     low: float | None
     high: float | None
 
-    def to_json(self) -> JsonDict:
-        """For ``--json``."""
-        return dict(self.__dict__)
-
 
 @dataclass(frozen=True)
 class AgentAblation:

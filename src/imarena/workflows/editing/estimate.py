@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from statistics import median
-from typing import Any
 
 from imarena.core import Editor, counted, plural, sha256_hex
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
@@ -58,10 +57,6 @@ class EditEstimate:
     def spends(self) -> bool:
         """May money be spent?"""
         return self.new > 0 and self.cost_usd != 0
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return dict(self.__dict__)
 
 
 @dataclass

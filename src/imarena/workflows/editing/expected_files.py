@@ -24,10 +24,6 @@ class ItemFile:
     task: str | None
     instruction: str
 
-    def to_json(self) -> dict[str, object]:
-        """For ``--json``."""
-        return dict(self.__dict__)
-
 
 @dataclass(frozen=True)
 class ExpectedOutput:

@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,10 +49,6 @@ class CandidateReport:
     options: CandidateOptions
     folder: str
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class _Row:
@@ -91,7 +86,7 @@ def choose_candidates(
             values = {"key": row.key, "instruction": row.instruction, "source": copy, "task": row.task}
             stream.write(json.dumps(values, ensure_ascii=False) + "\n")
     report = CandidateReport(tuple(reports), tuple(skipped), options, str(folder))
-    (folder / "candidates.json").write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
+    (folder / "candidates.json").write_text(json.dumps(asdict(report), indent=2) + "\n", encoding="utf-8")
     return report
 
 

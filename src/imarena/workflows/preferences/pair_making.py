@@ -108,6 +108,9 @@ def export_pair_folder(
     pairs = limited(read_pair_file(source), limit)
     home = source if source.is_dir() else source.parent
     ties = read_pair_file(home / "ties.jsonl") if (home / "ties.jsonl").is_file() else ()
+    if not pairs and not ties:
+        hint = "`imarena pvc pairs` makes them; --from votes needs votes that reach --min-votes and --min-share."
+        raise UserError(f"There are no pairs in {source}.", hint=hint)
     parts = split_pairs([*pairs, *ties], parse_shares(split), seed)
 
     def load(image: ImageRef) -> bytes:

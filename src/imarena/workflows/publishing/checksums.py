@@ -1,15 +1,13 @@
 """SHA256SUMS of a published folder, in the format of `sha256sum`: written last, and checked by whoever downloads it."""
 
-import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from imarena.core import UserError
+from imarena.core import UserError, file_sha256
 
 CHECKSUMS_FILE = "SHA256SUMS"
-_CHUNK = 1 << 20
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 _IGNORED = frozenset({".git", ".gitattributes", ".cache"})
 """What Git and the Hugging Face client add to a folder."""
@@ -34,18 +32,9 @@ class ChecksumReport:
         return {"clean": self.clean, **self.__dict__}
 
 
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file in hex, read a piece at a time."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
 def write_checksums(folder: Path) -> None:
     """Write SHA256SUMS for every file below the folder."""
-    lines = [f"{file_digest(folder / name)}  {name}\n" for name in sorted(_files(folder))]
+    lines = [f"{file_sha256(folder / name)}  {name}\n" for name in sorted(_files(folder))]
     (folder / CHECKSUMS_FILE).write_text("".join(lines), encoding="utf-8")
 
 
@@ -71,7 +60,7 @@ def check_publication(folder: Path) -> ChecksumReport:
     changed = [
         name
         for name in sorted(present & sums.keys())
-        if not _is_plain_file(folder / name) or file_digest(folder / name) != sums[name]
+        if not _is_plain_file(folder / name) or file_sha256(folder / name) != sums[name]
     ]
     missing = sorted(sums.keys() - present)
     return ChecksumReport(len(sums), tuple(changed), tuple(missing), tuple(sorted(present - sums.keys())))

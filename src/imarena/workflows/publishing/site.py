@@ -58,10 +58,6 @@ class SiteReport:
     open_campaigns: tuple[str, ...] = ()
     """Names of campaigns whose raters can see their results on the site."""
 
-    def to_json(self) -> dict[str, object]:
-        """For ``--json``."""
-        return dict(self.__dict__)
-
 
 def write_site(
     workspace: Workspace, directory: Path, settings: SiteSettings, *, progress: Progress | None = None

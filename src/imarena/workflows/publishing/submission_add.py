@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from imarena.core import InvalidImage, Progress, StoreError, UserError, counted, first_line, sha256_hex
+from imarena.core import InvalidImage, Progress, StoreError, UserError, counted, file_sha256, first_line, sha256_hex
 from imarena.core.records import ImageRef, Item, Mode, Origin, Output, Status
 from imarena.images import describe_image
 from imarena.storage import Workspace, withdrawn_images
 from imarena.workflows.editing import ExpectedOutput
 from imarena.workflows.exchange import WorkspaceIntake
-from imarena.workflows.publishing.checksums import file_digest
 from imarena.workflows.publishing.editor_names import check_editor_name, lookalike_key
 from imarena.workflows.publishing.pack_manifest import PackedFile, PackManifest
 from imarena.workflows.publishing.pack_reader import LIMITS, PackLimits, SubmissionPack, open_pack, refuse_pack
@@ -40,10 +39,6 @@ class AddReport:
     wrong_size: int
     dry_run: bool
 
-    def to_json(self) -> dict[str, object]:
-        """For ``--json``."""
-        return dict(self.__dict__)
-
 
 def add_submission(
     workspace: Workspace,
@@ -62,7 +57,7 @@ def add_submission(
         expected = {_slot_of(output): output for output in all_expected(workspace.store.records(Item))}
         _check_slots(pack, manifest, expected)
         images = _check_images(pack, manifest, withdrawn_images(workspace), progress)
-        outputs = _outputs(manifest, editor, expected, images, file_digest(path))
+        outputs = _outputs(manifest, editor, expected, images, file_sha256(path))
         stored = _check_editor(workspace, editor, outputs)
         fresh = [output for output in outputs if output.output_id not in stored]
         if fresh and not dry_run:

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from imarena.core import VERSION, Progress, UserError, counted, sha256_hex
+from imarena.core import VERSION, Progress, UserError, counted, file_sha256, sha256_hex
 from imarena.core.records import Mode, now
 from imarena.images import SUFFIXES, read_image_file
-from imarena.workflows.publishing.checksums import file_digest
 from imarena.workflows.publishing.editor_names import check_editor_name
 from imarena.workflows.publishing.pack_manifest import MANIFEST, PackedFile, PackManifest
 from imarena.workflows.publishing.record_redaction import original_content_id
@@ -33,10 +32,6 @@ class PackReport:
     missing: int
     cut_off: int
     """Outputs of later turns that were left out because the turn before has none."""
-
-    def to_json(self) -> dict[str, object]:
-        """For ``--json``."""
-        return dict(self.__dict__)
 
 
 def make_submission(
@@ -80,7 +75,7 @@ def make_submission(
         part.unlink(missing_ok=True)
     size = target.stat().st_size
     return PackReport(
-        str(target), file_digest(target), editor, len(files), size, manifest.missing, len(check.files) - len(files)
+        str(target), file_sha256(target), editor, len(files), size, manifest.missing, len(check.files) - len(files)
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from imarena.core.notices import Notice, sentence
@@ -33,10 +33,6 @@ class CampaignForecast:
     repeats: int
     """About how many tasks are shown again, if as few raters as possible answer all units."""
     reasons: tuple[LeftOut, ...]
-
-    def to_json(self) -> dict[str, object]:
-        """For ``--json``."""
-        return asdict(self)
 
 
 def forecast_campaign(workspace: Workspace, plan: CampaignPlan) -> CampaignForecast:

@@ -32,10 +32,6 @@ class ExclusionChange:
     votes: int
     """The rater's votes that do not count any more, or count again."""
 
-    def to_json(self) -> dict[str, object]:
-        """For ``--json``."""
-        return {**self.__dict__}
-
 
 def exclude_rater(workspace: Workspace, rater: str, *, since: datetime | None, reason: str, by: str) -> ExclusionChange:
     """Exclude a rater's votes: all, or those from `since` on."""

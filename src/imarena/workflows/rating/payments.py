@@ -1,7 +1,7 @@
 """Whom to pay for what: each rater's tasks, checks, time and completion code in a campaign."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from imarena.core.records import Campaign
 from imarena.reports.tables import csv_rows
@@ -38,10 +38,6 @@ class Payment:
     """How the participation ended; None while there is more to do."""
     completion_code: str | None
     excluded: bool
-
-    def to_json(self) -> dict[str, object]:
-        """For ``--json`` and for the wire."""
-        return asdict(self)
 
 
 def payment_list(workspace: Workspace, campaign: Campaign) -> list[Payment]:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -60,10 +59,6 @@ class WorkspaceStatus:
     """Pictures that were read for words that address a judge (`read`), and those that hold some (`flagged`)."""
     unfinished: list[str]
     """Judging runs that ended before their work was done, and how much of it was missing then."""
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return dict(self.__dict__)
 
 
 def workspace_status(workspace: Workspace) -> WorkspaceStatus:

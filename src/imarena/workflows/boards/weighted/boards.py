@@ -32,7 +32,6 @@ def rerank(
     weigh_routing: bool = False,
     options: Options | None = None,
     paper_compat: bool = False,
-    keep: bool = True,
     left_out: list[str] | None = None,
 ) -> list[tuple[str, Ranking]]:
     """One board for each setting (and family), stored as they are made. `reward`: another judge on its own.
@@ -60,8 +59,7 @@ def rerank(
             (f"reward: {reward}", board)
             for board in arena_boards(workspace, read_arena(workspace, reward), "judge", chosen)
         ]
-    if keep:
-        workspace.store.add(board for _, board in made)
+    workspace.store.add(board for _, board in made)
     return made
 
 

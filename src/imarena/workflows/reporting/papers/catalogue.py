@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import yaml
 
@@ -120,12 +119,3 @@ def _of_edival(entry: PaperEntry, edival: Block) -> Block:
     )
     charts = (chart for chart in edival.charts if any(chart.name.startswith(text) for text in entry.charts))
     return Block(tuple(tables), tuple(charts))
-
-
-def catalogue_rows() -> list[dict[str, Any]]:
-    """The catalogue as data, for documentation."""
-    return [
-        {"paper": one.paper, "name": one.name, "place": one.place, "title": one.title, "needs": one.needs,
-         "command": one.command}
-        for one in paper_entries()
-    ]  # fmt: skip

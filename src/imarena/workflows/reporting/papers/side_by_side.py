@@ -65,7 +65,7 @@ def _places(ratings: Ratings, models: Sequence[str]) -> dict[str, int]:
     return {model: 1 + sum(ratings[other] > ratings[model] for other in known) for model in known}
 
 
-def _side_by_side(boards: list[tuple[str, Board]], digits: str = ".0f") -> Table:
+def _side_by_side(boards: list[tuple[str, Board]]) -> Table:
     """Rating and rank of every editor by board, the best of the first board first."""
     known = [(name, {one.model: one for one in board.ranking.models}) for name, board in boards if board.ranking.models]
     models = list(dict.fromkeys(model for _, of in known for model in of))
@@ -82,7 +82,7 @@ def _side_by_side(boards: list[tuple[str, Board]], digits: str = ".0f") -> Table
     )
     head = [Column("model")]
     for name, _ in known:
-        head += [Column(f"{name}: Elo", digits, "–"), Column("rank", absent="–", key=f"{name} rank")]
+        head += [Column(f"{name}: Elo", ".0f", "–"), Column("rank", absent="–", key=f"{name} rank")]
     return Table(tuple(head), rows if known else ())
 
 
