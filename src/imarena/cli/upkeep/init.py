@@ -7,6 +7,11 @@ import typer
 
 from imarena.cli.console import emit, session
 
+NEXT = """Next:
+  {call} import --list            formats of benchmarks and results that can be imported
+  {call} edit --studio -e NAME    run an editor on the bundled benchmark
+  {call} curate describe PHOTOS   collect a benchmark from a folder of photographs"""
+
 
 def command(
     context: typer.Context,
@@ -28,5 +33,5 @@ def command(
             "database": workspace.database,
             "made": not existed,
         }
-    what = "There is a workspace in" if existed else "Made a workspace in"
-    emit(context, document, f"{what} {document['workspace']}.\nNext: imarena -w {root} import --list")
+    what = "There is a workspace in" if existed else "Created a workspace in"
+    emit(context, document, f"{what} {document['workspace']}.\n{NEXT.format(call=f'imarena -w {root}')}")
