@@ -6,15 +6,13 @@ these must occur there, so that a table which no longer fits its page fails.
 
 import asyncio
 import json
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, field, replace
 from inspect import CO_COROUTINE
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +28,7 @@ SERVED = "http://localhost:8000/v1"
 
 def blocks_of(page: str, test: str) -> list[Block]:
     """The blocks of a guide that are marked as run by this file of tests."""
-    found = run_by(f"docs/guide/{page}", Path(test).relative_to(ROOT).as_posix())
+    found = run_by(page if "/" in page else f"docs/guide/{page}", Path(test).relative_to(ROOT).as_posix())
     assert found, f"{page} has no block that {test} runs"
     return found
 
@@ -80,28 +78,19 @@ class Stage:
         return self.ended
 
     def _call(self, words: list[str], where: str) -> None:
-        if words[0] == "cd":
-            self.folder /= words[1]
-        elif words[:2] == ["pip", "install"]:
-            check_extras(words[2:], where)
-        elif words[0] == "imarena":
-            done = Imarena(self.folder)(*words[1:], code=None, env=dict(self.env))
+        given = dict(word.split("=", 1) for word in takewhile(_ASSIGNED.match, words))
+        program, *arguments = words[len(given) :]
+        if program == "cd":
+            self.folder /= arguments[0]
+        elif program == "pip":
+            check_extras(arguments, where)
+        elif program == "imarena":
+            done = Imarena(self.folder)(*arguments, code=None, env={**self.env, **given})
             allowed = (0, 3) if any(word in words for word in self.partly) else (0,)
             assert done.code in allowed, f"{where}: {' '.join(words)}\n{done.out[-1500:]}\n{done.err[-1500:]}"
             self.ended.append(done)
         else:
-            self._program(words, where)
-
-    def _program(self, words: list[str], where: str) -> None:
-        """A script of the repository, with variables of the environment before it."""
-        given = dict(word.split("=", 1) for word in words if re.match(r"[A-Z]+=", word))
-        program = words[len(given) :]
-        assert program[0] == "python", f"{where}: not a program that this test knows: {' '.join(words)}"
-        env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **self.env, **given}
-        done = subprocess.run(
-            [sys.executable, *program[1:]], cwd=self.folder, env=env, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{where}: {' '.join(words)}\n{done.stderr[-2000:]}"
+            raise ValueError(f"{where}: not a program that this test knows: {' '.join(words)}")
 
     def _python(self, block: Block) -> None:
         """Run it here, in the stage's folder; `await` may stand outside of functions."""
@@ -113,6 +102,7 @@ class Stage:
                 exec(code, self.names)  # noqa: S102
 
 
+_ASSIGNED = re.compile(r"[A-Z_]+=")
 _AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
@@ -124,9 +114,10 @@ def add_endpoint(root: Path, url: str) -> None:
 
 
 def check_extras(words: Sequence[str], where: str) -> None:
-    """What `pip install` is given is imarena with extras that it has."""
+    """`pip install` of imarena with extras that it has."""
     offered = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    for word in words:
+    assert words[0] == "install", where
+    for word in words[1:]:
         named = re.fullmatch(r"imarena\[([a-z0-9,]+)\]", word)
         assert named, f"{where}: pip install {word}"
         assert set(named[1].split(",")) <= offered.keys(), f"{where}: no such extra: {word}"

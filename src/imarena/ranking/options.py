@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from imarena.core import UserError
+from imarena.core import ExecutorKind, UserError
 from imarena.stats import ScoreRange
 
 METHODS = ("bt", "davidson", "elo", "active-elo", "mixture", "corrected")
@@ -83,6 +83,8 @@ class Options:
     """Also find the fewest votes, items and raters that decide the first place, the top this many, and neighbours."""
     matrices: bool = True
     """Keep the pairwise tables in `details` (boards of up to 100 models)."""
+    executor: ExecutorKind = "auto"
+    """Where the rounds of `elo` and `active-elo` are played. It changes no figure."""
     elo: EloOptions = EloOptions()
     active: ActiveEloOptions = ActiveEloOptions()
     mixture: MixtureOptions = MixtureOptions()

@@ -1,4 +1,4 @@
-"""The report's tables fit a page of 1280 pixels, in light and in dark."""
+"""The report's tables fit a page of 1280 pixels, in light and in dark; its images are all printed."""
 
 from pathlib import Path
 
@@ -38,18 +38,37 @@ def fill(root: Path) -> None:
                     workspace.store.add([told] if ok else [])
 
 
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a report in a folder."""
+    folder = tmp_path_factory.mktemp("report")
+    fill(folder / "w")
+    (folder / "w" / "imarena.toml").write_text('name = "w"\n[board.success]\nrobot = 500\n')
+    Imarena(folder)("-w", "w", "report", "out", "--by", "task")
+    return folder / "out" / "index.html"
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_table_of_the_report_is_wider_than_the_page(browser: Browser, tmp_path: Path, theme: str) -> None:
-    fill(tmp_path / "w")
-    (tmp_path / "w" / "imarena.toml").write_text('name = "w"\n[board.success]\nrobot = 500\n')
-    Imarena(tmp_path)("-w", "w", "report", "out", "--by", "task")
+def test_no_table_of_the_report_is_wider_than_the_page(browser: Browser, report: Path, theme: str) -> None:
     page = browser.new_page(
         viewport={"width": 1280, "height": 900}, color_scheme="dark" if theme == "dark" else "light"
     )
-    page.goto((tmp_path / "out" / "index.html").as_uri())
+    page.goto(report.as_uri())
     widths = page.evaluate(
         "[...document.querySelectorAll('.scroll')].map(box => [box.scrollWidth, box.clientWidth, box.innerText])"
     )
     page.close()
     assert any("pass@3" in text for _, _, text in widths)
     assert [text for wide, room, text in widths if wide > room] == []
+
+
+def test_every_image_of_the_report_is_printed(browser: Browser, report: Path) -> None:
+    """On the screen an image is loaded when it comes into sight; on paper all are in sight."""
+    page = browser.new_page(viewport={"width": 1280, "height": 300})
+    page.goto(report.as_uri())
+    shown = "[...document.images].map(image => image.complete && image.naturalWidth > 0)"
+    before = page.evaluate(shown)
+    assert not all(before)
+    page.pdf()
+    assert page.evaluate(shown) == [True] * len(before)
+    page.close()

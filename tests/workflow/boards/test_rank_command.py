@@ -108,6 +108,16 @@ def test_forms_exclude_each_other(battles: Path) -> None:
         run("--from", str(battles), "--csv", "--latex", "--interval", "none")
 
 
+def test_only_rounds_that_play_every_battle_go_elsewhere(battles: Path) -> None:
+    with pytest.raises(UserError, match="--executor ray is for elo and active-elo; bt computes its rounds here"):
+        run("--from", str(battles), "--executor", "ray")
+    with pytest.raises(UserError, match="There is no executor called 'rays'"):
+        run("--from", str(battles), "--method", "elo", "--executor", "rays")
+    words = ("--from", str(battles), "--method", "elo", "--rounds", "40", "--csv")
+    here, threads = (run(*words, *more).stdout for more in ((), ("--executor", "threads")))
+    assert here == threads != ""
+
+
 def test_the_conclusion_comes_before_the_warnings_and_equal_ones_are_grouped(tmp_path: Path) -> None:
     rows = [f"a,b,left,i{item},t{task}" for task in range(8) for item in range(3 + task)]
     rows += [f"b,a,left,i{item},t7" for item in range(2)]

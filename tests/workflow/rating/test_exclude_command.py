@@ -119,3 +119,10 @@ def test_what_is_refused(imarena: Imarena, arena: Path) -> None:
     assert "is not a date" in imarena(*exclude, "ann", "--reason", "r", "--from", "soon", code=2).err
     assert "future" in imarena(*exclude, "ann", "--reason", "r", "--from", "2999-01-01", code=2).err
     assert "0 votes of Ann" not in imarena(*exclude, "ann", "--reason", "r", "--from", "2020-01-01").out
+
+
+def test_a_rater_is_excluded_before_anybody_has_voted(imarena: Imarena, workspace: Workspace) -> None:
+    fill(workspace, items=1, editors=("x", "y"))
+    workspace.store.add([Rater(rater_id="ann")])
+    imarena("-w", workspace.root, "campaign", "exclude", "ann", "--reason", "a test")
+    imarena("-w", workspace.root, "campaign", "include", "ann", "--reason", "a mistake")

@@ -81,6 +81,13 @@ FailIf = Annotated[
         "--fail-if", help="A gate: 'MODEL below OTHER'; repeatable. Exit code 4 if one fails, 3 if data are missing."
     ),
 ]
+RoundsExecutor = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        help="Where the rounds of elo and active-elo are computed: auto, threads, processes or ray.",
+    ),
+]
 Plot = Annotated[Path | None, typer.Option(help="Save plots of ratings and wins into this folder.")]
 
 
@@ -123,8 +130,10 @@ def command(
     success: Success = None,
     all_votes: AllVotes = False,
     fragility: Fragility = None,
+    executor: RoundsExecutor = "auto",
 ) -> None:
     """Print a leaderboard: ratings and ranks with intervals, win counts, coverage."""
+    from imarena.engine import read_executor
     from imarena.ranking import Options, check_below_rules, with_settings
     from imarena.ranking import from_tables as work
 
@@ -132,6 +141,11 @@ def command(
     check_gate_options(junit, gated=bool(fail_if))
     if fail_if and (interval == "none" or rounds == 0):
         raise UserError("--fail-if needs intervals.", hint="Leave out --interval none and --rounds 0.")
+    if executor in ("processes", "ray") and method not in ("elo", "active-elo"):
+        raise UserError(
+            f"--executor {executor} is for elo and active-elo; {method} computes its rounds here, in seconds.",
+            hint="Leave out --executor.",
+        )
     if source is None and all_votes:
         raise UserError("--all-votes needs a table.", hint="imarena rank --from votes.csv --all-votes")
     if source is not None:
@@ -155,6 +169,7 @@ def command(
         dimension_weight="balanced" if balanced else "count",
         anchors=work.load_outside_board(anchors)[0] if anchors else {},
         fragility=fragility,
+        executor=read_executor(executor),
     )
     options = with_settings(options, settings, reliability)
     reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}

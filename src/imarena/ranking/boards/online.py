@@ -1,14 +1,16 @@
 """Boards updated battle by battle: online Elo and CV-Arena's reliability-weighted Elo."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from imarena.core import UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
-from imarena.ranking.active_elo import active_elo_ratings, update_terms
-from imarena.ranking.battles import Battles, FloatArray
+from imarena.ranking.active_elo import UpdateTerms, active_elo_ratings, update_terms
+from imarena.ranking.battles import Battles, CodeArray, FloatArray
 from imarena.ranking.boards.board import Result
 from imarena.ranking.elo import EMPTY, EloState, TimesArray, elo_ratings
 from imarena.ranking.options import Q_JUDGE, ActiveEloOptions, Options
@@ -16,8 +18,59 @@ from imarena.ranking.pairs import centre_draws
 from imarena.ranking.resample import cluster_notices, default_cluster
 from imarena.stats import ScoreRange
 
-BATCH_BATTLES = 20_000_000
-Play = Callable[[TimesArray | None], FloatArray]
+BATCH_BATTLES = 10_000_000
+"""Battles times rounds that are played in one go."""
+MANY_BATTLES = 100_000_000
+"""Battles times rounds from which `auto` uses all cores: two seconds on one."""
+
+
+@dataclass(frozen=True)
+class RoundRange:
+    """Some of the bootstrap's rounds: how many, and the state of the random numbers where they begin."""
+
+    state: Any
+    number: int
+
+
+@dataclass(frozen=True)
+class OnlinePlay:
+    """All that playing the battles needs, here or in a worker. `unit` (n,) is the cluster of each battle."""
+
+    battles: Battles
+    options: Options
+    start: FloatArray
+    terms: UpdateTerms | None
+    """None: plain Elo."""
+    unit: CodeArray | None = None
+    n_units: int = 0
+
+    def ratings(self, times: TimesArray | None = None) -> FloatArray:
+        """(1, m) after all battles; (R, m) with `times` (R, n)."""
+        if self.terms is None:
+            return elo_ratings(self.battles, self.options, self.start, times)
+        return active_elo_ratings(self.battles, self.terms, self.start, times)
+
+    def resampled(self, rng: np.random.Generator, rounds: int) -> FloatArray:
+        """(R, m) the next rounds: each battle is played as often as its unit is drawn."""
+        times: TimesArray = np.empty((rounds, self.n_units), np.uint16)
+        for drawn in times:
+            drawn[:] = np.bincount(rng.integers(0, self.n_units, self.n_units), minlength=self.n_units)
+        return self.ratings(times if self.unit is None else np.ascontiguousarray(times[:, self.unit]))
+
+    def __call__(self, some: RoundRange) -> FloatArray:
+        """The same for rounds in the middle of the bootstrap."""
+        rng = np.random.default_rng()
+        rng.bit_generator.state = some.state
+        return self.resampled(rng, some.number)
+
+    def ranges(self, size: int) -> Iterator[RoundRange]:
+        """All rounds, so many at a time. What is drawn for rounds before is drawn here too, and only counted."""
+        rng = np.random.default_rng(self.options.seed)
+        for begin in range(0, self.options.rounds, size):
+            number = min(size, self.options.rounds - begin)
+            yield RoundRange(rng.bit_generator.state, number)
+            for _ in range(number if begin + number < self.options.rounds else 0):
+                rng.integers(0, self.n_units, self.n_units)
 
 
 def online_board(battles: Battles, options: Options, state: EloState = EMPTY) -> Result:
@@ -40,26 +93,20 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
         "centre": options.centre, "interval": interval, "level": options.level, "seed": options.seed,
         "resumed_after": state.battles,
     }  # fmt: skip
-    play: Play
+    terms = None
     if options.method == "elo":
         settings.update(base=options.base, scale=options.scale, k=options.elo.k, order=options.elo.order)
-
-        def play(times: TimesArray | None) -> FloatArray:
-            return elo_ratings(battles, options, start, times)
     else:
         terms = update_terms(battles, options)
         settings |= _active_settings(options.active, terms.score_range)
-
-        def play(times: TimesArray | None) -> FloatArray:
-            return active_elo_ratings(battles, terms, start, times)
-
-    ratings = play(None)[0]
+    play = OnlinePlay(battles, options, start, terms)
+    ratings = play.ratings()[0]
     draws = None
     notices = [Notice(code="order_matters")]
     if interval == "bootstrap":
         cluster = options.cluster or default_cluster(battles)
         settings.update(cluster=cluster, rounds=options.rounds)
-        drawn, units = _rounds(battles, options, cluster, play)
+        drawn, units = _rounds(play, cluster)
         # A round plays some battles several times and leaves others out. A second win over the same opponent moves a
         # rating less than the first, so that rounds lie nearer to the start than the rating, and all of them may lie on
         # one side of it. What a round tells is how far it lies from the middle of the rounds.
@@ -81,20 +128,25 @@ def _active_settings(active: ActiveEloOptions, score_range: ScoreRange) -> JsonD
     return settings
 
 
-def _rounds(battles: Battles, options: Options, cluster: str, play: Play) -> tuple[FloatArray, int]:
+def _rounds(play: OnlinePlay, cluster: str) -> tuple[FloatArray, int]:
     """Ratings (R, m) of every round, and how many units there are to draw."""
+    battles, options, n = play.battles, play.options, len(play.battles)
     codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
     if cluster != "battle" and codes is None:
         raise UserError(f"Resampling by {cluster} needs the column '{cluster}'.", hint="Or use --cluster battle.")
-    n = len(battles)
-    unit = np.arange(n) if codes is None else codes.units()
-    n_units = int(unit.max()) + 1
-    rng = np.random.default_rng(options.seed)
+    played = replace(
+        battles, item=None, rater=None, dimension=None, judged=None, score_left=None, score_right=None
+    )  # what a worker needs
+    n_units = n if codes is None else codes.n_units
+    play = replace(
+        play, battles=played, unit=None if codes is None else codes.units().astype(np.int32), n_units=n_units
+    )
     size = max(1, min(options.rounds, BATCH_BATTLES // n))
-    parts = []
-    for begin in range(0, options.rounds, size):
-        rounds = min(size, options.rounds - begin)
-        times = np.stack([np.bincount(rng.integers(0, n_units, n_units), minlength=n_units) for _ in range(rounds)])
-        drawn: TimesArray = times.astype(np.uint16)
-        parts.append(play(drawn if codes is None else np.ascontiguousarray(drawn[:, unit])))
-    return np.concatenate(parts), n_units
+    count = -(-options.rounds // size)
+    if options.executor == "auto" and (count == 1 or n * options.rounds < MANY_BATTLES):
+        rng = np.random.default_rng(options.seed)
+        sizes = (min(size, options.rounds - begin) for begin in range(0, options.rounds, size))
+        return np.concatenate([play.resampled(rng, number) for number in sizes]), n_units
+    from imarena.engine import map_on_executor
+
+    return np.concatenate(map_on_executor(options.executor, play, play.ranges(size), count)), n_units

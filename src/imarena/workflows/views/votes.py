@@ -140,7 +140,7 @@ def _reasons(
     reason = np.zeros(len(all_votes), np.int8)
     if excluded:
         since = np.array([excluded.get(name, "~") for name in all_votes.rater.names] or ["~"])
-        reason[np.array(created_at) >= since[all_votes.rater.of]] = REASONS.index(Reason.RATER_EXCLUDED)
+        reason[np.array(created_at, np.str_) >= since[all_votes.rater.of]] = REASONS.index(Reason.RATER_EXCLUDED)
     for purpose, why in PURPOSES.items():
         if purpose in all_votes.purpose.names:
             reason[all_votes.purpose.of == all_votes.purpose.names.index(purpose)] = REASONS.index(why)

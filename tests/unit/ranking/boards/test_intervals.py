@@ -90,7 +90,7 @@ def check(board: Ranking, slack: float, groups: dict[str, int]) -> None:
 @given(table=boards(), cluster=st.sampled_from([None, "battle"]), seed=st.integers(0, 3))
 def test_no_interval_has_zero_width(method: str, table: dict[str, list[Any]], cluster: str | None, seed: int) -> None:
     # Percentiles of rounds need not hold the rating: with so few battles only roughly.
-    check(rank(table, method=method, rounds=60, seed=seed, cluster=cluster), 400.0, groups_of(table))
+    check(rank(table, method=method, rounds=39, seed=seed, cluster=cluster), 400.0, groups_of(table))
 
 
 @pytest.mark.parametrize("method", ["bt", "davidson", "mixture"])
@@ -101,7 +101,7 @@ def test_nor_with_anchors_a_position_term_or_the_sandwich(
 ) -> None:
     anchors = {model: 1000.0 + 50 * place for place, model in enumerate(sorted(set(table["left"]))[:anchored])}
     options = Options(
-        method=method, anchors=anchors, position=True, interval=interval, rounds=60, cluster="battle",
+        method=method, anchors=anchors, position=True, interval=interval, rounds=39, cluster="battle",
         mixture=MixtureOptions(reliability="source"),
     )  # fmt: skip
     board = rank(table, options=options)
@@ -128,7 +128,7 @@ def of_one_item(winners: list[int], items: list[int]) -> Battles:
 def test_nor_has_a_board_with_a_calibrated_judge(rows: list[tuple[int, int]]) -> None:
     items = np.unique([item for _, item in rows], return_inverse=True)[1].tolist()
     battles = of_one_item([winner for winner, _ in rows], items)
-    options = Options(method="mixture", rounds=60)
+    options = Options(method="mixture", rounds=39)
     board = assemble(battles, calibrated_board(battles, lambda gap: np.full(gap.shape, 0.6), options), options, None)
     check(board, 400.0, {})
 
@@ -136,7 +136,7 @@ def test_nor_has_a_board_with_a_calibrated_judge(rows: list[tuple[int, int]]) ->
 def test_one_item_is_the_reason_on_a_board_with_a_calibrated_judge() -> None:
     """Each family of one item: every round draws the same item."""
     battles = of_one_item([0, 2, 1, 2, 0, 1, 0, 0, 2], [0] * 9)
-    options = Options(method="mixture", rounds=60)
+    options = Options(method="mixture", rounds=39)
     board = assemble(battles, calibrated_board(battles, lambda gap: np.full(gap.shape, 0.6), options), options, None)
     assert [(s.low, s.high, s.rank_low, s.rank_high, s.note) for s in board.models] == [(None,) * 4 + ("one item",)] * 3
     assert [notice.code for notice in board.notices] == ["no_interval"]

@@ -27,7 +27,7 @@ def test_coverage_over_battles(interval: str) -> None:
         held(
             simulate(truth, 1000, seed),
             truth,
-            Options(seed=seed, rounds=500 if interval == "bootstrap" else 0, interval=interval, matrices=False),
+            Options(seed=seed, rounds=200 if interval == "bootstrap" else 0, interval=interval, matrices=False),
         )
         for seed in range(SIMULATIONS)
     )
