@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.clients import json_object, stage_prompt
+from imarena.clients import field_text, json_object, stage_prompt
 from imarena.core import Chat, ChatAnswer, ChatPrompt, InvalidImage, SceneObject, error_message
 from imarena.core.records import JsonDict, Status, Usage
 from imarena.images import pixels as decode_image
@@ -74,9 +74,9 @@ class ChatDecomposer:
         fields = json_object(screen.text) if screen.status is Status.OK else None
         if fields is None or not isinstance(fields.get("usable"), bool):
             return _failure(screen, "the reply does not say whether the image can be used", screen)
-        facts: JsonDict = {name: _short(fields.get(name), LONGEST_NAME) for name in ("scene", "kind", "lighting")}
+        facts: JsonDict = {name: field_text(fields.get(name), LONGEST_NAME) for name in ("scene", "kind", "lighting")}
         if not fields["usable"]:
-            reason = _short(fields.get("reason"), LONGEST_REASON) or "no reason given"
+            reason = field_text(fields.get("reason"), LONGEST_REASON) or "no reason given"
             return Decomposition("unsuitable", reason=reason, facts=facts, usage=screen.usage, raw=(screen.text,))
         listing = await self._ask("list_objects", image, _LIST_SCHEMA)
         listed = json_object(listing.text) if listing.status is Status.OK else None
@@ -126,7 +126,7 @@ def checked_objects(entries: list[Any]) -> tuple[list[SceneObject], list[Dropped
     for entry in entries[:MOST_OBJECTS]:
         noun = _name(entry.get("object")) if isinstance(entry, dict) else ""
         if not noun:
-            dropped.append(DroppedObject(_short(str(entry), LONGEST_NAME), "not the name of an object"))
+            dropped.append(DroppedObject(field_text(str(entry), LONGEST_NAME), "not the name of an object"))
             continue
         if PEOPLE & set(noun.split()):
             dropped.append(DroppedObject(noun, "a person"))
@@ -138,7 +138,7 @@ def checked_objects(entries: list[Any]) -> tuple[list[SceneObject], list[Dropped
         if name in objects:
             dropped.append(DroppedObject(name, "listed twice"))
             continue
-        text = _short(entry.get("text"), LONGEST_TEXT).replace("'", "")
+        text = field_text(entry.get("text"), LONGEST_TEXT).replace("'", "")
         objects[name] = SceneObject(
             name=name, object=noun, color=color, material=material, text=text or None, count=count if known else 1,
             foreground=entry.get("foreground") is True,
@@ -156,13 +156,9 @@ def _failure(answer: ChatAnswer, why: str, *asked: ChatAnswer) -> Decomposition:
     )  # fmt: skip
 
 
-def _short(value: Any, longest: int) -> str:
-    return " ".join(value.split())[:longest] if isinstance(value, str) else ""
-
-
 def _name(value: Any) -> str:
     """A name in lower case; empty where it is none, such as `null`, a sentence or markup."""
-    name = _short(value, LONGEST_NAME + 1).lower()
+    name = field_text(value, LONGEST_NAME + 1).lower()
     unnamed = name in ("null", "none", "unknown", "n/a", "")
     return "" if unnamed or len(name) > LONGEST_NAME or not _WORD.fullmatch(name) or len(name.split()) > 4 else name
 

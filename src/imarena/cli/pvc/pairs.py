@@ -64,11 +64,12 @@ def make(
     Global tasks (style, tone, background, camera, enhancement) have no region: use --from judgments for them. Ties are
     written to a file of their own. Items that give no pair are counted by reason.
     """
-    from imarena.workflows.preferences import PairOptions, RegionOptions, agreement_filter, write_pairs
+    from imarena.preferences import AgreementFilter
+    from imarena.workflows.preferences import PairOptions, RegionOptions, write_pairs
 
     options = PairOptions(
         origin, dimension, judge, rules, RegionOptions(regions, detector, segmenter, grounding),
-        agreement_filter(min_votes, min_share, both_orders=not one_order),
+        AgreementFilter(min_votes=min_votes, min_share=min_share, both_orders=not one_order),
         tuple(dataset or ()), tuple(task or ()), tuple(editor or ()), seed,
     )  # fmt: skip
     with session_workspace(context) as workspace, progress_bars("pairs") as progress:

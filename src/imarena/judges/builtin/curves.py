@@ -33,8 +33,3 @@ def mean(values: Iterable[float]) -> float:
     """The plain mean; 1 where there is nothing to average (nothing asked, nothing broken)."""
     listed = list(values)
     return math.fsum(listed) / len(listed) if listed else 1.0
-
-
-def product(values: Iterable[float]) -> float:
-    """All must hold."""
-    return math.prod(values)

@@ -1,9 +1,10 @@
 """From facts and checks to CV-Judge's four dimensions."""
 
+import math
 from dataclasses import dataclass
 
 from imarena.judges.builtin.checks import RuleInput, RuleResult
-from imarena.judges.builtin.curves import apply_floor, logistic_fall, mean, plateau, product, ramp
+from imarena.judges.builtin.curves import apply_floor, logistic_fall, mean, plateau, ramp
 from imarena.judges.builtin.facts import Facts
 from imarena.judges.builtin.global_edits import global_preservation
 from imarena.judges.cv_score import SCALE
@@ -30,7 +31,7 @@ def preservation(facts: Facts) -> float:
     light = plateau(abs(facts.lightness_shift), 0.0, 1.5, 1.0, 25.0)
     tint = plateau(facts.tint_shift, 0.0, 1.5, 1.0, 25.0)
     shape = plateau(facts.aspect_change, 0.0, 0.03, 1.0, 0.4)
-    return product((same_shapes(facts), light, tint, shape))
+    return math.prod((same_shapes(facts), light, tint, shape))
 
 
 def compactness(facts: Facts) -> float:
@@ -45,7 +46,7 @@ def cleanliness(facts: Facts) -> float:
     so that none takes more than most of it away.
     """
     a = facts.artefacts
-    return product(
+    return math.prod(
         (
             # A lower resolution, blur or grain everywhere, seen at the source's own size. Coding an image anew costs
             # some detail too, which people hardly see.
@@ -80,7 +81,7 @@ def global_dimensions(reading: Reading, scene: RuleInput, checks: tuple[RuleResu
     same = global_preservation(reading.kinds, scene)
     done = mean(c.done for c in checks)
     a = scene.facts.artefacts
-    tidy = product(
+    tidy = math.prod(
         (apply_floor(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.55), plateau(a.noise, -99.0, 0.5, 1.0, 2.0))
     )
     return Dimensions(SCALE * same, SCALE * done * apply_floor(same, 0.2), SCALE * done * same, SCALE * tidy)

@@ -1,7 +1,9 @@
 """Score items without a source image: pixels alone allow only a rough score of a generated image."""
 
+import math
+
 from imarena.core.records import JsonDict
-from imarena.judges.builtin.curves import mean, plateau, product, ramp
+from imarena.judges.builtin.curves import mean, plateau, ramp
 from imarena.judges.builtin.dimensions import Dimensions
 from imarena.judges.cv_score import SCALE
 from imarena.language import colours_in, lexicon
@@ -27,7 +29,7 @@ def judge_generation(
     the prompt names neither, the dimensions that it would decide follow the quality seen and the confidence says so.
     """
     quality = measure_quality(output)
-    perceptual = product(
+    perceptual = math.prod(
         (
             ramp(quality.sharpness, 0.2, 2.0),
             plateau(quality.noise, 0.0, 2.0, 1.0, 3.0),

@@ -153,7 +153,7 @@ def run_steps(
             (loss / len(plan[step])).backward()
             step_loss += float(loss.detach()) / len(plan[step])
             tokens += batch.tokens
-        if not _is_finite(step_loss):
+        if not math.isfinite(step_loss):
             raise UserError(
                 f"The loss of step {step + 1} is not a number.", hint="Lower learning_rate, or set dtype to float32."
             )
@@ -182,10 +182,6 @@ def _plan(count: int, settings: TrainingSettings) -> list[list[list[int]]]:
         batches = batch_order(count, settings.batch_size, epoch, settings.seed)
         steps += [batches[at : at + settings.accumulate] for at in range(0, len(batches), settings.accumulate)]
     return steps
-
-
-def _is_finite(value: float) -> bool:
-    return math.isfinite(value)
 
 
 def _log(out: Path, values: dict[str, Any]) -> None:

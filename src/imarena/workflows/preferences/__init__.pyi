@@ -9,6 +9,5 @@ from .pair_making import PairOptions as PairOptions
 from .pair_making import export_pair_folder as export_pair_folder
 from .pair_making import write_pairs as write_pairs
 from .training_runs import ablation_from_files as ablation_from_files
-from .training_runs import agreement_filter as agreement_filter
 from .training_runs import merge_run as merge_run
 from .training_runs import train_from_files as train_from_files

@@ -8,7 +8,6 @@ import yaml
 
 from imarena.core import Progress, UserError
 from imarena.preferences import (
-    AgreementFilter,
     TrainingReport,
     TrainingSettings,
     merge_adapter,
@@ -16,11 +15,6 @@ from imarena.preferences import (
     train_judge,
 )
 from imarena.workflows.preferences.ablation import SIZES, AblationRow, run_ablation
-
-
-def agreement_filter(min_votes: int, min_share: float, *, both_orders: bool) -> AgreementFilter:
-    """When votes and judgments make a pair."""
-    return AgreementFilter(min_votes=min_votes, min_share=min_share, both_orders=both_orders)
 
 
 def settings_from(file: Path | None, changes: Mapping[str, str]) -> TrainingSettings:
