@@ -59,9 +59,10 @@ def report_lead(outputs: StatusCounts, judgments: StatusCounts, totals: Mapping[
     made = totals["output"]
     of = f" of {asked:,} asked for" if asked > made else ""
     judged = sum(row.get("ok", 0) for row in judgments.values())
+    people = [counted(totals[kind], kind) for kind in ("vote", "rating") if totals[kind]] or ["0 votes"]
     return (
         f"{counted(totals['item'], 'item')}, {counted(len(outputs), 'editor')}, "
-        f"{counted(made, 'output')}{of}, {counted(judged, 'judgment')}, {counted(totals['vote'], 'vote')}."
+        f"{counted(made, 'output')}{of}, {counted(judged, 'judgment')}, {', '.join(people)}."
     )
 
 

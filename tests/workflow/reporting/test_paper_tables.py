@@ -173,7 +173,7 @@ def test_genarena_boards_and_another_leaderboard(text: str) -> None:
 def test_genarena_confusion_and_score_differences(arena: Path, text: str) -> None:
     """The judge calls 12 pairs a tie that people decide (48 comparisons), and never a pair that people call one."""
     tables = paper_tables(text, "001")
-    (rows,) = [rows for title, rows in tables.items() if title.endswith("and genarena/tiny said on the same battles")]
+    (rows,) = [rows for title, rows in tables.items() if title.endswith("of genarena/tiny on the same battles")]
     ties = rows[0].index("judge: tie")
     cells = {row[0]: [int(cell) for cell in row[1:]] for row in rows[1:]}
     assert cells["left"][ties - 1] + cells["right"][ties - 1] == 48

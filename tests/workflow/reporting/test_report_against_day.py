@@ -7,13 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from imarena.core import UserError
 from imarena.core.records import Item, Judgment, Origin, Output, Turn
 from imarena.storage import Workspace, init_workspace
-from tests.command import Imarena
+from imarena.workflows.boards import BoardQuery, Boards
+from imarena.workflows.reporting.changes import changes_section
+from imarena.workflows.views import View
+from tests.docs_blocks import blocks_of
+from tests.docs_services import Stage
 
-DAY = "2026-02-01"
-BEFORE = datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC)
-AFTER = datetime(2026, 2, 1, 0, 0, 0, tzinfo=UTC)
+DAY = "2026-11-01"
+BEFORE = datetime(2026, 10, 31, 23, 59, 59, tzinfo=UTC)
+AFTER = datetime(2026, 11, 1, 0, 0, 0, tzinfo=UTC)
 HALF = 200 * math.log10(3)
 """Three wins to one put one editor this far above the mean, and the other as far below."""
 
@@ -49,8 +54,9 @@ def verdict(item: Item, sides: list[Output], won: bool, when: datetime, version:
 
 
 def changes(root: Path) -> tuple[str, dict[str, list[str]]]:
-    """The section about changes, and its rows by editor."""
-    Imarena(root.parent)("-w", root, "report", "out", "--gallery", 0, "--against", DAY)
+    """The section about changes in the report that report.md asks for, here with its text beside it; its rows by editor."""
+    folder = {"-w arena": f"-w {root.name}", "later.html": "out --gallery 0"}
+    Stage(root.parent, folder).run(blocks_of("report.md", __file__))
     text = (root.parent / "out" / "report.md").read_text(encoding="utf-8")
     part = text[text.index(f"## What changed against before {DAY}") + 3 :].partition("\n## ")[0]
     rows = [line.strip("| ").split(" | ") for line in part.splitlines() if re.match(r"\| (new|old) \|", line)]
@@ -59,6 +65,16 @@ def changes(root: Path) -> tuple[str, dict[str, list[str]]]:
 
 def close_to(text: str, value: float) -> bool:
     return abs(float(text) - value) <= 0.51
+
+
+def test_a_day_before_the_first_verdict_is_an_error_that_names_that_day(tmp_path: Path) -> None:
+    with init_workspace(tmp_path / "w") as workspace:
+        add_battles(workspace, 0, 6, 2, BEFORE)
+        boards = Boards(View(workspace))
+        query = BoardQuery()
+        with pytest.raises(UserError, match="no vote or judgment from 2026-10-29 or earlier") as error:
+            changes_section(boards, boards.board(query), query, "2026-10-30")
+    assert "The first is from 2026-10-31." in str(error.value)
 
 
 @pytest.mark.slow

@@ -72,7 +72,7 @@ def absent_section(
         )
     if ungrouped:
         points.append(
-            f"Leaderboard by {' and by '.join(ungrouped)}: needs items with two or more values there that have "
-            "verdicts. Command: imarena import, with these columns."
+            f"Leaderboard by {', '.join(ungrouped)}: needs verdicts on items with two or more values in that column. "
+            "Command: imarena import, with a table that has the column."
         )
     return Section(TITLE, points=tuple(points)) if points else None
