@@ -33,9 +33,9 @@ STATUS_MEANINGS = {
     "unparsable": "the reply could not be read",
     "api_error": "the service or program failed",
     "timeout": "no answer in time",
-    "missing_output": "no image came",
-    "invalid_image": "what came is no whole image",
-    "not_tried": "a later turn whose turn before has no output",
+    "missing_output": "no image was returned",
+    "invalid_image": "the file is not a complete image",
+    "not_tried": "a later turn; the turn before it has no output",
 }
 
 
