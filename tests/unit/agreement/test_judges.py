@@ -182,7 +182,7 @@ def test_criteria_meet_criteria() -> None:
 
 def test_what_is_refused() -> None:
     flat = RatingColumns(["u0", "u1"], ["x", "x"], [1.0, 2.0])
-    with pytest.raises(UserError, match="no column 'model', so that"):
+    with pytest.raises(UserError, match="no column 'model', so the"):
         align(scores(), flat)
     with pytest.raises(UserError, match="No output has both a score in scores and a rating"):
         align(scores(), RatingColumns(["q"], ["x"], [1.0], {"model": ["A"]}))

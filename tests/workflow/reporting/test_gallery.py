@@ -66,7 +66,7 @@ def test_each_item_lists_the_errors_of_the_judge(arena: Workspace, tmp_path: Pat
     assert captions[:4] == [
         "source", "studio-exact, turn 1 of 3", "studio-exact, turn 2 of 3", "studio-exact, turn by turn",
     ]  # fmt: skip
-    assert "the wrong way round" in section.text[1]
+    assert "and 1 wrongly" in section.text[1]
 
 
 def test_without_a_known_truth_nothing_is_said_of_it(arena: Workspace, tmp_path: Path) -> None:
