@@ -112,10 +112,10 @@ def read_aligned_columns(
         verdicts = exclude_judges(verdicts, by_scores)
         by_scores = ()
     if not (len(ratings) and len(scores)) and not (len(votes) and len(verdicts)):
-        people = f"{counted(len(ratings), 'rating')} and {counted(len(votes), 'vote')} by people"
+        given = f"{counted(len(ratings), 'rating')} and {counted(len(votes), 'vote')} by people"
         judged = f"{counted(len(scores), 'score')} and {counted(len(verdicts), 'battle')} by judges"
         raise UserError(
-            f"No verdict of a judge can be compared with people: {people}; {judged}.",
+            f"No verdict of a judge can be compared with people: {given}; {judged}.",
             hint=_NEEDS if len(ratings) or len(votes) else f"{_NEEDS} {_PEOPLE}",
         )
     notices = (*(written.notices if written is not None else ()), *_earlier_scores(workspace, chosen))
