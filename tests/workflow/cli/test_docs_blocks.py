@@ -25,8 +25,6 @@ RUN = {
     for page, found in groupby((b for b in BLOCKS if b.mark in ("", "after")), lambda block: block.page)
 }
 RUN = {page: found for page, found in RUN.items() if any(block.language in (*SHELL, "python") for block in found)}
-ENDS: dict[str, int] = {}
-"""Calls that end with 3 (done in part) or 4 (a gate failed) on the few items of these tests; all others end with 0."""
 
 
 def test_there_are_blocks() -> None:
@@ -82,11 +80,6 @@ def test_data_can_be_read(block: Block) -> None:
     readers[block.language](block.body)
 
 
-def test_other_exit_codes_are_of_calls_in_the_pages() -> None:
-    shell = [block for found in RUN.values() for block in found if block.language in SHELL]
-    assert ENDS.keys() <= {f"{block.page}: imarena {' '.join(words)}" for block in shell for words in block.commands()}
-
-
 def test_blocks_that_run_call_imarena_alone() -> None:
     """A line for another program is marked, and not skipped in silence."""
     for found in RUN.values():
@@ -125,5 +118,4 @@ def test_the_blocks_of_a_page_run(page: str, prepared: Path, tmp_path: Path) -> 
                     with docs_people.served(words, folder):
                         continue
                 done = run(*words, code=None)
-                call = f"{block.page}: imarena {' '.join(words)}"
-                assert done.code == ENDS.get(call, 0), f"{call}\n{done.out[-800:]}\n{done.err[-800:]}"
+                assert done.code == 0, f"{block.where}: {' '.join(words)}\n{done.out[-800:]}\n{done.err[-800:]}"
