@@ -58,7 +58,7 @@ def changes(root: Path) -> tuple[str, dict[str, list[str]]]:
     folder = {"-w arena": f"-w {root.name}", "later.html": "out --gallery 0"}
     Stage(root.parent, folder).run(blocks_of("report.md", __file__))
     text = (root.parent / "out" / "report.md").read_text(encoding="utf-8")
-    part = text[text.index(f"## What changed against before {DAY}") + 3 :].partition("\n## ")[0]
+    part = text[text.index(f"## What changed since {DAY}") + 3 :].partition("\n## ")[0]
     rows = [line.strip("| ").split(" | ") for line in part.splitlines() if re.match(r"\| (new|old) \|", line)]
     return part, {row[0]: row for row in rows}
 

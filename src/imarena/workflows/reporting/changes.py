@@ -218,5 +218,7 @@ def _section(changes: BoardChanges) -> Section:
         "by the judge: the change on pairs that both boards have a verdict on; by outputs and items: the rest.",
     )
     return Section(
-        f"What changed against {changes.old_name}", points=tuple(points), tables=(Table(head, rows, notes=notes),)
+        f"What changed since {changes.old_name.removeprefix('before ')}",
+        points=tuple(points),
+        tables=(Table(head, rows, notes=notes),),
     )
