@@ -132,7 +132,7 @@ def test_genarena_accuracy_by_protocol(text: str) -> None:
 def test_genarena_verdicts_are_those_of_judges_of_the_whole(text: str) -> None:
     """Not of the three judges of one dimension, nor of the metric."""
     titles = [title for title in paper_tables(text, "001") if title.startswith("Table 5.")]
-    assert [re.search(r"What people and (\S+) said", title)[1] for title in titles] == [SCORER, "genarena/tiny"]  # type: ignore[index]
+    assert [re.search(r"Verdicts of people and of (\S+) on", title)[1] for title in titles] == [SCORER, "genarena/tiny"]  # type: ignore[index]
 
 
 def test_genarena_self_consistency(text: str) -> None:

@@ -89,7 +89,7 @@ def judge_confusion(data: PaperData) -> Block:
     except UserError:
         return NOTHING
     tables = verdict_tables(aligned.verdicts, ()) if aligned.verdicts else []
-    return Block(tuple(table for table in tables if table.title.startswith("What people")))
+    return Block(tuple(table for table in tables if table.title.startswith("Verdicts of people")))
 
 
 def judge_tracks(data: PaperData) -> Block:
