@@ -177,12 +177,12 @@ class PaperData:
 
 
 def spread_cell(values: Values) -> Cell:
-    """Mean and standard deviation, as in the papers; None without a value."""
+    """Mean and standard deviation, as in the papers; None without a value. One value has no standard deviation."""
     known = values[np.isfinite(values)]
     if not known.size:
         return None
-    spread = float(known.std(ddof=1)) if known.size > 1 else 0.0
-    return f"{known.mean():.2f}±{spread:.2f}"
+    spread = f"{known.std(ddof=1):.2f}" if known.size > 1 else "–"
+    return f"{known.mean():.2f}±{spread}"
 
 
 def groups_of(*columns: Sequence[str]) -> dict[tuple[str, ...], NDArray[np.int64]]:
