@@ -131,12 +131,8 @@ def test_a_report_has_a_board_per_rated_criterion(imarena: Imarena, tmp_path: Pa
     for number, (item, edits, idle) in enumerate(pairs()):
         records += [item, edits, idle]
         for output, marks in ((edits, {"SC": 1.0, "PQ": 0.5}), (idle, {"SC": 0.5, "PQ": 1.0 if number else 0.0})):
-            records.append(
-                Vote(
-                    rater_id="ann", item_id=item.item_id, left_id=output.output_id, ratings=marks, scale=(0, 1),
-                    idempotency_key=output.output_id,
-                )  # fmt: skip
-            )
+            given: dict[str, Any] = {"ratings": marks, "scale": (0, 1), "idempotency_key": output.output_id}
+            records.append(Vote(rater_id="ann", item_id=item.item_id, left_id=output.output_id, **given))
     with init_workspace(tmp_path / "r") as workspace:
         workspace.store.add(records)
     imarena("-w", "r", "report", "out", "--gallery", 0)

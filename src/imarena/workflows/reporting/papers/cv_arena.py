@@ -143,14 +143,14 @@ def _gallery(
 
 
 def _hardest(data: PaperData, items: list[Item]) -> list[Item]:
-    """Items by the mean of the first judge's scores, or of people's ratings, lowest first."""
+    """Items by the mean of the first judge's scores, or of people's ratings, worst first."""
     source = data.people.get("overall") or next(iter(data.judged.values()), None)
     if source is None:
         return []
     entries = data.view.entries
     known = np.flatnonzero(np.isfinite(source.values))
     count = np.bincount(entries.item[known], minlength=len(entries.item_id))
-    total = np.bincount(entries.item[known], source.values[known], len(entries.item_id))
+    total = np.bincount(entries.item[known], source.upward[known], len(entries.item_id))
     mean = {entries.item_id[at]: total[at] / count[at] for at in np.flatnonzero(count).tolist()}
     return sorted((one for one in items if one.item_id in mean), key=lambda one: (mean[one.item_id], one.item_id))
 
