@@ -4,6 +4,7 @@ import math
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -132,7 +133,7 @@ def test_more_votes_on_the_same_outputs_are_the_raters(tmp_path: Path, later_ite
     by_raters = half_gap(9 * 12 + 3, 9 + 3 * 12) - half_gap(9 * 2 + 3, 9 + 3 * 2)
     change = half_gap(9 * 12 + 3, 9 + 3 * 12 + 13 * later_items) - half_gap(9 * 2 + 3, 9 + 3 * 2)
     assert [column.title for column in table.columns][-2:] == ["by the raters", "by outputs and items"]
-    rows = {row[0]: row for row in table.rows}
+    rows: dict[Any, Any] = {row[0]: row for row in table.rows}
     for editor, sign in (("new", 1), ("old", -1)):
         assert rows[editor][5] == pytest.approx(sign * change, abs=0.01)
         assert rows[editor][-2] == round(sign * by_raters)
@@ -169,5 +170,6 @@ def test_votes_on_other_pairs_of_the_same_outputs_are_the_raters(tmp_path: Path)
                 ])  # fmt: skip
         query, boards = BoardQuery(source="human", notes=False), Boards(View(workspace))
         (table,) = changes_section(boards, boards.board(query), query, DAY).tables
-    assert any(row[5] and abs(row[5]) > 1 for row in table.rows)
-    assert [row[-2:] for row in table.rows] == [(round(row[5]), 0) for row in table.rows]
+    rows: list[Any] = list(table.rows)
+    assert any(abs(row[5]) > 1 for row in rows)
+    assert [row[-2:] for row in rows] == [(round(row[5]), 0) for row in rows]

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,11 @@ def test_high_is_good(name: str) -> None:
     assert higher_is_better(name)
 
 
-JUDGES = {"LPIPS": lambda mark: 1 - mark / 10, "near": lambda mark: (mark + 6) / 2, "far": lambda mark: 100 * mark}
+JUDGES: dict[str, Callable[[float], float]] = {
+    "LPIPS": lambda mark: 1 - mark / 10,
+    "near": lambda mark: (mark + 6) / 2,
+    "far": lambda mark: 100 * mark,
+}
 """Scores by people's mark, from 0 to 6; `near` is on the same scale, `far` on none that is known."""
 
 
@@ -184,7 +189,7 @@ def test_paper_tables_agree_with_align(imarena: Imarena, tmp_path: Path) -> None
     keys = [column.key or column.title for column in table.columns]
     assert "LPIPS (lower is better): mean" in keys
     for row in table.rows:
-        cells = dict(zip(keys, row, strict=True))
+        cells: dict[str, Any] = dict(zip(keys, row, strict=True))
         assert cells["LPIPS (lower is better): mean"].startswith("0.7")  # as it was given
         for judge in JUDGES:
             assert cells[f"{judge} rho"] == pytest.approx(rho[cells["model"], judge]) == pytest.approx(1)
