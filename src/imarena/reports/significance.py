@@ -23,16 +23,20 @@ def significance_section(ranking: Ranking) -> Section | None:
     if not pairs:
         return None
     level = interval_level_text(ranking)
-    apart = f" The editors form {len(groups)} groups that never met; only pairs within a group are compared."
+    apart = ""
+    if len(groups) > 1:
+        apart = f" The editors form {len(groups)} groups that never met; only pairs within a group are compared."
     points = [
-        f"{sum(pair.settled for pair in pairs):,} of {counted(len(pairs), 'pair')} of editors differ significantly: "
-        f"the {level} interval of their difference is on one side of 0.{apart if len(groups) > 1 else ''}"
+        f"{sum(pair.settled for pair in pairs):,} of {counted(len(pairs), 'pair')} of editors {_differ(pairs)} "
+        f"significantly: the {level} interval of their difference is on one side of 0.{apart}"
     ]
     for place, (group, some) in enumerate(groups, 1):
         if len(groups) > 1:
             names = listed([standing.model for standing in group.models], _NAMED)
             settled = sum(pair.settled for pair in some)
-            points.append(f"Group {place} ({names}): {settled:,} of {counted(len(some), 'pair')} differ significantly.")
+            points.append(
+                f"Group {place} ({names}): {settled:,} of {counted(len(some), 'pair')} {_differ(some)} significantly."
+            )
         points += _statements(group, some)
     if len(pairs) > 1:
         level_share = float(str(ranking.settings.get("level", 0.95)))
@@ -41,6 +45,10 @@ def significance_section(ranking: Ranking) -> Section | None:
             f"{len(pairs) * (1 - level_share):.0f} would appear significant by chance."
         )
     return Section("What is significant", points=tuple(points), tables=(_pair_table(pairs, level),))
+
+
+def _differ(pairs: Sequence[PairDifference]) -> str:
+    return "differs" if len(pairs) == 1 else "differ"
 
 
 def _statements(group: Ranking, pairs: Sequence[PairDifference]) -> list[str]:

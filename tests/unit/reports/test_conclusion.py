@@ -40,7 +40,7 @@ def test_groups_that_never_met_have_a_sentence_each() -> None:
     assert section is not None
     assert section.points[0].startswith("3 of 4 pairs of editors differ significantly")
     assert "Group 1 (a, b and c): 3 of 3 pairs differ significantly." in section.points
-    assert "Group 2 (x and y): 0 of 1 pair differ significantly." in section.points
+    assert "Group 2 (x and y): 0 of 1 pair differs significantly." in section.points
     assert "Among 4 pairs" in section.points[-1]
     assert not any({"x", "y"} & {*row[:2]} and {"a", "b", "c"} & {*row[:2]} for row in section.tables[0].rows)
 
