@@ -70,6 +70,14 @@ def test_cv_arena_trials_are_those_of_route_report(arena: Path, text: str) -> No
     assert all(float(row[2]) == 1 for row in boards), "the order is the same under every weighting"
 
 
+def test_cv_arena_boards_state_what_they_rank_by(text: str) -> None:
+    note = f"These boards rank by scores of {SCORER} and by votes, on pairs of outputs in single mode that both have a "
+    note += "score or were voted on. The leaderboard of this report ranks by people. The orders can differ."
+    for place in ("Table 3. Top of the board", "Table 4. All editors by setting"):
+        part = text[text.index(f"**{place}") :].partition("\n**")[0]
+        assert note in part.replace("\\", ""), place
+
+
 def test_cv_arena_agreement_by_score_gap(text: str) -> None:
     """In 24 items, the mean of two scores brings one gap down to 25. Wrong: 3 of 23, 2 of 24, 2 of 23 pairs."""
     (rows,) = [rows[1:] for title, rows in paper_tables(text, "000").items() if title.startswith("Table 5.")]

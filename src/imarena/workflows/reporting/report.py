@@ -149,9 +149,12 @@ def write_report(
         read_gallery(workspace, pictures, gallery, known.qualities if known else None, query.judge, query.editors)
     )
     if not query.editors:
-        sections.append(methods_section(view, status, shown, ()))
+        sections.append(methods_section(view, status, shown))
     grouped = [by for by, _ in groups[main.title]] if main is not None else []
     ungrouped = [by for by in GROUPED_BY if main is not None and query.by is None and by not in grouped]
+    dimensions = any(notice.code == "one_dimension" for board in shown for notice in board.ranking.notices)
+    if main is not None and query.by is None and not dimensions:
+        ungrouped.append("dimension")
     sections.append(absent_section(sections, bool(query.editors), ungrouped, gallery=gallery > 0))
     tell("report", 4, 5)
     page = Page(
