@@ -85,7 +85,7 @@ def _tell(context: typer.Context, done: "Demo", steps: tuple[str, ...]) -> None:
         for title, value in done.tau.items():
             console.print(f"Kendall's tau of the board '{title}' with the known order: {value:.2f} (1: the same)")
         if done.tau:
-            console.print("studio-flaky is left out of it: its place depends on how its missing outputs count.")
+            console.print("studio-flaky is excluded: its place depends on how its missing outputs count.")
         console.print(f"\nThe report: {done.report.resolve()}\n\nTry next:")
         for line in steps:
             console.print(f"  {line}")
