@@ -125,7 +125,11 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
     everything = report(arena, "everything")
     absent = everything[everything.index("## What this report does not have") :]
     assert "- Agreement among raters: needs two or more raters of the same outputs or pairs. Command: " in absent
-    assert "- Leaderboard by family and by topic and by track: needs items with two or more values there" in absent
+    assert (
+        "- Leaderboard by family, topic, track: needs verdicts on items with two or more values in that column"
+        in absent
+    )
+    assert "- Leaderboard by dimension: needs ratings, votes or judgments about single dimensions. Command: " in absent
     assert "Judge health" not in absent
     assert "Gallery" not in absent
     assert {"Leaderboard: critic, scores", "Leaderboard: robot, scores"} <= set(

@@ -52,7 +52,7 @@ def _paragraph(view: View, status: WorkspaceStatus, boards: Sequence[Board]) -> 
     if len(votes):
         raters = len({name for name in votes.rater.list(np.flatnonzero(votes.counts)) if name})
         texts.append(
-            f"{counted(raters, 'rater')} gave {counted(int(votes.counts.sum()), 'vote')} that count"
+            f"{counted(raters, 'rater')} gave {counted(int(votes.counts.sum()), 'answer')} that count"
             + (f"; excluded: {_reasons(votes.excluded)}." if votes.excluded else ".")
         )
     return " ".join([*texts, *(_rating_texts(boards[0].ranking) if boards else ())])
@@ -166,8 +166,8 @@ def _judges(view: View) -> Table:
 
 def _people(view: View) -> Table:
     votes, ratings = view.votes, read_ratings(view)
-    rows: list[tuple[Cell, ...]] = [("votes that count", int(votes.counts.sum()))] if len(votes) else []
-    rows += [(f"votes excluded: {reason}", number) for reason, number in votes.excluded.items()]
+    rows: list[tuple[Cell, ...]] = [("answers that count", int(votes.counts.sum()))] if len(votes) else []
+    rows += [(f"answers excluded: {reason}", number) for reason, number in votes.excluded.items()]
     for criterion in sorted(ratings.criterion.used()):
         rows.append((f"ratings, {criterion}", int(ratings.of(criterion).size)))
     if ratings.rule:
