@@ -10,12 +10,12 @@ PYTEST := -n $(WORKERS) --dist loadfile --ignore tests/fuzz
 SPREAD := -n $(WORKERS) --dist worksteal  # the tests of one file in several processes
 # Tests write to memory where there is enough of it: what they flush to a disk takes a sixth of their time.
 MEMORY := $(shell free=$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1); [ "$${free:-0}" -gt 8000000 ] && echo /dev/shm)
-test test-browser test-slow test-fuzz test-fuzz-slow test-torch: export TMPDIR := $(or $(MEMORY),$(TMPDIR))
+test test-browser test-slow test-fuzz test-torch: export TMPDIR := $(or $(MEMORY),$(TMPDIR))
 # Modules are compiled once, not again by each process that a test starts.
 export PYTHONDONTWRITEBYTECODE :=
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo serve pictures test test-browser test-slow test-fuzz test-fuzz-slow test-all test-torch test-ray lint types imports check check-web docs web browser wheel wheel-demo bench clean
+.PHONY: help demo serve pictures test test-browser test-slow test-fuzz test-all test-torch test-ray lint types imports check check-web docs web browser wheel wheel-demo bench clean
 help:
 	@echo 'make demo      the whole path on the bundled benchmark, offline; ends with the address of its report'
 	@echo 'make serve     the same, then vote and look in a browser'
@@ -93,7 +93,6 @@ test-browser: $(VENV)/.dev $(STATIC) browser
 
 test-slow: $(VENV)/.dev $(STATIC) browser
 	$(BIN)/python -m pytest $(PYTEST) -m 'slow and not torch and not ray and not fuzz'
-	$(MAKE) test-fuzz-slow
 
 # The images of pages in the guides. One process: a page shows what the tests before it did.
 PICTURES := docs/guide/images
@@ -103,10 +102,7 @@ pictures: $(VENV)/.dev $(STATIC) browser
 	IMARENA_SCREENSHOTS=$(CURDIR)/$(PICTURES) $(BIN)/python -m pytest tests/web/browser tests/workflow/test_demo.py
 
 test-fuzz: $(VENV)/.dev $(STATIC)
-	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and not slow' tests/fuzz
-
-test-fuzz-slow: $(VENV)/.dev $(STATIC)
-	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and slow' tests/fuzz
+	$(BIN)/python -m pytest $(SPREAD) -m fuzz tests/fuzz
 
 test-all: test-torch test-ray
 

@@ -1,5 +1,6 @@
 """Code blocks of the documentation, and a folder in which they run: an arena, tables, outputs and images by their names."""
 
+import ast
 import csv
 import re
 import shlex
@@ -41,11 +42,13 @@ class Block:
         return f"{self.page}:{self.line}"
 
     def calls(self) -> list[list[str]]:
-        """The words of each call of a shell block, whichever program it names."""
+        """The words of each call of a shell block, whichever program it names. Raises `ValueError` for a pipe."""
         lines = self.body.replace("\\\n", " ").splitlines()
         if self.language == "console":
             lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-        found = [shlex.split(part.split(" | ")[0], comments=True) for line in lines for part in line.split(" && ")]
+        found = [shlex.split(part, comments=True) for line in lines for part in line.split(" && ")]
+        if any(word in ("|", ">", "<", ";") for words in found for word in words):
+            raise ValueError(f"{self.where}: a pipe or a redirection, which no test runs: write the call without it")
         return [words for words in found if words]
 
     def commands(self) -> list[list[str]]:
@@ -69,9 +72,20 @@ def blocks() -> Iterator[Block]:
             )  # fmt: skip
 
 
-def run_by(page: str, test: str) -> list[Block]:
-    """The blocks of a page that this test runs, in their order."""
-    return [block for block in blocks() if (block.page, block.mark, block.reason) == (page, "run by", test)]
+def blocks_of(page: str, test: str) -> list[Block]:
+    """The blocks of a page (a guide by its file name) that are marked as run by this file of tests, in their order."""
+    mark = (page if "/" in page else f"docs/guide/{page}", "run by", Path(test).relative_to(ROOT).as_posix())
+    found = [block for block in blocks() if (block.page, block.mark, block.reason) == mark]
+    assert found, f"{page} has no block that {test} runs"
+    return found
+
+
+def pages_run(source: str) -> set[str]:
+    """The pages whose blocks a file of tests takes to run them: `blocks_of("PAGE", __file__)`, in words, in its source."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    named = [ast.unparse(call) for call in calls if isinstance(call.func, ast.Name) and call.func.id == "blocks_of"]
+    found = [re.fullmatch(r"blocks_of\('(\S+)', __file__\)", call) for call in named]
+    return {match[1] if "/" in match[1] else f"docs/guide/{match[1]}" for match in found if match}
 
 
 def indented_commands() -> list[str]:

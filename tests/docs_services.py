@@ -12,25 +12,21 @@ from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, field, replace
 from inspect import CO_COROUTINE
-from itertools import takewhile
+from itertools import combinations, takewhile
 from pathlib import Path
 from typing import Any
 
 from imarena.clients.fake_answers import ChatQuery
+from imarena.core.records import Outcome, Output, Rater, Vote
+from imarena.storage import open_workspace
 from tests.command import Ended, Imarena
 from tests.conftest import ROOT
-from tests.docs_blocks import SHELL, Block, blocks, run_by
+from tests.docs_blocks import SHELL, Block, blocks
 from tests.fake_endpoint import answer as usual_answer
+from tests.samples import vote
 
 SERVED = "http://localhost:8000/v1"
 """Where the guides have a model server."""
-
-
-def blocks_of(page: str, test: str) -> list[Block]:
-    """The blocks of a guide that are marked as run by this file of tests."""
-    found = run_by(page if "/" in page else f"docs/guide/{page}", Path(test).relative_to(ROOT).as_posix())
-    assert found, f"{page} has no block that {test} runs"
-    return found
 
 
 def block_with(page: str, word: str) -> str:
@@ -84,6 +80,8 @@ class Stage:
             self.folder /= arguments[0]
         elif program == "pip":
             check_extras(arguments, where)
+        elif program == "export":
+            self.env = {**self.env, **dict(word.split("=", 1) for word in arguments)}
         elif program == "imarena":
             done = Imarena(self.folder)(*arguments, code=None, env={**self.env, **given})
             allowed = (0, 3) if any(word in words for word in self.partly) else (0,)
@@ -111,6 +109,26 @@ def add_endpoint(root: Path, url: str) -> None:
     settings = block_with("judging.md", "[endpoints.qwen]")
     with (root / "imarena.toml").open("a") as file:
         file.write("\n" + put_in(settings, {SERVED: url}))
+
+
+def add_people(root: Path) -> None:
+    """Two people rate every output and vote on every pair."""
+    with open_workspace(root) as workspace:
+        outputs = sorted(workspace.store.records(Output), key=lambda output: output.editor or "")
+        for shift, rater in enumerate((Rater(rater_id="ann"), Rater(rater_id="bob"))):
+            workspace.store.add([rater])
+            workspace.store.add(
+                Vote(
+                    rater_id=rater.rater_id, item_id=output.item_id, left_id=output.output_id, scale=(1, 5),
+                    ratings={"overall": 1 + (number + shift) % 5}, idempotency_key=f"{rater.rater_id} {number}",
+                )
+                for number, output in enumerate(outputs)
+            )  # fmt: skip
+            workspace.store.add(
+                vote(rater, left, right, key=f"{shift} {left.output_id} {right.output_id}", preference=Outcome.RIGHT)
+                for left, right in combinations(outputs, 2)
+                if left.item_id == right.item_id
+            )
 
 
 def check_extras(words: Sequence[str], where: str) -> None:

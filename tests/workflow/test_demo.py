@@ -13,7 +13,7 @@ from playwright.sync_api import expect, sync_playwright
 from imarena.core.records import Judgment, Output, Record, Status
 from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.docs_blocks import run_by
+from tests.docs_blocks import blocks_of
 from tests.docs_people import served
 from tests.guide_pictures import keep
 from tests.web.browser.conftest import CHROMIUM, FLAGS
@@ -62,7 +62,7 @@ def look_at(pages: dict[str, tuple[Path, str, int]]) -> None:
 
 def serve_as_the_guide_does(folder: Path) -> str:
     """Serve the demo, then an arena of one's own, as rating.md does; returns what the demo printed."""
-    (block,) = run_by("docs/guide/rating.md", "tests/workflow/test_demo.py")
+    (block,) = blocks_of("rating.md", __file__)
     demo, own = block.commands()
     printed = ""
     with served(demo, folder, "imarena-demo") as stage:
@@ -94,7 +94,7 @@ def test_the_demo_survives_kills_and_finds_the_known_order(imarena: Imarena, tmp
     assert len(outputs) == len(set(outputs))
     second = serve_as_the_guide_does(tmp_path)
     assert f"{first['judgments']} scores and {first['battles']} battles" in second
-    assert "studio-flaky is left out of it" in second
+    assert "studio-flaky is excluded" in second
     assert imarena("-w", "imarena-demo", "--json", "verify", "--deep").json["clean"] is True
     page = (tmp_path / "imarena-demo" / "report.html").read_text()
     assert "Leaderboard" in page

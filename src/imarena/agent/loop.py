@@ -142,7 +142,7 @@ class Agent:
     async def go_on(self, request: EditRequest, journal: Journal | None) -> EditResult:
         """The same from where an earlier run broke off: what the journal holds is not asked again."""
         if not any(character.isalnum() for character in request.instruction):
-            return EditResult(Status.REFUSED, error="The instruction has no words: say what is to change.")
+            return EditResult(Status.REFUSED, error="The instruction is empty: describe the change.")
         started = time.perf_counter()
         state = State(request, self.settings.success_score, Memory(journal))
         spec = await self._understand(state)

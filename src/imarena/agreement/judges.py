@@ -70,8 +70,8 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
     matches, excluded = match_scores(scores, people, keys, chosen.by, chosen.lower_is_better)
     if not any(match.score is not None for match in matches):
         raise UserError(
-            f"No score in {scores.source} meets a rating in {ratings.source}.",
-            hint=f"They meet by {', '.join(['unit', *keys])}: check that the names are the same in both tables.",
+            f"No output has both a score in {scores.source} and a rating in {ratings.source}.",
+            hint=f"Rows are matched by {', '.join(['unit', *keys])}: check that both tables use the same names.",
         )
     limits = chosen.rating_range or _observed(people)
     by_group = _by_group(matches)
@@ -162,7 +162,7 @@ def _bias(
 ) -> tuple[float | None, str | None, str]:
     """Mean of judge less people, and on which scale: 0 to 1 where both ranges are known, else the ratings' own."""
     if not len(score):
-        return None, None, "no score meets a rating"
+        return None, None, "no scored output has a rating"
     if judge in options.lower_is_better:
         return None, None, "low scores are good, so that their distance from ratings means nothing"
     own, theirs = ranges

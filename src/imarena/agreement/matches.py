@@ -126,7 +126,7 @@ def _signed(score: float | None, lower_is_better: bool) -> float | None:
 def _refuse_repeat(scores: ScoreColumns, row: int, first: int, keys: Sequence[str]) -> None:
     hint = "Keep one score for each unit, model and judge."
     if "model" not in keys:
-        hint = "The ratings have no column 'model', so that they cannot say which model's output they rate."
+        hint = "The ratings have no column 'model', so the rated output is not known."
     raise UserError(
         f"{scores.source}, row {row + 1}: judge '{scores.judge[row]}' scored '{scores.unit[row]}' already in row "
         f"{first + 1}.",

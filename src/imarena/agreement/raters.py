@@ -54,7 +54,7 @@ def measure_agreement(
     """
     if not len(columns):
         raise UserError(
-            f"{columns.source} holds no ratings.",
+            f"There are no ratings in {columns.source}.",
             hint="A ratings table (--from) has columns unit, rater, value; a workspace gets ratings and votes by"
             " `imarena import` or a campaign.",
         )

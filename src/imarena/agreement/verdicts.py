@@ -80,7 +80,7 @@ def align_verdicts(
     if not any(_battle(votes, row, keys)[0] in meets for row in cast):
         raise UserError(
             f"No verdict in {verdicts.source} is on a battle in {votes.source}.",
-            hint="They meet by item and the two models: check that the names are the same in both tables.",
+            hint="Rows are matched by item and the two models: check that both tables use the same names.",
         )
     groups = _groups(votes, judges, keys, by, missing)
     whole = majority_of(votes, keys)

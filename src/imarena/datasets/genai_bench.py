@@ -164,7 +164,7 @@ class _Shelf:
             if item is not None and item.item_id != made[0].item_id:
                 raise UserError(_taken(item))
             if made[1].output_id == made[2].output_id:
-                raise UserError("the same picture of the same model stands on both sides")
+                raise UserError("both sides have the same image of the same model")
             item = made[0]
             if key not in self._fresh:
                 self._fresh.add(key)

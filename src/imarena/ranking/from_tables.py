@@ -255,7 +255,7 @@ def load_outside_board(path: Path) -> tuple[dict[str, float], str | None]:
     models = table["model"].to_pylist()
     if len(set(models)) < len(models):
         double = next(model for model in models if models.count(model) > 1)
-        raise UserError(f"{path}: model '{double}' appears twice.", hint="A board has one row a model.")
+        raise UserError(f"{path}: model '{double}' appears twice.", hint="A board has one row per model.")
     column = next((name for name in ("rating", "rank") if name in table.column_names), None)
     if column is None:
         raise UserError(f"{path}: neither a column 'rating' nor 'rank'.", hint="A board has model and one of them.")

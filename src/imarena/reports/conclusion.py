@@ -1,74 +1,89 @@
 """What a board says, in one sentence: which model is ahead, by how much, and whether the data settle it."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from imarena.core import counted
 from imarena.core.records import Ranking
+from imarena.reports.pair_differences import PairDifference, listed, model_groups, pair_differences
 from imarena.reports.rank_details import interval_level_text
 
 _LISTED = 3
+_LEADERS_LISTED = 5
+_GROUPS_LISTED = 6
 
 
 def board_conclusion(ranking: Ranking, noun: str = "model", source: str = "") -> str:
-    """The sentence; empty for a board without two models. `noun`: what is ranked; `source`: whose verdicts to name."""
+    """The sentence; empty for a board without two models. `noun`: what is ranked; `source`: whose verdicts to name.
+
+    Groups of models that never met have a sentence each.
+    """
     if len(ranking.models) < 2:
         return ""
-    first, second = ranking.models[:2]
-    number = counted(len(ranking.models), noun)
     begin = f"By the verdicts of {source}, " if source else ""
+    groups = model_groups(ranking)
+    if len(groups) == 1:
+        return _sentence(ranking, noun, begin)
+    number = counted(len(ranking.models), noun)
+    texts = [f"{begin}{'the' if begin else 'The'} {number} form {len(groups)} groups that never met."]
+    for place, group in enumerate(groups[:_GROUPS_LISTED], 1):
+        names = listed([standing.model for standing in group.models], _LISTED)
+        texts.append(f"Group {place} ({names}): {_sentence(group, noun)}")
+    if len(groups) > _GROUPS_LISTED:
+        texts.append(f"Groups {_GROUPS_LISTED + 1} to {len(groups)} are not listed here.")
+    return " ".join(texts)
+
+
+def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
+    """What a board of models that met says."""
+    first, second = ranking.models[:2]
+    number, level = counted(len(ranking.models), noun), interval_level_text(ranking)
+    leaders = [standing.model for standing in ranking.models if standing.rank == first.rank]
+    pairs = [pair for pair in pair_differences(ranking) if pair.above in leaders and pair.below not in leaders]
+    if len(leaders) > 1:
+        lead = "" if len(leaders) == len(ranking.models) else _shared_lead(pairs, level)
+        return f"{begin}{listed(leaders, _LEADERS_LISTED)} share the first place of {number}{lead}."
     ahead = f"{first.rating - second.rating:.0f} points ahead of {second.model}"
-    leads = _leads(ranking)
-    if not leads:
-        if first.rating == second.rating:
-            return f"{begin}{first.model} and {second.model} share the first place of {number}; there are no intervals."
+    if not any(pair.bounded for pair in pairs):
         return (
             f"{begin}{first.model} has the highest rating of {number}, {ahead}; "
             "the board has no interval for this difference."
         )
-    level = interval_level_text(ranking)
-    rivals = [name for name, (low, _) in leads.items() if low is not None and low <= 0]
+    rivals, unknown = _not_separated(pairs)
     if rivals:
-        none = f"{begin}there is no" if begin else "There is no"
-        listed = _listed([first.model, *rivals])
-        return f"{none} single best {noun} among {len(ranking.models)}: the {level} intervals do not separate {listed}."
-    unknown = [name for name, (low, _) in leads.items() if low is None]
+        none, names = f"{begin}there is no" if begin else "There is no", listed([first.model, *rivals], _LISTED)
+        return f"{none} single best {noun} among {len(ranking.models)}: the {level} intervals do not separate {names}."
     if unknown:
-        listed = _listed(unknown)
-        return f"{begin}{first.model} has the highest rating of {number}; the data do not bound its lead over {listed}."
-    low, high = leads[second.model]
-    if high is None:  # it won every battle: how far it is ahead is anybody's guess
+        names = listed(unknown, _LISTED)
+        return f"{begin}{first.model} has the highest rating of {number}; the data do not bound its lead over {names}."
+    low, high = pairs[0].low, pairs[0].high
+    if low is None or low <= 0:  # the second lost every battle
+        lead = f"the {level} intervals of the other ranks exclude the first place"
+    elif high is None:  # it won every battle: how far it is ahead is anybody's guess
         lead = f"at least {_points(low)} points ahead of {second.model} ({level} interval, without an upper end)"
     else:
         lead = f"{ahead} ({level} interval {_points(low)} to {_points(high)})"
     return f"{begin}{first.model} is the best of {number}: {lead}."
 
 
-def _listed(names: list[str]) -> str:
-    """The first few names, and how many more there are."""
-    if len(names) > _LISTED + 1:
-        return f"{', '.join(names[:_LISTED])} and {len(names) - _LISTED} more"
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+def _shared_lead(pairs: Sequence[PairDifference], level: str) -> str:
+    """What is known about the lead of several first models over the others."""
+    if not any(pair.bounded for pair in pairs):
+        return "; the board has no intervals for their lead"
+    rivals, unknown = _not_separated(pairs)
+    if rivals:
+        return f"; the {level} intervals do not separate all of them from {listed(rivals, _LISTED)}"
+    if unknown:
+        return f"; the data do not bound their lead over {listed(unknown, _LISTED)}"
+    return f"; the {level} intervals separate them from the others"
 
 
-def _points(value: float | None) -> str:
+def _not_separated(pairs: Sequence[PairDifference]) -> tuple[list[str], list[str]]:
+    """The models that a first model is not significantly better than: by the intervals, and without intervals."""
+    rivals = dict.fromkeys(pair.below for pair in pairs if not pair.settled and pair.low is not None)
+    unknown = dict.fromkeys(pair.below for pair in pairs if not pair.settled and pair.low is None)
+    return [*rivals], [*unknown]
+
+
+def _points(value: float) -> str:
     """Rating points without decimals; a lead below one point is not shown as none."""
-    if value is None:
-        return "not known"
     return f"{value:.0f}" if abs(value) >= 1 else f"{value:.1g}"
-
-
-def _leads(ranking: Ranking) -> dict[str, tuple[float | None, float | None]]:
-    """By model the interval of the first model's lead over it; empty where the board has no such intervals."""
-    pairs: Any = ranking.details.get("pairs")
-    first = ranking.models[0].model
-    if not isinstance(pairs, dict) or "difference_low" not in pairs or first not in pairs["models"]:
-        return {}
-    row = pairs["models"].index(first)
-    leads = {
-        name: (low, high)
-        for name, low, high in zip(
-            pairs["models"], pairs["difference_low"][row], pairs["difference_high"][row], strict=True
-        )
-        if name != first
-    }
-    return leads if any(end is not None for ends in leads.values() for end in ends) else {}

@@ -144,7 +144,7 @@ def _items(items: Sequence[ShownDisagreement]) -> list[Table]:
     ]  # fmt: skip
     head = columns(
         "judge", "item", Column("task", drop=1), Column("output", wrap=True), Column("about", drop=2),
-        Column("judge says", wrap=True), Column("people say", wrap=True), "disagreement",
+        Column("judge's answer", wrap=True), Column("people's answer", wrap=True), "disagreement",
         Column("judge is", wrap=True), Column("words", wrap=True, drop=1),
     )  # fmt: skip
     return [Table(head, tuple(rows), "Largest disagreements between judge and people")] if rows else []

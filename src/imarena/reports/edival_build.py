@@ -35,7 +35,7 @@ def build_tables(statistics: BuildStatistics, outcomes: Mapping[str, int]) -> li
         rows: tuple[tuple[Cell, ...], ...] = tuple(
             (kind, *counts, sum(counts)) for kind, counts in statistics.types.items()
         )
-        notes = (f"{statistics.fall_backs} additions stand in for a type that did not fit the scene.",)
+        notes = (f"{statistics.fall_backs} additions replace a type that did not fit the scene.",)
         tables.append(
             Table(columns, tuple(rows), "Instructions per type and turn", notes if statistics.fall_backs else ())
         )

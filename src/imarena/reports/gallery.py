@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from imarena.core import content_id
+from imarena.core import content_id, counted
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
 from imarena.reports.page import GalleryItem, PageImage, Section
 
@@ -64,9 +64,9 @@ def gallery_section(
 
 
 def _notes(of: int, chosen: list[Item], pairs: Mapping[str, Mapping[str, list[_Pair]]]) -> Iterator[str]:
-    note = f"{len(chosen)} of {of} items; the figure beside a judge's name is its own score."
+    note = f"{len(chosen)} of {of} items; the number after a judge's name is its score."
     yield note + (
-        " Of several turns the last is shown, and of one editor all of them."
+        " For items with several turns, the outputs of the last turn are shown, and all turns of one editor."
         if any(len(item.turns) > 1 for item in chosen)
         else ""
     )
@@ -76,16 +76,16 @@ def _notes(of: int, chosen: list[Item], pairs: Mapping[str, Mapping[str, list[_P
             together[judge] += some
     for judge, some in sorted(together.items()):
         yield (
-            f"True quality runs from 0 to 1. Of {len(some):,} pairs here that are {CLEAR} or more apart in it, {judge}"
-            f" has {_tally(some)}. Each item says where it errs; those with the most errors come last."
+            f"True quality is from 0 to 1. Of {len(some):,} pairs here whose true quality differs by {CLEAR} or more,"
+            f" {judge} {_tally(some)}. Each item lists its errors; items with the most errors come last."
         )
 
 
 def _tally(pairs: list[_Pair]) -> str:
     wrong = sum(pair.turned > 0 for pair in pairs)
     alike = sum(pair.scores[0] == pair.scores[1] for pair in pairs)
-    same = f", {alike:,} alike" if alike else ""
-    return f"{len(pairs) - wrong - alike:,} the right way round{same} and {wrong:,} the wrong way round"
+    same = f", scores {alike:,} equal" if alike else ""
+    return f"orders {len(pairs) - wrong - alike:,} correctly{same} and {wrong:,} wrongly"
 
 
 def spread_items(items: Sequence[Item], count: int) -> list[Item]:
@@ -183,12 +183,12 @@ def _name(item: Item, output: Output) -> str:
 
 def _verdict(item: Item, judge: str, pairs: list[_Pair]) -> str:
     wrong = [pair for pair in pairs if pair.turned]
-    of = f"of {len(pairs)} clearly different pairs it has {_tally(pairs)}"
+    of = f"of {counted(len(pairs), 'clearly different pair')} it {_tally(pairs)}"
     if not wrong:
-        return f"{judge} does not err here: {of}."
+        return f"{judge} makes no error here: {of}."
     worst = max(wrong, key=lambda pair: pair.truths[0] - pair.truths[1])
     return (
-        f"{judge} errs here: it gives {_name(item, worst.worse)} {_shown(worst.scores[1])} and"
+        f"{judge} makes an error here: it gives {_name(item, worst.worse)} {_shown(worst.scores[1])} and"
         f" {_name(item, worst.better)} {_shown(worst.scores[0])}, whose true quality is {worst.truths[1]:.2f} and"
         f" {worst.truths[0]:.2f}; {of}."
     )
@@ -204,4 +204,4 @@ def _lacking(item: Item, outputs: Sequence[Output]) -> Iterator[str]:
         if (output.editor, output.mode, output.turn) not in delivered
     }
     if failed:
-        yield "No picture by " + ", ".join(f"{editor} ({status})" for editor, status in sorted(failed)) + "."
+        yield "No image from " + ", ".join(f"{editor} ({status})" for editor, status in sorted(failed)) + "."

@@ -1,77 +1,95 @@
 """What a board settles and what it does not: pairs of models whose difference has an interval above 0."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from imarena.core import counted
 from imarena.core.records import Ranking
 from imarena.reports.page import Section
+from imarena.reports.pair_differences import PairDifference, listed, model_groups, pair_differences
 from imarena.reports.rank_details import interval_level_text
+from imarena.reports.tables import Column, Table
+from imarena.reports.tables.table import columns
 
 _NAMED = 8
 
 
 def significance_section(ranking: Ranking) -> Section | None:
-    """Which differences are settled, in words; None where the board has no intervals."""
-    known = separated_pairs(ranking)
-    if known is None:
+    """Which differences are settled, in words and by pair; None where the board has no intervals.
+
+    Models of groups that never met are not compared.
+    """
+    groups = [(group, pair_differences(group)) for group in model_groups(ranking)]
+    pairs = [pair for _, some in groups for pair in some]
+    if not pairs:
         return None
     level = interval_level_text(ranking)
-    models = [standing.model for standing in ranking.models]
-    pairs = len(models) * (len(models) - 1) // 2
-    settled = sum(len(below) for below in known.values())
+    apart = ""
+    if len(groups) > 1:
+        apart = f" The editors form {len(groups)} groups that never met; only pairs within a group are compared."
     points = [
-        f"{settled:,} of {counted(pairs, 'pair')} of editors differ significantly: the {level} interval of their "
-        "difference is on one side of 0."
+        f"{sum(pair.settled for pair in pairs):,} of {counted(len(pairs), 'pair')} of editors {_differ(pairs)} "
+        f"significantly: the {level} interval of their difference is on one side of 0.{apart}"
     ]
-    for place, model in enumerate(models[:_NAMED]):
-        rest = models[place + 1 :]
-        if not rest:
-            break
-        points.append(_statement(model, rest, known[model]))
-    if len(models) > _NAMED + 1:
-        points.append(f"The other {len(models) - _NAMED} editors: the win matrix and the table below have all pairs.")
-    if pairs > 1:
+    for place, (group, some) in enumerate(groups, 1):
+        if len(groups) > 1:
+            names = listed([standing.model for standing in group.models], _NAMED)
+            settled = sum(pair.settled for pair in some)
+            points.append(
+                f"Group {place} ({names}): {settled:,} of {counted(len(some), 'pair')} {_differ(some)} significantly."
+            )
+        points += _statements(group, some)
+    if len(pairs) > 1:
+        level_share = float(str(ranking.settings.get("level", 0.95)))
         points.append(
-            f"Each interval is for one pair. Among {pairs:,} pairs without any real difference, about "
-            f"{pairs * (1 - _level(ranking)):.0f} would appear significant by chance."
+            f"Each interval is for one pair. Among {len(pairs):,} pairs without any real difference, about "
+            f"{len(pairs) * (1 - level_share):.0f} would appear significant by chance."
         )
-    return Section("What is significant", points=tuple(points))
+    return Section("What is significant", points=tuple(points), tables=(_pair_table(pairs, level),))
 
 
-def _level(ranking: Ranking) -> float:
-    level = ranking.settings.get("level")
-    return float(level) if isinstance(level, int | float) else 0.95
+def _differ(pairs: Sequence[PairDifference]) -> str:
+    return "differs" if len(pairs) == 1 else "differ"
 
 
-def _statement(model: str, rest: list[str], better_than: frozenset[str]) -> str:
-    open_ones = [name for name in rest if name not in better_than]
+def _statements(group: Ranking, pairs: Sequence[PairDifference]) -> list[str]:
+    """A sentence for each of the first models."""
+    models = [standing.model for standing in group.models]
+    below = {model: [pair for pair in pairs if pair.above == model] for model in models[:_NAMED]}
+    texts = [_statement(model, some) for model, some in below.items() if some]
+    if pairs and len(models) > _NAMED + 1:
+        texts.append(f"The other {len(models) - _NAMED} editors: the table “All pairs” lists each difference.")
+    return texts
+
+
+def _statement(model: str, pairs: Sequence[PairDifference]) -> str:
+    settled = [pair.below for pair in pairs if pair.settled]
+    open_ones = [pair.below for pair in pairs if not pair.settled]
     if not open_ones:
         return f"{model} is significantly better than every editor below it."
-    if len(open_ones) == len(rest):
-        return f"{model} is not significantly better than any editor below it: {_listed(open_ones)}."
-    settled = [name for name in rest if name in better_than]
+    if not settled:
+        return f"{model} is not significantly better than any editor below it: {listed(open_ones, _NAMED)}."
     return (
-        f"{model} is significantly better than {_listed(settled)}; not significantly better than {_listed(open_ones)}."
+        f"{model} is significantly better than {listed(settled, _NAMED)}; "
+        f"not significantly better than {listed(open_ones, _NAMED)}."
     )
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = list(names[:_NAMED])
-    if len(names) > _NAMED:
-        return f"{', '.join(shown)} and {len(names) - _NAMED} more"
-    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
-
-
-def separated_pairs(ranking: Ranking) -> dict[str, frozenset[str]] | None:
-    """By model those that it is significantly better than; None where the board has no intervals of differences."""
-    pairs: Any = ranking.details.get("pairs")
-    if not isinstance(pairs, dict) or "difference_low" not in pairs or len(ranking.models) < 2:
-        return None
-    names, lows = pairs["models"], pairs["difference_low"]
-    if not any(low is not None for row in lows for low in row):
-        return None
-    return {
-        name: frozenset(other for other, low in zip(names, row, strict=True) if low is not None and low > 0)
-        for name, row in zip(names, lows, strict=True)
-    }
+def _pair_table(pairs: Sequence[PairDifference], level: str) -> Table:
+    rows = tuple(
+        (
+            pair.above, pair.below, pair.points, pair.low, pair.high,
+            "yes" if pair.settled else "no" if pair.low is not None else "not known",
+        )
+        for pair in pairs
+    )  # fmt: skip
+    head = columns(
+        "editor", "compared with", Column("difference", ".1f"), Column(f"{level} interval from", ".1f", "–"),
+        Column("to", ".1f", "–"), "significant",
+    )  # fmt: skip
+    notes = ["Difference: how many rating points the first editor is ahead. –: the data give no such end."]
+    if any(pair.settled and (pair.low is None or pair.low <= 0) for pair in pairs):
+        notes.append(
+            "An editor that lost every battle is also compared by its rank: the interval is made from the battles of "
+            "the two editors alone."
+        )
+    return Table(head, rows, "All pairs", tuple(notes), folded=True)

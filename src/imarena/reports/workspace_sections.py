@@ -33,9 +33,9 @@ STATUS_MEANINGS = {
     "unparsable": "the reply could not be read",
     "api_error": "the service or program failed",
     "timeout": "no answer in time",
-    "missing_output": "no image came",
-    "invalid_image": "what came is no whole image",
-    "not_tried": "a later turn whose turn before has no output",
+    "missing_output": "no image was returned",
+    "invalid_image": "the file is not a complete image",
+    "not_tried": "a later turn; the turn before it has no output",
 }
 
 
@@ -59,9 +59,10 @@ def report_lead(outputs: StatusCounts, judgments: StatusCounts, totals: Mapping[
     made = totals["output"]
     of = f" of {asked:,} asked for" if asked > made else ""
     judged = sum(row.get("ok", 0) for row in judgments.values())
+    people = [counted(totals[kind], kind) for kind in ("vote", "rating") if totals[kind]] or ["0 votes"]
     return (
         f"{counted(totals['item'], 'item')}, {counted(len(outputs), 'editor')}, "
-        f"{counted(made, 'output')}{of}, {counted(judged, 'judgment')}, {counted(totals['vote'], 'vote')}."
+        f"{counted(made, 'output')}{of}, {counted(judged, 'judgment')}, {', '.join(people)}."
     )
 
 

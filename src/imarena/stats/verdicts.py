@@ -77,7 +77,7 @@ def f1_score(pairs: Sequence[tuple[str, str | None]], outcome: str) -> Figure:
     predicted = sum(_outcome(people, machine) == outcome for people, machine in pairs)
     meant = sum(people == outcome for people, _ in pairs)
     if predicted + meant == 0:
-        return undefined_figure("f1", f"neither people nor the judge say '{outcome}'", n=len(pairs), method=method)
+        return undefined_figure("f1", f"neither people nor the judge answered '{outcome}'", n=len(pairs), method=method)
     return Figure("f1", 2 * right / (predicted + meant), len(pairs), method)
 
 

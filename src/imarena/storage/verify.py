@@ -91,7 +91,7 @@ def _duplicates(workspace: Workspace) -> Iterator[Finding]:
             query = select(*columns, func.count()).where(where).group_by(*columns).having(func.count() > 1)
             for row in connection.execute(query):
                 subject = " / ".join(str(value) for value in row[:-1])
-                yield Finding("duplicate", subject, f"{row[-1]} records stand where one {what} may stand")
+                yield Finding("duplicate", subject, f"{row[-1]} records where only one {what} is allowed")
         for kind in KINDS:
             query = select(kind.table.c.id, func.count()).group_by(kind.table.c.id).having(func.count() > 1)
             for row in connection.execute(query):

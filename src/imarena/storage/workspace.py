@@ -89,7 +89,7 @@ def database_url(root: Path, settings: Settings) -> str:
         if not url:
             raise UserError(
                 f"The environment variable {settings.database.url_env} is not set.",
-                hint=f"{root / FILE_NAME} says that it holds the database's address.",
+                hint=f"{root / FILE_NAME} reads the database's address from it.",
             )
         return url
     return settings.database.url or sqlite_url(root / "arena.db")

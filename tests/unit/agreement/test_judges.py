@@ -182,9 +182,9 @@ def test_criteria_meet_criteria() -> None:
 
 def test_what_is_refused() -> None:
     flat = RatingColumns(["u0", "u1"], ["x", "x"], [1.0, 2.0])
-    with pytest.raises(UserError, match="no column 'model', so that"):
+    with pytest.raises(UserError, match="no column 'model', so the"):
         align(scores(), flat)
-    with pytest.raises(UserError, match="No score in scores meets a rating"):
+    with pytest.raises(UserError, match="No output has both a score in scores and a rating"):
         align(scores(), RatingColumns(["q"], ["x"], [1.0], {"model": ["A"]}))
     with pytest.raises(UserError, match="rated 'u0' twice"):
         align(scores(), RatingColumns(["u0", "u0"], ["x", "x"], [1.0, 2.0], {"model": ["A", "A"]}))

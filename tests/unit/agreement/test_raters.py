@@ -97,7 +97,7 @@ def test_a_rater_may_not_rate_twice() -> None:
 def test_unknown_columns_and_empty_tables_are_refused() -> None:
     with pytest.raises(UserError, match="no column 'model' to group by"):
         measure_agreement(columns([("a", "x", 1.0)]), by=["model"])
-    with pytest.raises(UserError, match="holds no ratings"):
+    with pytest.raises(UserError, match="There are no ratings in"):
         measure_agreement(RatingColumns([], [], []))
 
 
@@ -153,7 +153,7 @@ def test_the_command_prints_tables_and_writes_csv(tmp_path: Path) -> None:
 def test_mistakes_exit_with_2_and_say_what_to_do(tmp_path: Path) -> None:
     table = write(tmp_path / "r.csv")
     for arguments, words in (
-        (("agree",), "Name a ratings table"),
+        (("agree",), "No ratings are given"),
         (("agree", "--from", str(tmp_path / "none.csv")), "No file"),
         (("agree", "--from", str(table), "--average", "median"), "Unknown average 'median'"),
         (("agree", "--from", str(table), "--by", "colour"), "no column 'colour'"),

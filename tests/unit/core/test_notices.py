@@ -37,7 +37,7 @@ EXAMPLES = [
     Notice(code="rater_stands_out", values={"group": "all ratings", "rater": "x", "flag": "backwards"}),
     Notice(code="outputs_not_scored", values={"judge": "j", "criterion": "", "scored": 58, "rated": 60}),
     Notice(code="alignment_undefined", values={"judge": "j", "group": "all units", "reason": "no variation"}),
-    Notice(code="bias_undefined", values={"judge": "j", "reason": "no score meets a rating"}),
+    Notice(code="bias_undefined", values={"judge": "j", "reason": "no scored output has a rating"}),
     Notice(code="outputs_missing", values={"editor": "new", "items": 8, "missing": 7, "keys": list("abcdefg")}),
     Notice(code="people_rows_not_used", values={"file": "r.csv", "rows": 9, "causes": {"no value": 2}}),
     Notice(code="outputs_of_other_size", values={"editor": "new", "outputs": 7, "of": 8, "keys": list("abcdefg")}),

@@ -231,7 +231,10 @@ def test_a_bad_entry_is_named_and_the_others_stay(tmp_path: Path, changes: dict[
     ("changes", "complaint"),
     [
         ({"left_output_image": None}, "one of the two pictures is missing"),
-        ({"right_model": "Left", "right_output_image": {"bytes": picture(201), "path": None}}, "on both sides"),
+        (
+            {"right_model": "Left", "right_output_image": {"bytes": picture(201), "path": None}},
+            "both sides have the same image",
+        ),
         ({"source_image": {"bytes": None, "path": "../x.png"}}, "out of the folder"),
         *[({"source_image": {"bytes": data, "path": None}}, "source_image") for data in BROKEN.values()],
     ],

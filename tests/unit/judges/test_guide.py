@@ -13,29 +13,24 @@ from imarena.core.protocols import Exhibit
 from imarena.core.records import Outcome, Status
 from imarena.judges import CARDS, ask_both_orders
 from imarena.judges.chat.checklist import Checklist
+from tests.conftest import ROOT
+from tests.docs_blocks import blocks_of
+from tests.docs_services import SERVED, Stage, block_with
 from tests.fake_endpoint import serve_here
 from tests.unit.judges.chats import BLUE, always, exhibit, picture
-
-GUIDES = Path(__file__).parents[3] / "docs" / "guide"
-
-
-def blocks(name: str, language: str) -> list[str]:
-    text = (GUIDES / name).read_text(encoding="utf-8")
-    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
 
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mood.yaml").write_text(blocks("write-your-own-judge.md", "yaml")[0])
-    namespace: dict[str, Any] = {"__name__": "guide"}
-    for block in blocks("write-your-own-judge.md", "python"):
-        exec(compile(block, "write-your-own-judge.md", "exec"), namespace)  # noqa: S102
-    return namespace
+    (tmp_path / "mood.yaml").write_text(block_with("write-your-own-judge.md", "prompt_id: mood"))
+    stage = Stage(tmp_path)
+    stage.run(blocks_of("write-your-own-judge.md", __file__))
+    return stage.names
 
 
 def test_the_first_judge_is_short_and_works(written: dict[str, Any]) -> None:
-    code = [line for line in blocks("write-your-own-judge.md", "python")[0].splitlines() if line.strip()]
+    code = [line for line in block_with("write-your-own-judge.md", "def make_brightness").splitlines() if line.strip()]
     assert len(code) <= 20
     judge = written["Brightness"]()
     white = asyncio.run(judge.judge(Exhibit("x", left=picture("white"))))
@@ -53,26 +48,20 @@ def test_the_prompted_judge_works(written: dict[str, Any]) -> None:
 
 
 def test_the_guide_names_every_judge() -> None:
-    text = (GUIDES / "judges.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/guide/judges.md").read_text(encoding="utf-8")
     for name in CARDS:
         short = name.removeprefix("geditbench")
         assert f"`{name}`" in text or f"`{short}`" in text, name
 
 
 def test_the_guides_checklist_is_valid() -> None:
-    assert len(Checklist.model_validate(yaml.safe_load(blocks("judges.md", "yaml")[0])).questions) == 3
+    assert len(Checklist.model_validate(yaml.safe_load(block_with("judges.md", "questions:"))).questions) == 3
 
 
-def test_the_server_example_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_server_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The printed program, against the fake server in place of vLLM."""
-    monkeypatch.chdir(tmp_path)
     for name, colour in (("car.png", "grey"), ("old.png", "blue"), ("new.png", "red")):
         (tmp_path / name).write_bytes(picture(colour))
     with serve_here(lambda query: json.dumps({"winner": "AB"[not query.first_is_better]})) as address:
-        (program,) = blocks("judges.md", "python")
-        assert "http://localhost:8000/v1" in program
-        code = compile(program.replace("http://localhost:8000/v1", address), "judges.md", "exec")
-        exec(code, {"__name__": "guide"})  # noqa: S102
+        Stage(tmp_path, {SERVED: address}).run(blocks_of("judges.md", __file__))
     assert re.fullmatch(r"ok (left|right) True", capsys.readouterr().out.strip())

@@ -50,8 +50,10 @@ def test_a_gallery_says_where_a_judge_errs_and_what_is_missing() -> None:
     section = gallery_section([about], 7, outputs, scores, truth, lambda _: "file.jpg")
     (shown,) = section.exhibits
     assert [picture.caption for picture in shown.pictures] == ["good", "bad"], "the best stand first"
-    assert any(remark.startswith("some-judge errs here: it gives bad 5 and good 3") for remark in shown.remarks)
-    assert "No picture by none (refused)." in shown.remarks
+    assert any(
+        remark.startswith("some-judge makes an error here: it gives bad 5 and good 3") for remark in shown.remarks
+    )
+    assert "No image from none (refused)." in shown.remarks
     assert section.text[0].startswith("1 of 7 items")
 
 
@@ -67,9 +69,10 @@ def test_a_gallery_takes_from_every_task() -> None:
 
 def test_an_overview_counts_failures_beside_what_was_made() -> None:
     outputs, judgments = {"e": {"ok": 3, "refused": 1}}, {"j": {"ok": 2, "timeout": 1}}
-    assert report_lead(outputs, judgments, {"item": 4, "output": 3, "vote": 1}) == (
-        "4 items, 1 editor, 3 outputs of 4 asked for, 2 judgments, 1 vote."
-    )
+    for votes, ratings, text in ((1, 0, "1 vote"), (0, 2, "2 ratings"), (3, 1, "3 votes, 1 rating"), (0, 0, "0 votes")):
+        assert report_lead(outputs, judgments, {"item": 4, "output": 3, "vote": votes, "rating": ratings}) == (
+            f"4 items, 1 editor, 3 outputs of 4 asked for, 2 judgments, {text}."
+        )
     made, judged = overview_section(outputs, judgments, {}, {"e": 6}).tables
     assert made.rows == (("e", 3, 1, 4, 0.75, 6, None, None),)
     assert judged.rows == (("j", 2, 1),)

@@ -4,6 +4,7 @@ import re
 from itertools import pairwise
 from typing import Any, get_args
 
+import numpy as np
 import pytest
 
 from imarena.cli.app import LazyGroup
@@ -14,6 +15,7 @@ from imarena.judges.edival.settings import EdiValSettings
 from imarena.routing.campaign_plan import Kind
 from imarena.workflows.reporting.failures.modes import failure_modes
 from imarena.workflows.reporting.papers.catalogue import makers, paper_entries
+from imarena.workflows.reporting.papers.data import spread_cell
 
 OPTIONS = {*EdiValSettings.model_fields, *GenArenaSettings.model_fields}
 EXPECTED = {
@@ -93,3 +95,9 @@ def test_a_command_exists_with_its_options(text: str) -> None:
 def test_the_failure_modes_are_those_of_the_paper() -> None:
     assert {mode.name for mode in failure_modes()} == MODES
     assert all(mode.flags or mode.judged or mode.brighter or mode.tags or mode.words for mode in failure_modes())
+
+
+def test_one_value_has_no_standard_deviation() -> None:
+    assert spread_cell(np.array([0.8, np.nan])) == "0.80±–"
+    assert spread_cell(np.array([0.5, 1.0])) == "0.75±0.35"
+    assert spread_cell(np.array([np.nan])) is None

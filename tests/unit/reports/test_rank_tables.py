@@ -155,10 +155,10 @@ def test_align_shows_who_said_what(tmp_path: Path) -> None:
     judge.write_text(head + "".join(f"{n},A,B,{said},robot\n" for n, said in enumerate(verdicts) if said))
     words = ["align", "--from", str(judge), "--against", str(votes)]
     shown = CliRunner().invoke(app, words, catch_exceptions=False, env=WIDE).stdout
-    table = [line.split() for line in shown[shown.index("What people and robot") :].splitlines()[1:6]]
+    table = [line.split() for line in shown[shown.index("Verdicts of people and of robot") :].splitlines()[1:6]]
     names = ["judge:", "left", "judge:", "right", "judge:", "tie", "judge:", "both", "bad"]
     assert table == [
-        ["people", "say", *names, "judge:", "equal", "judge:", "missing", "all"],
+        ["people", *names, "judge:", "equal", "judge:", "missing", "all"],
         ["left", "2", "1", "1", "0", "0", "0", "4"],
         ["right", "0", "2", "0", "0", "1", "0", "3"],
         ["tie", "0", "0", "1", "0", "0", "1", "2"],

@@ -1,7 +1,6 @@
 """The guide "Bring your own benchmark": its commands are run as they stand there, in its order."""
 
 import csv
-import shlex
 import shutil
 from pathlib import Path
 
@@ -9,16 +8,10 @@ import pytest
 
 from tests.command import Imarena
 from tests.conftest import ROOT
+from tests.docs_blocks import blocks_of
 from tests.small_arena import make_arena, write_folders
 
 GUIDE = ROOT / "docs" / "guide" / "bring-your-own-benchmark.md"
-
-
-def commands() -> list[list[str]]:
-    """The lines of the shell blocks."""
-    blocks = GUIDE.read_text(encoding="utf-8").split("```sh\n")[1:]
-    lines = [line for block in blocks for line in block.split("```")[0].splitlines()]
-    return [shlex.split(line.removeprefix("imarena ")) for line in lines]
 
 
 def bench(root: Path) -> None:
@@ -46,7 +39,8 @@ def bench(root: Path) -> None:
 def test_from_a_folder_and_a_table_to_a_leaderboard(imarena: Imarena, tmp_path: Path) -> None:
     bench(tmp_path)
     printed: dict[str, str] = {}
-    for words in commands():
+    calls = [words for block in blocks_of("bring-your-own-benchmark.md", __file__) for words in block.commands()]
+    for words in calls:
         partly = "import" in words  # one picture is missing
         ended = imarena(*words, code=3 if partly else 0)
         printed[" ".join(words[2:])] = ended.out + ended.err

@@ -64,7 +64,7 @@ def calls_in_pages() -> list[str]:
 
 def test_blocks_call_make() -> None:
     assert {block.page for block in BLOCKS} >= {"README.md", "docs/guide/rating.md"}
-    assert {"test", "docs", "web", "wheel-demo", "test-browser", "test-fuzz-slow"} <= made_by_ci()
+    assert {"test", "docs", "web", "wheel-demo", "test-browser", "test-fuzz"} <= made_by_ci()
     assert not {"bench", "pictures", "serve", "clean"} & made_by_ci()
     assert not is_run("$(BIN)/imarena demo --full", "$(BIN)/imarena demo")
     assert not is_run("$(BIN)/python -m pytest tests/none", "-m pytest tests/web")

@@ -14,7 +14,8 @@ from imarena.vision.model_weights.entries import weights_entries
 from tests.command import Imarena
 from tests.contract.clients import tiny_llava
 from tests.contract.vision.conftest import install_tiny_weights
-from tests.docs_services import SERVED, Stage, add_endpoint, answer, blocks_of
+from tests.docs_blocks import blocks_of
+from tests.docs_services import SERVED, Stage, add_endpoint, answer
 from tests.fake_endpoint import serve_here
 from tests.pair_scenes import DAMAGE, scene
 from tests.samples import png

@@ -15,12 +15,10 @@ from imarena.core.records import Item
 from imarena.storage import open_workspace
 from tests.command import Ended, Imarena
 from tests.curation_library import photograph
-from tests.docs_blocks import blocks, run_by
+from tests.docs_blocks import blocks, blocks_of
 from tests.docs_people import Visitor, served, serves
 from tests.web.browser.stage import Stage, free_port
 
-HERE = "tests/workflow/cli/test_docs_people.py"
-CURATE, ACTIVE, ENDPOINTS = "docs/guide/curate.md", "docs/guide/active-elo.md", "docs/guide/endpoints.md"
 SHOWS = {
     "cat": "a cat", "coffee": "a cup and a spoon", "dandelion": "a blossom in a meadow", "flower": "an orange blossom",
     "mountains": "mountains",
@@ -37,7 +35,7 @@ class Curator:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.run = Imarena(folder)
-        self.blocks = iter(run_by(CURATE, HERE))
+        self.blocks = iter(blocks_of("curate.md", __file__))
 
     def next(self, key: str = "", code: int = 0) -> list[Ended]:
         """Run the next block, with the key of this instruction's item in place of the guide's."""
@@ -88,7 +86,7 @@ def test_from_photographs_to_a_benchmark(tmp_path: Path, monkeypatch: pytest.Mon
     guide = Curator(tmp_path)
     guide.next()
     guide.describe()
-    table = next(block.body for block in blocks() if block.page == CURATE and block.language == "csv")
+    table = next(block.body for block in blocks() if block.page == "docs/guide/curate.md" and block.language == "csv")
     (tmp_path / "instructions.csv").write_text(table + MORE)
     with (tmp_path / "arena" / "imarena.toml").open("a") as settings:
         settings.write(f"\n[curation]\nmin_long_side = {2048 // SMALLER}\n")
@@ -156,7 +154,7 @@ def release_and_use(guide: Curator) -> None:
 def test_simulations(tmp_path: Path) -> None:
     """With fewer seeds, votes and items than the page prints."""
     write_recorded(tmp_path)
-    (block,) = run_by(ACTIVE, HERE)
+    (block,) = blocks_of("active-elo.md", __file__)
     recorded, *simulated = block.commands()
     ends = [Imarena(tmp_path)(*recorded, "--seeds", 2, "--budgets", "4,8")]
     small = ("--models", 4, "--items", 20, "--seeds", 2, "--budgets", 4)
@@ -181,7 +179,7 @@ def write_recorded(folder: Path) -> None:
 
 def test_a_fake_endpoint(tmp_path: Path) -> None:
     """The command of the page starts a server, on a free port, that answers, and fails as a header asks."""
-    (block,) = run_by(ENDPOINTS, HERE)
+    (block,) = blocks_of("endpoints.md", __file__)
     words = shlex.split(block.body)
     assert words[0] == "python"
     words[words.index("--port") + 1] = str(free_port())

@@ -2,22 +2,22 @@
 
 import shutil
 from collections.abc import Iterator
-from itertools import combinations
 from pathlib import Path
 
 import pytest
 
-from imarena.core.records import Item, Outcome, Output, Rater, Vote
+from imarena.core.records import Item, Vote
 from imarena.storage import open_workspace
 from tests.command import Imarena
+from tests.docs_blocks import blocks_of
 from tests.docs_people import raters_agree, served
-from tests.docs_services import SERVED, Stage, add_endpoint, answer, block_with, blocks_of
+from tests.docs_services import SERVED, Stage, add_endpoint, add_people, answer, block_with
 from tests.fake_endpoint import serve_here
 from tests.fake_pictures_server import TABLES, add_editors, pictures_server
 from tests.other_peoples_files import museum, rating_tables, small_hub, tiny_model, vie_scores, vision_reward
 from tests.postgres import new_database
 from tests.s3 import new_bucket
-from tests.samples import png, vote
+from tests.samples import png
 from tests.small_arena import make_arena, single_keys, write_folders
 from tests.workflow.preferences.test_pvc_benchmarks import vcreward
 
@@ -38,26 +38,6 @@ def asked(tmp_path_factory: pytest.TempPathFactory, model_url: str) -> Path:
     (ask, *_) = blocks_of("judging.md", __file__)
     Stage(folder, {SERVED: model_url}).run([ask])
     return folder
-
-
-def add_people(root: Path) -> None:
-    """Two people rate every output and vote on every pair."""
-    with open_workspace(root) as workspace:
-        outputs = sorted(workspace.store.records(Output), key=lambda output: output.editor or "")
-        for shift, rater in enumerate((Rater(rater_id="ann"), Rater(rater_id="bob"))):
-            workspace.store.add([rater])
-            workspace.store.add(
-                Vote(
-                    rater_id=rater.rater_id, item_id=output.item_id, left_id=output.output_id, scale=(1, 5),
-                    ratings={"overall": 1 + (number + shift) % 5}, idempotency_key=f"{rater.rater_id} {number}",
-                )
-                for number, output in enumerate(outputs)
-            )  # fmt: skip
-            workspace.store.add(
-                vote(rater, left, right, key=f"{shift} {left.output_id} {right.output_id}", preference=Outcome.RIGHT)
-                for left, right in combinations(outputs, 2)
-                if left.item_id == right.item_id
-            )
 
 
 @pytest.fixture
@@ -142,7 +122,7 @@ def test_the_prompted_judge_of_write_your_own_judge_md_battles(folder: Path, mod
     (folder / "mood.yaml").write_text(block_with(page, "prompt_id: mood"))
     (folder / "mood.py").write_text(block_with(page, "def make_brightness") + block_with(page, "def make_mood"))
     stage = Stage(folder, {SERVED: model_url}, {"PYTHONPATH": str(folder)})
-    asked, board = stage.run(blocks_of(page, __file__))
+    asked, board = stage.run(blocks_of("write-your-own-judge.md", __file__))
     assert "mood/NAME: 12 ok" in asked.out
     assert "studio-exact" in board.out
 

@@ -14,7 +14,7 @@ FORBIDDEN = (
     "twice is the same as once", "where a workspace stands", "name two tables", "nothing is claimed", "not told",
     "no difference can be told", "chose one place twice", "this campaign rests", "let go on", "best known (",
     "speak to a judge", "speaks to a judge", "not every model was asked", "beside them, ", "whom the link",
-    "why do you skip", "host below which", "says little",
+    "why do you skip", "host below which", "says little", "can say no more", "the right way round",
 )  # fmt: skip
 """Lower case; see the plain words of the house in CONTRIBUTING.md."""
 NOTICE_MODULES = ("ranking", "boards", "studies", "imports", "raters")
@@ -43,6 +43,12 @@ def test_the_documentation_is_plain() -> None:
         line for page in pages for line in found_in(page.relative_to(ROOT).as_posix(), page.read_text(encoding="utf-8"))
     ]
     assert wrong == []
+
+
+def test_each_change_is_one_short_line() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    assert sum(line.startswith("- ") for line in lines) > 200
+    assert [line for line in lines if len(line) > 150 or line.startswith("  ")] == []
 
 
 @pytest.mark.parametrize("name", NOTICE_MODULES)

@@ -7,9 +7,7 @@ import pytest
 from imarena.core.records import Evidence, Judgment, Status
 from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.docs_blocks import run_by
-
-PAGE, HERE = "docs/guide/edival-scores.md", "tests/workflow/edival/test_score_command.py"
+from tests.docs_blocks import blocks_of
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +16,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("edival")
     run = Imarena(folder)
     run("-w", "a", "init")
-    (block,) = run_by(PAGE, HERE)
+    (block,) = blocks_of("edival-scores.md", __file__)
     for words in block.commands():
         run("-w", "a", *words)
     return folder

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from imarena.core.records import Item, Judgment, Origin, Output, Turn
+from imarena.storage import init_workspace
 from tests.command import Imarena
 from tests.site_arena import EDITORS, RATER, fill_site_arena
 
@@ -123,6 +125,35 @@ def test_only_a_site_is_replaced(made: Path) -> None:
     (made / "mine/thesis.tex").write_text("x")
     assert "not empty" in imarena("-w", "a", "site", "mine", "--force", code=2).err
     assert "is not a licence" in imarena("-w", "a", "site", "x", "--licence", "mine", code=2).err
+
+
+def test_a_model_page_has_the_numbers_of_rank(made: Path) -> None:
+    shown = Imarena(made)("-w", "a", "rank", "--markdown").out
+    cells = {row[1]: row for line in shown.splitlines() if (row := [cell.strip() for cell in line.split("|")[1:-1]])}
+    page = (made / "out/models/ash.html").read_text(encoding="utf-8")
+    place = re.findall(r"<td[^>]*>(.*?)</td>", page.split("<tbody>")[1].split("</tr>")[0])
+    rank, _, rating, interval, ranks, battles, *_ = cells["ash"]
+    assert [re.sub(r"<[^>]*>", "", cell) for cell in place][:5] == [rank, ranks, rating, interval, battles]
+
+
+def test_a_site_without_images_says_so(imarena: Imarena, tmp_path: Path) -> None:
+    with init_workspace(tmp_path / "w") as workspace:
+        for number in range(3):
+            asked = Item(dataset="d", key=f"i{number}", task="t", turns=(Turn(instruction="draw a cat"),))
+            workspace.store.add([asked])
+            for editor, score in (("one", 300.0), ("two", 600.0)):
+                origin = Origin(source="elsewhere", row=f"{number}{editor}")
+                output = Output(item_id=asked.item_id, editor=editor, origin=origin)
+                judged = Judgment(
+                    work_id=output.output_id, judge="j", item_id=asked.item_id, left_id=output.output_id, score=score
+                )
+                workspace.store.add([output])
+                workspace.store.add([judged])
+    imarena("-w", "w", "site", "out")
+    about = (tmp_path / "out/about.html").read_text()
+    assert "This site has no images: the items and outputs of these battles are stored without images." in about
+    assert "left out" not in about
+    assert "Images are copies" not in about
 
 
 def test_a_workspace_without_verdicts_has_no_site(imarena: Imarena, tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ import pytest
 from imarena.core.records import Evidence, Judgment, Output
 from imarena.storage import open_workspace
 from tests.command import Imarena
-from tests.docs_services import blocks_of, fitted
+from tests.docs_blocks import blocks_of
+from tests.docs_services import fitted
 from tests.fake_endpoint import fake_server, point_at
 from tests.small_arena import make_arena
 

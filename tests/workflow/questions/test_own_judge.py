@@ -1,14 +1,16 @@
 """The judges of the guide, as a reader writes them: copied from the page, named on the command line, run."""
 
-import re
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from tests.command import Imarena
+from tests.docs_blocks import blocks_of
+from tests.docs_services import Stage, add_people, block_with
+from tests.small_arena import make_arena
 
-GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "write-your-own-judge.md"
+CODE = block_with("write-your-own-judge.md", "def make_brightness")
 
 
 @pytest.fixture
@@ -22,9 +24,20 @@ def outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_the_commands_of_the_guide_run(tmp_path: Path) -> None:
+    """On two items of the demo, which two people rated."""
+    (tmp_path / "brightness.py").write_text(CODE)
+    make_arena(tmp_path / "imarena-demo", items=2)
+    add_people(tmp_path / "imarena-demo")
+    checked, judged, board, _, aligned = Stage(tmp_path).run(blocks_of("write-your-own-judge.md", __file__))
+    assert "Nothing to fix." in checked.out
+    assert "brightness: 6 ok" in judged.out
+    assert "studio-exact" in board.out
+    assert "Spearman" in aligned.out
+
+
 def test_the_judge_of_the_guide_scores_and_ranks(imarena: Imarena, outputs: Path) -> None:
-    code = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)[0]
-    (outputs / "brightness.py").write_text(code)
+    (outputs / "brightness.py").write_text(CODE)
     imarena("init", "arena")
     imarena("-w", "arena", "import", "table", ".")
     words = ("-w", "arena", "judge", "--judge", "function:brightness:make_brightness")
@@ -45,8 +58,7 @@ def test_the_judge_of_the_guide_scores_and_ranks(imarena: Imarena, outputs: Path
 
 
 def test_a_judge_is_tried_on_a_few_items_and_told_that_some_have_no_source(imarena: Imarena, outputs: Path) -> None:
-    code = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)[0]
-    (outputs / "brightness.py").write_text(code)
+    (outputs / "brightness.py").write_text(CODE)
     Image.new("RGB", (32, 32), "red").save(outputs / "outputs" / "dark" / "b.png")
     (outputs / "items.csv").write_text("key,instruction\na,Draw a grey wall.\nb,Draw a red wall.\n")
     imarena("init", "arena")
@@ -54,7 +66,7 @@ def test_a_judge_is_tried_on_a_few_items_and_told_that_some_have_no_source(imare
     words = ("-w", "arena", "judge", "--judge", "function:brightness:make_brightness")
     assert "brightness: 2 ok; 0 done before" in imarena(*words, "--limit", "1").out  # both editors, one item
     assert "brightness: 1 ok; 2 done before" in imarena(*words).out
-    (outputs / "first.py").write_text(code.replace("exhibit.left", "exhibit.references[0]"))
+    (outputs / "first.py").write_text(CODE.replace("exhibit.left", "exhibit.references[0]"))
     checked = imarena("judge", "--check", "first:make_brightness", code=2)
     assert "IndexError" in checked.out
     assert "JudgeTraits(needs_source=True)" in checked.out

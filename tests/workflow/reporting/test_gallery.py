@@ -46,16 +46,16 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         yield workspace
 
 
-def test_each_item_says_where_the_judge_errs(arena: Workspace, tmp_path: Path) -> None:
+def test_each_item_lists_the_errors_of_the_judge(arena: Workspace, tmp_path: Path) -> None:
     section = read_gallery(arena, Thumbnails(arena, tmp_path), 12)
     assert section is not None
     shown = {exhibit.title.split(" ")[0]: exhibit for exhibit in section.exhibits}
     right, wrong, chain = (" ".join(shown[key].remarks) for key in KEYS)
-    assert "robot does not err here: of 3 clearly different pairs it has 2 the right way round, 1 alike" in right
-    assert "No picture by studio-flaky (timeout)." in right
-    assert "robot errs here: it gives studio-returns-input 900 and studio-exact 300" in wrong
-    assert "2 the right way round and 1 the wrong way round" in wrong
-    assert "robot does not err here" in chain
+    assert "robot makes no error here: of 3 clearly different pairs it orders 2 correctly, scores 1 equal" in right
+    assert "No image from studio-flaky (timeout)." in right
+    assert "robot makes an error here: it gives studio-returns-input 900 and studio-exact 300" in wrong
+    assert "orders 2 correctly and 1 wrongly" in wrong
+    assert "robot makes no error here" in chain
     assert section.exhibits[-1] is shown["world-srie-cg"]  # most errors last
     names = [picture.caption for picture in shown["world-srie-cg"].pictures]
     assert names[2:] == ["studio-exact", "studio-returns-input", "studio-new-image"]  # the best first
@@ -66,7 +66,7 @@ def test_each_item_says_where_the_judge_errs(arena: Workspace, tmp_path: Path) -
     assert captions[:4] == [
         "source", "studio-exact, turn 1 of 3", "studio-exact, turn 2 of 3", "studio-exact, turn by turn",
     ]  # fmt: skip
-    assert "the wrong way round" in section.text[1]
+    assert "and 1 wrongly" in section.text[1]
 
 
 def test_without_a_known_truth_nothing_is_said_of_it(arena: Workspace, tmp_path: Path) -> None:

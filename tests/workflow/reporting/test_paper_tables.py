@@ -70,6 +70,14 @@ def test_cv_arena_trials_are_those_of_route_report(arena: Path, text: str) -> No
     assert all(float(row[2]) == 1 for row in boards), "the order is the same under every weighting"
 
 
+def test_cv_arena_boards_state_what_they_rank_by(text: str) -> None:
+    note = f"These boards rank by scores of {SCORER} and by votes, on pairs of outputs in single mode that both have a "
+    note += "score or were voted on. The leaderboard of this report ranks by people. The orders can differ."
+    for place in ("Table 3. Top of the board", "Table 4. All editors by setting"):
+        part = text[text.index(f"**{place}") :].partition("\n**")[0]
+        assert note in part.replace("\\", ""), place
+
+
 def test_cv_arena_agreement_by_score_gap(text: str) -> None:
     """In 24 items, the mean of two scores brings one gap down to 25. Wrong: 3 of 23, 2 of 24, 2 of 23 pairs."""
     (rows,) = [rows[1:] for title, rows in paper_tables(text, "000").items() if title.startswith("Table 5.")]
@@ -132,7 +140,7 @@ def test_genarena_accuracy_by_protocol(text: str) -> None:
 def test_genarena_verdicts_are_those_of_judges_of_the_whole(text: str) -> None:
     """Not of the three judges of one dimension, nor of the metric."""
     titles = [title for title in paper_tables(text, "001") if title.startswith("Table 5.")]
-    assert [re.search(r"What people and (\S+) said", title)[1] for title in titles] == [SCORER, "genarena/tiny"]  # type: ignore[index]
+    assert [re.search(r"Verdicts of people and of (\S+) on", title)[1] for title in titles] == [SCORER, "genarena/tiny"]  # type: ignore[index]
 
 
 def test_genarena_self_consistency(text: str) -> None:
@@ -173,7 +181,7 @@ def test_genarena_boards_and_another_leaderboard(text: str) -> None:
 def test_genarena_confusion_and_score_differences(arena: Path, text: str) -> None:
     """The judge calls 12 pairs a tie that people decide (48 comparisons), and never a pair that people call one."""
     tables = paper_tables(text, "001")
-    (rows,) = [rows for title, rows in tables.items() if title.endswith("and genarena/tiny said on the same battles")]
+    (rows,) = [rows for title, rows in tables.items() if title.endswith("of genarena/tiny on the same battles")]
     ties = rows[0].index("judge: tie")
     cells = {row[0]: [int(cell) for cell in row[1:]] for row in rows[1:]}
     assert cells["left"][ties - 1] + cells["right"][ties - 1] == 48

@@ -1,6 +1,7 @@
 """`imarena report`: what it is about can be chosen, its conclusion stands first, and its words are explained."""
 
 import io
+import json
 import re
 from pathlib import Path
 
@@ -10,11 +11,13 @@ from PIL import Image
 
 from imarena.core.records import Item, Judgment, Output, Status, Turn
 from imarena.images import describe_image
-from imarena.storage import Workspace, init_workspace
+from imarena.storage import Workspace, init_workspace, open_workspace
+from imarena.workflows.wiring import record_run
 from tests.command import Imarena
 
 SCORES = {"good": 900, "fair": 500, "poor": 100}
 ITEMS = 12
+SETTINGS = {"note": "x" * 300, "prompt_sha256": "0123456789abcdef"}
 
 
 def picture(seed: int, size: tuple[int, int] = (24, 16), frames: int = 1, kind: str = "PNG") -> bytes:
@@ -43,12 +46,13 @@ def add_item(workspace: Workspace, number: int) -> None:
         data = picture(seed, (30, 16), 3, "PNG" if number else "GIF") if odd else picture(seed)
         made = Output(
             item_id=asked.item_id, editor=editor, status=Status.TIMEOUT if failed else Status.OK,
-            image=None if failed else keep(data),
+            image=None if failed else keep(data), editor_version="2.1", params={"steps": 30 + place}, seed=number % 2,
         )  # fmt: skip
         workspace.store.add([made])
         for judge, sign in (("robot", 1), ("critic", -1)) if not failed else ():
             told = Judgment(
                 work_id=f"{judge}{made.output_id}", judge=judge, item_id=asked.item_id, left_id=made.output_id,
+                params=SETTINGS, run_id="run_1" if judge == "robot" else None,
                 score=500 + sign * (score - 500) + (number * 7 + place * 13) % 5 * 110,
             )  # fmt: skip
             workspace.store.add([told])
@@ -121,12 +125,32 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
     everything = report(arena, "everything")
     absent = everything[everything.index("## What this report does not have") :]
     assert "- Agreement among raters: needs two or more raters of the same outputs or pairs. Command: " in absent
-    assert "- Leaderboard by family and by topic and by track: needs items with two or more values there" in absent
+    assert (
+        "- Leaderboard by family, topic, track: needs verdicts on items with two or more values in that column"
+        in absent
+    )
+    assert "- Leaderboard by dimension: needs ratings, votes or judgments about single dimensions. Command: " in absent
     assert "Judge health" not in absent
     assert "Gallery" not in absent
     assert {"Leaderboard: critic, scores", "Leaderboard: robot, scores"} <= set(
         re.findall("^## (.*)$", everything, re.MULTILINE)
     )
+
+
+def test_methods_have_every_setting_version_and_seed(arena: Path) -> None:
+    with open_workspace(arena) as workspace, record_run(workspace, "edit", {"seed": 7, "items": ITEMS}) as run:
+        run.counts = {"ok": 3}
+    text = report(arena, "methods")
+    methods = text[text.index("## Methods") : text.index("## What this report does not have")]
+    judges = methods[methods.index("**Judges**") : methods.index("**Boards**")]
+    found = re.findall(r"\{.*?\}", judges.replace("\\", ""))
+    assert [json.loads(one) for one in found] == [SETTINGS]
+    assert re.search(r"\| critic \|.*\| imported \|", judges)
+    assert re.search(r"\| good \| 2\.1 \| \{.steps.:30\} \| 0, 1 \| 12 \|", methods)
+    assert re.search(r"\| poor \| 2\.1 \| \{.steps.:32\} \| 0, 1 \| 12 \|", methods)
+    assert "Ratings are Bradley-Terry ratings on a scale where 400 points mean odds of 10 to 1" in methods
+    assert "ties count as half a win each. Missing outputs are excluded. Intervals are 95% percentile" in methods
+    assert re.search(r"\| edit \| \{.items.:12,.seed.:7\} \| done \| 3 ok \|", methods)
 
 
 def test_a_choice_that_is_not_there_is_refused(arena: Path) -> None:

@@ -162,7 +162,7 @@ def test_what_changed_and_how_much_of_it_is_the_judge(arena: Path, tmp_path: Pat
             workspace.store.add([newer])
     imarena("-w", other, "report", "new", "--judge", "robot", "--against", arena, "--gallery", 0)
     text = (tmp_path / "new" / "report.md").read_text()
-    part = text[text.index("What changed against") :]
+    part = text[text.index("What changed since") :]
     assert "The judge changed" in part
     assert "36 pairs of outputs have a verdict on both boards; 36 (100.0%) changed." in part
     lines = [

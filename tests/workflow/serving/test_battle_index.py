@@ -161,6 +161,8 @@ def test_models_and_filters_leave_their_part(admin: Person) -> None:
     assert total("judge=ash-judge&until=2026-02-01") == 0
     assert total("judge=nobody") == 0
     assert total("task=even-task&mode=single&judge=oak") == 6
+    assert total("mode=single") == total("")  # every output
+    assert total("mode=complex") == 0
     few = admin.get("/api/battles?judge=ash-judge").json()["battles"][0]
     assert (few["votes"], few["judgments"]) == ({}, {"tie": 1}), "only what the filters leave is counted"
 

@@ -156,7 +156,10 @@ def test_align_without_people_says_what_is_missing(imarena: Imarena, tmp_path: P
         item = samples.item()
         output = samples.output(item)
         workspace.store.add([item, output, score(output, 5.0)])
-    assert "0 ratings, 0 votes, 1 score, 0 battles" in imarena("-w", "a", "align", "--judge", "machine", code=2).err
+    assert (
+        "0 ratings and 0 votes by people; 1 score and 0 battles by judges"
+        in imarena("-w", "a", "align", "--judge", "machine", code=2).err
+    )
 
 
 def test_a_workspace_without_judgments_is_told_so(imarena: Imarena, tmp_path: Path) -> None:

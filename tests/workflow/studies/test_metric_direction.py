@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,16 @@ import pytest
 
 from imarena.core.directions import higher_is_better
 from imarena.core.ids import sha256_hex
+from imarena.core.records import Item, Judgment, Output, Rater, Turn, Vote
+from imarena.storage import Workspace, init_workspace, open_workspace
+from imarena.workflows.boards import Boards
+from imarena.workflows.reporting.papers.contrasts import contrasts
+from imarena.workflows.reporting.papers.cv_arena import MAKERS
+from imarena.workflows.reporting.papers.data import PaperData
+from imarena.workflows.reporting.papers.imagenworld import ratings_by_task
+from imarena.workflows.views import View
 from tests.command import Imarena
-from tests.samples import png
+from tests.samples import kept, png
 
 EDITORS = ("good", "fair", "poor")
 UNITS = 6
@@ -120,3 +129,83 @@ def test_low_is_good(name: str) -> None:
 @pytest.mark.parametrize("name", ["CLIP_Score", "DINO", "gpt4o_0shot", "L14-clip", "builtin", "fidelity"])
 def test_high_is_good(name: str) -> None:
     assert higher_is_better(name)
+
+
+JUDGES: dict[str, Callable[[float], float]] = {
+    "LPIPS": lambda mark: 1 - mark / 10,
+    "near": lambda mark: (mark + 6) / 2,
+    "far": lambda mark: 100 * mark,
+}
+"""Scores by people's mark, from 0 to 6; `near` is on the same scale, `far` on none that is known."""
+
+
+def scored_arena(root: Path, *, rated: bool) -> None:
+    """Outputs that people mark from 0 to 6, and judges whose scores follow the marks; LPIPS downwards."""
+    with init_workspace(root) as workspace:
+        workspace.store.add([Rater(rater_id="ann")])
+        for number in range(7):
+            item = Item(
+                dataset="d",
+                key=f"i{number}",
+                task="t",
+                turns=(Turn(instruction="x"),),
+                sources=(kept(workspace, number),),
+            )
+            workspace.store.add([item])
+            for place, editor in enumerate(("new", "old")):
+                mark = (number * 5 + place) % 7
+                image = kept(workspace, 100 + 10 * number + place)
+                output = Output(item_id=item.item_id, editor=editor, image=image)
+                about = {"item_id": item.item_id, "left_id": output.output_id}
+                workspace.store.add([output])
+                workspace.store.add([
+                    Judgment(
+                        work_id=f"{judge}{output.output_id}", judge=judge, judge_version="1", run_id="r",
+                        score=score(mark), params={} if judge != "LPIPS" else {"higher_is_better": False}, **about,
+                    )
+                    for judge, score in JUDGES.items() if rated or judge == "LPIPS"
+                ])  # fmt: skip
+                if rated:
+                    vote = {"ratings": {"overall": float(mark)}, "scale": (0, 6), "idempotency_key": output.output_id}
+                    workspace.store.add([Vote(rater_id="ann", **about, **vote)])
+
+
+def paper_data(workspace: Workspace) -> PaperData:
+    view = View(workspace)
+    return PaperData(view, Boards(view), None, lambda image: image.sha256)
+
+
+def test_paper_tables_agree_with_align(imarena: Imarena, tmp_path: Path) -> None:
+    """Table 3 of ImagenWorld and the last contrast of its appendix A.5, beside what `align` prints."""
+    scored_arena(tmp_path / "s", rated=True)
+    command = ("-w", "s", "--json", "align", "--rounds", "0")
+    groups = imarena(*command, "--by", "model", "--by", "task").json["scores"]["groups"]
+    rho = {(group["group"]["model"], group["judge"]): group["spearman"] for group in groups}
+    biases = {group["judge"]: group for group in imarena(*command).json["scores"]["groups"]}
+    with open_workspace(tmp_path / "s") as workspace:
+        data = paper_data(workspace)
+        (table,) = ratings_by_task(data).tables
+        (tests,) = contrasts(data).tables
+    keys = [column.key or column.title for column in table.columns]
+    assert "LPIPS (lower is better): mean" in keys
+    for row in table.rows:
+        cells: dict[str, Any] = dict(zip(keys, row, strict=True))
+        assert cells["LPIPS (lower is better): mean"].startswith("0.7")  # as it was given
+        for judge in JUDGES:
+            assert cells[f"{judge} rho"] == pytest.approx(rho[cells["model"], judge]) == pytest.approx(1)
+    last = [row for row in tests.rows if str(row[0]).startswith("V.")]
+    assert [row[0] for row in last] == ["V. judge near and people (judge's range 0 to 6)"]
+    assert last[0][6] == pytest.approx(biases["near"]["bias"] / 6) == pytest.approx(0.25)
+    for judge in ("LPIPS", "far"):
+        assert biases[judge]["bias"] is None
+        reason = biases[judge]["bias_reason"]
+        sentence = f"Contrast V leaves out {judge}, which has no common scale with people: {reason}."
+        assert sentence in tests.notes
+
+
+def test_failure_cases_are_the_worst_items(tmp_path: Path) -> None:
+    """Figure 7 of CV-Arena: the marks of an item are (0, 1), (5, 6), (3, 4), (1, 2), (6, 0), (4, 5) and (2, 3)."""
+    scored_arena(tmp_path / "s", rated=False)
+    with open_workspace(tmp_path / "s") as workspace:
+        shown = MAKERS["gallery_failures"](paper_data(workspace)).exhibits
+    assert [exhibit.title for exhibit in shown] == ["i0 · t", "i3 · t"]

@@ -1,5 +1,6 @@
 """A measure of one dimension (CLIP-I: highest where nothing was changed) is in no board about the whole."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +122,27 @@ def test_a_dimension_without_verdicts_is_named_with_those_that_have_some(imarena
     assert "No verdict of source 'judge' is about 'consistancy'." in refused.err
     assert "Known:" in refused.err
     assert str(CARDS["clip-i"].dimension) in refused.err
+
+
+def test_a_report_has_a_board_per_rated_criterion(imarena: Imarena, tmp_path: Path) -> None:
+    """Of criteria that raters mark: each as `rank --dimension` prints it, after the board about the whole."""
+    rater = Rater(rater_id="ann")
+    records: list[Record] = [rater]
+    for number, (item, edits, idle) in enumerate(pairs()):
+        records += [item, edits, idle]
+        for output, marks in ((edits, {"SC": 1.0, "PQ": 0.5}), (idle, {"SC": 0.5, "PQ": 1.0 if number else 0.0})):
+            given: dict[str, Any] = {"ratings": marks, "scale": (0, 1), "idempotency_key": output.output_id}
+            records.append(Vote(rater_id="ann", item_id=item.item_id, left_id=output.output_id, **given))
+    with init_workspace(tmp_path / "r") as workspace:
+        workspace.store.add(records)
+    imarena("-w", "r", "report", "out", "--gallery", 0)
+    text = (tmp_path / "out" / "report.md").read_text()
+    titles = re.findall("^## Leaderboard: (.*)$", text, re.MULTILINE)
+    assert titles == ["people", "people, PQ", "people, SC"]
+    assert "Leaderboard by dimension" not in text
+    for criterion, best in (("SC", "edits"), ("PQ", "idle")):
+        ranked = imarena("-w", "r", "--json", "rank", "--source", "people", "--dimension", criterion).json
+        part = text[text.index(f"## Leaderboard: people, {criterion}") + 3 :].partition("\n## ")[0]
+        shown = re.findall(r"^\| \d+ \| (edits|idle) \| ([\d.]+) \|", part, re.MULTILINE)
+        assert shown == [(row["model"], f"{row['rating']:.1f}") for row in ranked["models"]]
+        assert first(ranked) == best

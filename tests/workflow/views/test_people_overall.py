@@ -103,7 +103,7 @@ def test_a_setting_names_the_rule_for_other_criteria(imarena: Imarena, tmp_path:
     settings = tmp_path / "a" / "imarena.toml"
     plain = settings.read_text()
     words = ("-w", "a", "--json", "rank", "--source", "people", "--rounds", "0")
-    assert "People rated fit, look, and no rule makes one mark of these." in imarena(*words, code=2).err
+    assert "People rated fit, look, and no rule combines these into one rating." in imarena(*words, code=2).err
     for rule, best in (("mean", "one"), ("geometric-mean", "two")):
         settings.write_text(f'{plain}\n[board]\noverall = "{rule}"\n')
         board = imarena(*words).json

@@ -178,4 +178,4 @@ def _show_instructions(console: Console, report: "InstructionReport") -> None:
     if balance.missing_cells:
         shown = ", ".join(f"{task} / {topic}" for task, topic in balance.missing_cells[:10])
         more = f" and {len(balance.missing_cells) - 10} more" if len(balance.missing_cells) > 10 else ""
-        console.print(f"Tasks and topics that never meet: {shown}{more}")
+        console.print(f"Tasks and topics without a common item: {shown}{more}")

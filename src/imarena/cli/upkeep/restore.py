@@ -16,7 +16,7 @@ def command(
     blobs: Annotated[
         str | None,
         typer.Option(
-            help="Store images there: s3://bucket/prefix or a folder; default: where the backup's settings say."
+            help="Store images there: s3://bucket/prefix or a folder; default: the place in the backup's settings."
         ),
     ] = None,
 ) -> None:

@@ -94,7 +94,7 @@ def read_manifest(folder: Folder) -> dict[str, int]:
     except UserError as error:
         raise UserError(f"manifest.json: {error}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise UserError(f'manifest.json does not say "format": "{FORMAT}".', hint="Name another format.")
+        raise UserError(f'manifest.json does not have "format": "{FORMAT}".', hint="Name another format.")
     check_version(manifest)
     counts = manifest.get("counts")
     if not isinstance(counts, dict) or not all(isinstance(count, int) for count in counts.values()):

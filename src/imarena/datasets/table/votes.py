@@ -121,7 +121,7 @@ def _vote(cells: Mapping[str, str], shelf: DatasetIndex) -> dict[str, Any]:
     if cells["winner"] not in set(Outcome):
         raise UserError(f"the winner is '{cells['winner']}', not one of {', '.join(Outcome)}")
     if cells["left"] == cells["right"]:
-        raise UserError(f"'{cells['left']}' stands on both sides")
+        raise UserError(f"'{cells['left']}' is on both sides")
     return {
         "item_id": _item_id(cells, shelf),
         "left_id": _output_id(cells, "left", shelf),

@@ -170,7 +170,7 @@ class ClassicalEditor:
         what = ("; ".join(edit.clause for edit in edits) or instruction)[:300]
         if any(OPERATIONS[name][1](edit) and edit.target for name in self.operations for edit in edits):
             return (
-                f"{self.name} cannot tell what is meant apart from the rest: {what}. A mask, a colour or a place helps."
+                f"{self.name} cannot distinguish what is meant from the rest: {what}. Add a mask, a colour or a place."
             )
         return f"{self.name} has no operation for: {what}"
 

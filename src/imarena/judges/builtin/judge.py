@@ -53,8 +53,8 @@ _KEPT = 2048
 _PLAIN = 400.0
 """A gap (points) after which a battle's verdict is as sure as it gets."""
 _TOLD = 500
-_NOTHING_ASKED = "There is no instruction: builtin cannot say whether the right thing was done. Add it to the item."
-_FOREIGN = "builtin reads English only: it cannot say whether the right thing was done. Translate it, or ask a model."
+_NOTHING_ASKED = "There is no instruction: builtin cannot check whether the right thing was done. Add it to the item."
+_FOREIGN = "builtin reads English only: it cannot check this instruction. Translate it, or ask a model."
 _REST = re.compile(r"\b(?:everything|all|rest|else|others?|background|remaining|nothing|anything)\b")
 _BLIND = (
     "recognises 80 everyday kinds of things (COCO's) and often misses them; whether any other thing was added,"

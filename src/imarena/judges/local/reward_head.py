@@ -157,7 +157,7 @@ class RewardModel:
         positions = (ids == wanted).nonzero().flatten().tolist()
         if len(positions) != 1:
             raise UserError(
-                f"The token '{self._token}' stands {len(positions)} times in the question, not once.",
+                f"The question contains the token '{self._token}' {len(positions)} times, not once.",
                 hint="Name a special token that the model's tokenizer knows.",
             )
         return int(positions[0])

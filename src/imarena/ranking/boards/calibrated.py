@@ -67,7 +67,7 @@ def _groups(
     # rounded, so that equal gaps share a band whatever the range: 4.1 - 3.6 and 5.0 - 4.5 differ in the last bit
     gap = np.round(np.abs(np.asarray(battles.score_left) - np.asarray(battles.score_right)), 9)
     if not np.isfinite(gap[judged]).all():
-        raise UserError("A judge's battle has no scores, so that its gap is not known.", hint="Fill both scores.")
+        raise UserError("A judge's battle has no scores, so its gap is not known.", hint="Fill both scores.")
     q_each = reliability_at(gap[judged])
     edges = np.unique(np.quantile(gap[judged], np.linspace(0, 1, bands + 1)[1:-1])) if judged.any() else np.zeros(0)
     band = np.searchsorted(edges, gap[judged], side="right")

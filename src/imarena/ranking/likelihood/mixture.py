@@ -71,7 +71,7 @@ def _gap_bins(
         raise UserError("Reliability by gap needs score_left and score_right.", hint="Or use --reliability rater.")
     gap = np.round(np.abs(battles.score_left - battles.score_right), 9)
     if not np.isfinite(gap[judged]).all():
-        raise UserError("A judge's battle has no scores, so that its gap is not known.", hint="Fill both scores.")
+        raise UserError("A judge's battle has no scores, so its gap is not known.", hint="Fill both scores.")
     edges = np.unique(np.quantile(gap[judged], np.linspace(0, 1, bins + 1)[1:-1])) if judged.any() else np.zeros(0)
     of = np.searchsorted(edges, np.where(np.isfinite(gap), gap, 0.0), side="right").astype(np.int32)
     ends = [0.0, *edges.tolist(), float(np.inf)]

@@ -75,9 +75,10 @@ def describe(cells: PairCells, blocks: ModelBlocks, models: tuple[str, ...]) -> 
     notices: list[Notice] = []
     for index, won in _alone(cells, blocks).items():
         notices.append(Notice(code="won_every_battle" if won else "lost_every_battle", values={"model": models[index]}))
-    islands = int(_islands(cells).max()) + 1
-    if islands > 1:
-        notices.append(Notice(code="groups_never_met", values={"groups": islands}))
+    island = _islands(cells)
+    groups = [[models[index] for index in np.flatnonzero(island == one)] for one in range(int(island.max()) + 1)]
+    if len(groups) > 1:
+        notices.append(Notice(code="groups_never_met", values={"groups": len(groups), "models": groups}))
     if not notices:
         notices.append(Notice(code="groups_one_sided", values={"groups": blocks.n}))
     return notices

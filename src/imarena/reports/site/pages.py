@@ -1,13 +1,14 @@
 """What the pages of a static leaderboard site show. Every name and text is as it may be published."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from imarena.core import Standing
 from imarena.core.records import Ranking
 from imarena.reports.conclusion import board_conclusion
-from imarena.reports.rank_tables import board_tables, standings_table
-from imarena.reports.tables import Cell, Column, Table
-from imarena.reports.tables.table import columns
+from imarena.reports.rank_tables import board_tables, interval_cell, interval_spec, ranks_cell, standings_table
+from imarena.reports.tables import Cell, Column, Range, Table
+from imarena.reports.tables.table import columns, count_cell
 
 _STEPS = 10
 
@@ -93,6 +94,16 @@ class SiteBoard:
         """From best to worst."""
         return [standing.model for standing in self.ranking.models]
 
+    def place(self, standing: Standing) -> tuple[Cell, ...]:
+        """The cells of `PLACE_COLUMNS` for a model of the board, as in its standings."""
+        interval = interval_cell(standing)
+        if isinstance(interval, Range):
+            interval = replace(interval, spec=interval_spec(self.ranking.models))
+        return (
+            self.title, standing.rank, ranks_cell(standing), standing.rating, interval, count_cell(standing.battles),
+            standing.coverage,
+        )  # fmt: skip
+
     def duel(self, one: str, other: str) -> WinCounts:
         """How one model did against another."""
         return self.duels.get((one, other), WinCounts(0, 0, 0))
@@ -143,7 +154,7 @@ class ModelPage:
 
 PLACE_COLUMNS = (
     Column("board"), Column("rank"), Column("ranks", absent="–"), Column("rating", ".1f"),
-    Column("interval", ".1f", absent="–"), Column("battles", ","), Column("coverage", ".1%", absent="–"),
+    Column("interval", absent="–"), Column("battles", ","), Column("coverage", ".1%", absent="–"),
 )  # fmt: skip
 GROUP_COLUMNS = columns(
     "by", "value", Column("battles", ","), Column("won", ","), Column("lost", ","), Column("tied", ","),
@@ -163,6 +174,8 @@ class Site:
     facts: str
     left_out: Mapping[str, int]
     """Images that are not published, by reason."""
+    images: int = 0
+    """Image files of the site."""
     battles: int = 0
     parts: int = 0
     """Files that hold the battles."""

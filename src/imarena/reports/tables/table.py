@@ -59,6 +59,8 @@ class Table:
     notes: tuple[str, ...] = ()
     signature: str = ""
     """The line that identifies how a board was made."""
+    folded: bool = False
+    """A page shows the title, and the rows on a click."""
 
     def __post_init__(self) -> None:
         """Every row has a cell for every column."""
@@ -76,7 +78,7 @@ class Table:
         """Some columns of the table, in this order."""
         columns = tuple(self.columns[column] for column in kept)
         rows = tuple(tuple(row[column] for column in kept) for row in self.rows)
-        return Table(columns, rows, self.title, self.notes, self.signature)
+        return replace(self, columns=columns, rows=rows)
 
     def without_notes(self, printed: Container[str]) -> "Table":
         """The table without notes that were printed before, as under the board of another group."""

@@ -82,8 +82,10 @@ class Boards:
         every = self._read_battles(query, chosen)
         battles, notices = self._select_dimension(every, query, chosen)
         kept = battles.where(self.outputs_with(query.filters)[battles.left]) if query.filters else battles
-        if query.pairs is not None:
-            kept = kept.where(self._on_pairs(kept, query.pairs))
+        if query.outputs is not None:
+            places = self.view.entries.index_of
+            known = [places[one] for one in query.outputs if one in places]
+            kept = kept.where(np.isin(kept.left, known) & np.isin(kept.right, known))
         return GatheredBattles(kept, chosen, notices, tuple(every.dimension.used()))
 
     def _read_battles(self, query: BoardQuery, chosen: ChosenSource) -> BattleColumns:
@@ -137,14 +139,6 @@ class Boards:
         kept = battles.dimension.of == (names.index(only) if only in names else -2)
         notices = () if only == WHOLE else (Notice(code="one_dimension", values={"dimension": only}),)
         return replace(battles if kept.all() else battles.where(kept), excluded=excluded), notices
-
-    def _on_pairs(self, battles: BattleColumns, pairs: Collection[tuple[str, str]]) -> NDArray[np.bool_]:
-        """(n,) battles on one of these pairs of outputs, whichever side each is on."""
-        places, number = self.view.entries.index_of, len(self.view.entries.output_id)
-        known = [(places[one], places[other]) for one, other in pairs if one in places and other in places]
-        codes = [min(pair) * number + max(pair) for pair in known]
-        left, right = battles.left.astype(np.int64), battles.right.astype(np.int64)
-        return np.isin(np.minimum(left, right) * number + np.maximum(left, right), codes)
 
     def outputs_with(self, filters: Mapping[str, str]) -> NDArray[np.bool_]:
         """(k,) outputs whose item (or whose mode) has these values."""

@@ -3,7 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from sqlalchemy import func, select
+
 from imarena.core import UserError, counted, suggestion
+from imarena.storage import reading
+from imarena.storage.schema import judgments, votes
 from imarena.workflows.boards.choice import ChosenSource
 from imarena.workflows.boards.query import BoardQuery
 from imarena.workflows.views import RULES, WHOLE, View, read_ratings, unanswered_questions
@@ -21,16 +25,21 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
             f"No verdict of source '{chosen.source}' is about '{query.dimension}'.",
             hint=suggestion(query.dimension, about),
         )
+    if query.window.until and (first := _first_day(view)) > query.window.until:
+        return UserError(
+            f"The workspace has no vote or judgment from {query.window.until} or earlier.",
+            hint=f"The first is from {first}.",
+        )
     if query.filters or query.window.since or query.window.until:
-        return UserError("No battle fits these filters.", hint="Leave some of them out.")
+        return UserError("No battle fits these filters.", hint="Remove some of them.")
     if (
         chosen.source == "human"
         and query.dimension is None
         and (rated := read_ratings(view, query.window).criterion.names)
     ):
         return UserError(
-            f"People rated {', '.join(rated)}, and no rule makes one mark of these.",
-            hint=f"Choose one with --dimension {rated[0]}, or name a rule in imarena.toml: "
+            f"People rated {', '.join(rated)}, and no rule combines these into one rating.",
+            hint=f"Choose one with --dimension {rated[0]}, or set a rule in imarena.toml: "
             f'[board] overall = "{RULES[1]}" or "{RULES[0]}".',
         )
     where = {"judge": list(chosen.judges)} if chosen.judges else {}
@@ -55,3 +64,10 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
         f"There are no {source} in this workspace to rank by.",
         hint="Run `imarena judge` or `imarena battle`, collect or import votes, or rank a table with --from.",
     )
+
+
+def _first_day(view: View) -> str:
+    """The day (YYYY-MM-DD) of the first vote or judgment that the workspace has; '' where it has none."""
+    with reading(view.workspace.store.engine) as connection:
+        firsts = [connection.execute(select(func.min(table.c.created_at))).scalar_one() for table in (judgments, votes)]
+    return min((str(first)[:10] for first in firsts if first), default="")

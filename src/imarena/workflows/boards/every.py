@@ -40,8 +40,8 @@ def board_queries(boards: Boards, chosen: BoardQuery = ALL) -> Iterator[tuple[st
 def _queries(view: View) -> Iterator[tuple[str, BoardQuery]]:
     voted = people_battles(view)
     asked = {voted.dimension.names[code] for code in set(voted.dimension.of.tolist())}
-    rated = {WHOLE} & set(read_ratings(view).criterion.names)
-    for dimension in sorted(asked | rated, key=lambda name: (name != WHOLE, name)):
+    rated = read_ratings(view).criterion.used()
+    for dimension in sorted(asked.union(rated), key=lambda name: (name != WHOLE, name)):
         yield _named("people", dimension), BoardQuery(source="human", dimension=dimension)
     judged = {(form.judge, form.dimension) for form in view.forms.counting()}
     for judge, dimension in sorted(judged, key=lambda pair: (pair[1] != WHOLE, *pair)):

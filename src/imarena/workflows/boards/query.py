@@ -60,8 +60,8 @@ class BoardQuery:
     """Look for models that are missing on the board or were compared on less than others."""
     editors: tuple[str, ...] = ()
     """Only battles between these; empty: between all."""
-    pairs: frozenset[tuple[str, str]] | None = None
-    """Only battles on these pairs of outputs (ids, the smaller first); None: on all."""
+    outputs: frozenset[str] | None = None
+    """Only battles between these outputs (ids); None: between all."""
     samples: SamplesShown = "never"
     """Figures over the samples of each editor: auto computes them where an editor has several per item."""
     success: float | None = None

@@ -101,7 +101,7 @@ class SubmissionPack:
         except _DAMAGED as error:
             raise UserError(f"{self.name}: {file!a} cannot be read ({_one_line(error)}).") from error
         if len(data) != entry.file_size:
-            raise UserError(f"{self.name}: {file!a} is not of the size that the archive says.")
+            raise UserError(f"{self.name}: {file!a} has another size than the archive lists.")
         return data
 
 

@@ -13,7 +13,7 @@ from imarena.core.notices import Notice
 from imarena.core.records import Campaign, Ranking
 from imarena.ranking import Options
 from imarena.reports import GROUP_COLUMNS, ModelPage, Site, SiteBoard, WinCounts, write_site_pages
-from imarena.reports.tables import Cell, Range, Table
+from imarena.reports.tables import Table
 from imarena.storage import Workspace
 from imarena.workflows.boards import Board, BoardQuery, board_queries, describe_source, matrix_of, with_samples
 from imarena.workflows.publishing.new_folder import new_folder
@@ -143,6 +143,7 @@ class _SiteMaker:
             facts=f"{counted(len(images.items), 'item')}, {counted(len(models), 'model')}, "
             f"{counted(battles.number, 'battle')}.",
             left_out=dict(sorted(self.redaction.left_out.items())),
+            images=images.number,
             battles=battles.number,
             parts=battles.parts,
             labels=battles.labels(),
@@ -210,17 +211,7 @@ class _SiteMaker:
     def _model(self, name: str, file: str, boards: list[SiteBoard], images: SiteImages) -> ModelPage:
         original = next(known for known, published in self.names.items() if published == name)
         results = model_results(self.leaderboards, original, BattleFilters(source="auto"))
-        places = []
-        for board in boards:
-            for one in board.ranking.models:
-                if one.model == name:
-                    ranks: Cell = None if one.rank_low is None or one.rank_high is None else one.rank_low
-                    if one.rank_low != one.rank_high and one.rank_low is not None and one.rank_high is not None:
-                        ranks = Range(one.rank_low, one.rank_high)
-                    ends = None if one.low is None or one.high is None else Range(one.low, one.high)
-                    places.append(
-                        (board, (board.title, one.rank, ranks, one.rating, ends, one.battles, one.coverage))
-                    )  # fmt: skip
+        places = [(board, board.place(one)) for board in boards for one in board.ranking.models if one.model == name]
         opponents = [
             (self.names[duel.right], WinCounts(duel.wins, duel.losses, duel.ties + duel.both_bad))
             for duel in results.opponents

@@ -128,7 +128,7 @@ def _check_images(
             continue
         described = (packed.size_bytes, packed.media_type, packed.width, packed.height)
         if (image.size_bytes, image.media_type, image.width, image.height) != described:
-            problems.append(f"{packed.file!a}: not of the type or size that the manifest says")
+            problems.append(f"{packed.file!a}: another type or size than the manifest lists")
         images[packed.file] = image
     refuse_pack(pack.name, problems)
     return images

@@ -25,7 +25,7 @@ def executor_for(settings: Settings, option: str, staying: str | None) -> Execut
     if staying is not None and kind in ("processes", "ray"):
         raise UserError(
             f"'{staying}' can only be asked from this process: its connection, its model or its cost limit is here.",
-            hint="Use --executor threads or auto; --concurrency says how many questions are asked at once.",
+            hint="Use --executor threads or auto; --concurrency N sets how many questions are asked at once.",
         )
     return kind
 

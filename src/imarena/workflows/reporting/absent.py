@@ -56,7 +56,8 @@ def absent_section(
 ) -> Section | None:
     """A sentence for each part that is not among the sections; None where nothing is missing.
 
-    `chosen`: the report is about chosen editors. `ungrouped`: columns by which the first board is not split.
+    `chosen`: the report is about chosen editors. `ungrouped`: columns by which the first board is not split, and
+    `dimension` where no board is about one.
     """
     titles = [section.title for section in made if section is not None]
     absent = [part for part in PARTS if not part.is_among(titles) and (gallery or part.title != "Gallery")]
@@ -70,9 +71,14 @@ def absent_section(
         points.append(
             f"{', '.join(whole)}: only in a report of all editors. Command: imarena report without --editors."
         )
-    if ungrouped:
+    if labels := [name for name in ungrouped if name != "dimension"]:
         points.append(
-            f"Leaderboard by {' and by '.join(ungrouped)}: needs items with two or more values there that have "
-            "verdicts. Command: imarena import, with these columns."
+            f"Leaderboard by {', '.join(labels)}: needs verdicts on items with two or more values in that column. "
+            "Command: imarena import, with a table that has the column."
+        )
+    if "dimension" in ungrouped:
+        points.append(
+            "Leaderboard by dimension: needs ratings, votes or judgments about single dimensions. Command: "
+            f"{_RATING}, or imarena battle --judge geditbench-visual-quality."
         )
     return Section(TITLE, points=tuple(points)) if points else None

@@ -1,4 +1,8 @@
-"""What moved between two boards, whether it is real, and how much of it is the judge."""
+"""What moved between two boards, whether it is real, and how much of it comes from the answers of judge or raters.
+
+The boards are made again from the outputs that both have verdicts on. What moves between these two comes from the
+answers: other ones, or more of them. The rest of the change comes from outputs and items that one board alone has.
+"""
 
 import math
 import re
@@ -32,8 +36,8 @@ class ModelChange:
     new_rank: int
     half_width: float | None
     """Of the 95 % interval of the change, with the boards taken as independent; None where a board has no interval."""
-    by_judge: float | None
-    """The change on the pairs that both boards have a verdict on: the outputs are the same, the verdicts are not."""
+    by_answers: float | None
+    """The change between the boards of the outputs that both have; None where these do not link this model."""
 
     @property
     def change(self) -> float:
@@ -58,6 +62,11 @@ class BoardChanges:
     common_pairs: int
     changed_pairs: int
     """Of these, pairs whose preferred side changed."""
+    common_outputs: int
+    answers: tuple[int, int]
+    """Battles between the common outputs, old and new."""
+    source: str
+    """Who gave the answers: `the judge`, `the raters`, or both."""
     judge_changes: tuple[str, ...]
     """How the judge differs between the two."""
 
@@ -104,20 +113,36 @@ def board_changes(
     old_pairs, new_pairs = pair_verdicts(old_boards.view, old), pair_verdicts(new_boards.view, new)
     shared = frozenset(old_pairs.keys() & new_pairs.keys())
     changed = sum(np.sign(old_pairs[pair] - 0.5) != np.sign(new_pairs[pair] - 0.5) for pair in shared)
-    parts = _judge_part(old_boards, old_query or query, new_boards, query, shared) if changed else {}
+    outputs = _outputs(old_boards.view, old) & _outputs(new_boards.view, new)
+    parts, answers = _answers_part(old_boards, old_query or query, new_boards, query, outputs)
     shift = float(np.mean([after[model].rating - before[model].rating for model in common]))
     models = tuple(
         ModelChange(
             model, before[model].rating + shift, after[model].rating, before[model].rank, after[model].rank,
             _half_width(before[model].low, before[model].high, after[model].low, after[model].high),
-            parts.get(model, 0.0 if shared and not changed else None),
+            parts.get(model),
         )
         for model in common
     )  # fmt: skip
     return BoardChanges(
         name, models, tuple(m for m in before if m not in after), tuple(m for m in after if m not in before),
-        len(shared), int(changed), tuple(_judge_changes(old_boards.view, old, new_boards.view, new)),
+        len(shared), int(changed), len(outputs), answers, _source(old, new),
+        tuple(_judge_changes(old_boards.view, old, new_boards.view, new)),
     )  # fmt: skip
+
+
+def _source(old: Board, new: Board) -> str:
+    people = [board.chosen.source in ("human", "all") for board in (old, new)]
+    judges = [bool(board.chosen.judges) for board in (old, new)]
+    if any(people) and any(judges):
+        return "the judge and the raters"
+    return "the judge" if any(judges) else "the raters"
+
+
+def _outputs(view: View, board: Board) -> frozenset[str]:
+    """The outputs that a board has verdicts on; ids are the same in every workspace."""
+    places = np.unique(np.concatenate([board.battles.left, board.battles.right]))
+    return frozenset(view.entries.id_of(place) for place in places.tolist())
 
 
 def pair_verdicts(view: View, board: Board) -> PairVerdicts:
@@ -132,22 +157,21 @@ def pair_verdicts(view: View, board: Board) -> PairVerdicts:
     return {key: float(np.mean(values)) for key, values in points.items()}
 
 
-def _judge_part(
-    old_boards: Boards, old_query: BoardQuery, new_boards: Boards, new_query: BoardQuery,
-    shared: frozenset[tuple[str, str]],
-) -> dict[str, float]:  # fmt: skip
-    """By model the change of its rating on the shared pairs alone, centred over the models."""
-    ratings = []
-    for boards, query in ((old_boards, old_query), (new_boards, new_query)):
-        try:
-            made = boards.board(replace(query, pairs=shared, notes=False))
-        except UserError:  # the shared pairs do not link two editors
-            return {}
-        ratings.append({one.model: one.rating for one in made.ranking.models})
-    old, new = ratings
-    moved = {model: new[model] - old[model] for model in new if model in old}
+def _answers_part(
+    old_boards: Boards, old_query: BoardQuery, new_boards: Boards, new_query: BoardQuery, outputs: frozenset[str]
+) -> tuple[dict[str, float], tuple[int, int]]:
+    """By model the change of its rating between the boards of these outputs, centred; and the battles of each."""
+    try:
+        old, new = (
+            boards.board(replace(query, outputs=outputs, notes=False))
+            for boards, query in ((old_boards, old_query), (new_boards, new_query))
+        )
+    except UserError:  # the common outputs do not link two editors
+        return {}, (0, 0)
+    before = {one.model: one.rating for one in old.ranking.models}
+    moved = {one.model: one.rating - before[one.model] for one in new.ranking.models if one.model in before}
     middle = float(np.mean(list(moved.values()))) if moved else 0.0
-    return {model: value - middle for model, value in moved.items()}
+    return {model: value - middle for model, value in moved.items()}, (len(old.battles), len(new.battles))
 
 
 def _half_width(*ends: float | None) -> float | None:
@@ -177,6 +201,13 @@ def _form_text(view: View, judge: str) -> str:
     return ", ".join(versions) or judge
 
 
+def _parts(one: ModelChange) -> tuple[Cell, Cell]:
+    """By answers, and the rest; as whole points, so that the printed parts add up to the printed change."""
+    if one.by_answers is None:
+        return None, None
+    return round(one.by_answers), round(one.change) - round(one.by_answers)
+
+
 def _section(changes: BoardChanges) -> Section:
     real = [one for one in changes.models if one.real]
     points = [
@@ -192,31 +223,41 @@ def _section(changes: BoardChanges) -> Section:
         share = changes.changed_pairs / changes.common_pairs
         points.append(
             f"{changes.common_pairs:,} pairs of outputs have a verdict on both boards; {changes.changed_pairs:,} "
-            f"({share:.1%}) changed. Changes on these pairs come from the judge or the raters, not from the editors."
+            f"({share:.1%}) changed."
+        )
+    if any(one.by_answers is not None for one in changes.models):
+        before, after = changes.answers
+        points.append(
+            f"Both boards have verdicts on {counted(changes.common_outputs, 'output')}: {before:,} verdicts on the old "
+            f"board, {after:,} on the new one. Changes between these come from {changes.source}, not from the editors."
         )
     else:
-        points.append("No pair of outputs has a verdict on both boards: the part of the judge is not known.")
+        points.append(
+            f"The boards have too few outputs in common to compare: the part of {changes.source} is not known."
+        )
     for text, names in (("Only on the old board", changes.left), ("Only on the new board", changes.joined)):
         points += [f"{text}: {', '.join(names)}."] if names else []
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             one.model, one.old_rank, one.new_rank, one.old, one.new, one.change,
             None if one.half_width is None else Number(one.half_width, ".0f"),
-            {True: "yes", False: "no", None: "not known"}[one.real], one.by_judge,
-            None if one.by_judge is None else one.change - one.by_judge,
+            {True: "yes", False: "no", None: "not known"}[one.real], *_parts(one),
         )
         for one in sorted(changes.models, key=lambda one: -abs(one.change))
     )  # fmt: skip
     head = columns(
         "editor", "old rank", "new rank", Column("old rating", ".0f"), Column("new rating", ".0f"),
-        Column("change", "+.0f"), Column("± 95 %", absent="–"), "more than chance", Column("by the judge", "+.0f", "–"),
-        Column("by outputs and items", "+.0f", "–"),
+        Column("change", "+.0f"), Column("± 95 %", absent="–"), "more than chance",
+        Column(f"by {changes.source}", "+.0f", "–"), Column("by outputs and items", "+.0f", "–"),
     )  # fmt: skip
     notes = (
         "Old ratings are shifted so that the means over common editors agree. The interval of a change takes the two "
         "boards as independent; where they share verdicts, it is wider than needed.",
-        "by the judge: the change on pairs that both boards have a verdict on; by outputs and items: the rest.",
+        f"by {changes.source}: the change between the boards of the outputs that both have verdicts on. by outputs and "
+        "items: the rest, from outputs and items that only one board has.",
     )
     return Section(
-        f"What changed against {changes.old_name}", points=tuple(points), tables=(Table(head, rows, notes=notes),)
+        f"What changed since {changes.old_name.removeprefix('before ')}",
+        points=tuple(points),
+        tables=(Table(head, rows, notes=notes),),
     )

@@ -12,17 +12,23 @@ from imarena.workflows.views import View, unanswered_questions
 
 
 def chosen_status(view: View, stands: WorkspaceStatus, judge: str | None, editors: tuple[str, ...]) -> WorkspaceStatus:
-    """The counts of this judge (None: all) and of these editors (empty: all). A comparison concerns both its sides."""
+    """The counts of this judge (None: all) and of these editors (empty: all). A comparison concerns both its sides.
+
+    Of people's answers, `rating` counts those about one output, and `vote` the others.
+    """
     judgments = stands.judgments
     totals = dict(stands.totals)
     outputs = stands.outputs
+    votes = view.votes
+    cast = votes.in_force
     if editors:
         shown = _outputs_of(view, editors)
         outputs = {name: row for name, row in outputs.items() if name in editors}
         judgments = _judgments(view, shown)
         totals["output"] = sum(row.get(Status.OK.value, 0) for row in outputs.values())
-        votes = view.votes
-        totals["vote"] = int((votes.in_force & _shown(shown, votes.left) & _shown(shown, votes.right)).sum())
+        cast &= _shown(shown, votes.left) & _shown(shown, votes.right)
+    totals["rating"] = int((cast & (votes.left >= 0) & (votes.right < 0)).sum())
+    totals["vote"] = int(cast.sum()) - totals["rating"]
     judged = {name: row for name, row in judgments.items() if judge in (None, name)}
     return replace(stands, outputs=outputs, judgments=judged, totals=totals)
 

@@ -80,15 +80,15 @@ def _section(
     )
     agreement = "; ".join(f"{title} {value:.2f}" for title, value in tau.items())
     text = [
-        "The studio editors are no models: each has one habit, described below. The studio draws the exact answer to"
-        " every instruction, so the true quality of each image is known (0 to 1; the mean over an editor's outputs)."
-        " Judges see pixels and words only.",
-        "A judge can have the order of the editors right and still be wrong on single images: the gallery shows where.",
+        "The studio editors are programs, not models: each makes one kind of mistake, described below. The studio draws"
+        " the exact answer to every instruction, so the true quality of each image is known (0 to 1; the table has the"
+        " mean over an editor's outputs). Judges see only images and instructions.",
+        "A judge can rank the editors correctly and still be wrong about single images: the gallery shows where.",
     ]
     if agreement:
         text.append(
-            f"Kendall's tau between each board and the true order, 1 where both are the same: {agreement}."
-            " studio-flaky is left out of it: what it is worth depends on how its missing outputs count."
+            f"Kendall's tau between each board and the true order (1: the same order): {agreement}."
+            " studio-flaky is excluded: its true place depends on how its missing outputs count."
         )
     head = columns("editor", Column("true quality", ".2f"), *(Column(title, ".0f") for title, _ in boards))
     return Section("Known truth", tuple(text), tables=(Table(head, rows),))

@@ -1,32 +1,36 @@
 """The methods section of a report: every setting, version, seed, count and exclusion, as text and tables."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import json
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
-from imarena.core import VERSION, counted
-from imarena.core.records import Item
-from imarena.reports import Section, columns
+from imarena.core import VERSION, canonical_json, counted
+from imarena.core.records import Item, Output, Ranking, Run
+from imarena.reports import METHODS, Section, columns
 from imarena.reports.tables import Cell, Column, Table
 from imarena.workflows.boards import Board
 from imarena.workflows.upkeep import WorkspaceStatus
-from imarena.workflows.views import View, read_ratings
+from imarena.workflows.views import UNNAMED_EDITOR, View, read_ratings
 
 _LIBRARIES = ("numpy", "scipy", "numba", "pillow", "altair", "vl-convert-python")
 _SHOWN_SETTINGS = ("signature", "content_key", "beside", "verdicts")
 """Settings that have a column of their own or are shown elsewhere."""
-_LONGEST = 160
+_SEEDS_LISTED = 10
+_TIES = {"tie parameter per dimension": "ties have a parameter per dimension"}
+_MISSING = {"exclude": "Missing outputs are excluded.", "loss": "A missing output counts as a loss."}
 
 
-def methods_section(view: View, status: WorkspaceStatus, boards: Sequence[Board], commands: Sequence[str]) -> Section:
-    """How every figure of the report was made. `commands`: the command line of each part."""
-    tables = [_data(view), _editors(status), _judges(view), _people(view), _boards(boards), _software()]
+def methods_section(view: View, status: WorkspaceStatus, boards: Sequence[Board]) -> Section:
+    """How every figure of the report was made."""
+    tables = [
+        _data(view), _editors(status), _editor_settings(view), _judges(view), _people(view), _boards(boards),
+        _runs(view), _software(),
+    ]  # fmt: skip
     return Section(
-        "Methods",
-        (_paragraph(view, status, boards), *(f"Commands: {', '.join(commands)}." for _ in range(bool(commands)))),
-        tables=tuple(table for table in tables if table.rows),
+        "Methods", (_paragraph(view, status, boards),), tables=tuple(table for table in tables if table.rows)
     )
 
 
@@ -48,24 +52,28 @@ def _paragraph(view: View, status: WorkspaceStatus, boards: Sequence[Board]) -> 
     if len(votes):
         raters = len({name for name in votes.rater.list(np.flatnonzero(votes.counts)) if name})
         texts.append(
-            f"{counted(raters, 'rater')} gave {counted(int(votes.counts.sum()), 'vote')} that count"
+            f"{counted(raters, 'rater')} gave {counted(int(votes.counts.sum()), 'answer')} that count"
             + (f"; excluded: {_reasons(votes.excluded)}." if votes.excluded else ".")
         )
-    if boards:
-        ranking = boards[0].ranking
-        settings = ranking.settings
-        drawn = (
-            f" Intervals are {settings.get('level', 0.95):.0%} percentile intervals over {settings.get('rounds', 0):,} "
-            f"bootstrap rounds that draw {settings.get('cluster', 'item')}s (seed {settings.get('seed', 0)})."
-            if settings.get("interval") == "bootstrap"
-            else ""
-        )
+    return " ".join([*texts, *(_rating_texts(boards[0].ranking) if boards else ())])
+
+
+def _rating_texts(ranking: Ranking) -> list[str]:
+    """How the ratings and intervals of a board were made."""
+    settings = ranking.settings
+    ties = str(settings.get("ties", "half a win each"))
+    texts = [
+        f"Ratings are {METHODS.get(ranking.method, ranking.method)} ratings on a scale where "
+        f"{settings.get('scale', 400):g} points mean odds of {settings.get('base', 10):g} to 1; "
+        f"{_TIES.get(ties, f'ties count as {ties}')}.",
+        _MISSING[str(settings.get("missing", "exclude"))],
+    ]
+    if settings.get("interval") == "bootstrap":
         texts.append(
-            f"Ratings are {ranking.method} ratings on a scale where {settings.get('scale', 400):g} points mean odds of "
-            f"{settings.get('base', 10):g} to 1; ties count as {settings.get('ties', 'half a win each')}, a missing "
-            f"output counts as: {settings.get('missing', 'exclude')}.{drawn}"
+            f"Intervals are {settings.get('level', 0.95):.0%} percentile intervals over {settings.get('rounds', 0):,} "
+            f"bootstrap rounds that draw {settings.get('cluster', 'item')}s (seed {settings.get('seed', 0)})."
         )
-    return " ".join(texts)
+    return texts
 
 
 def _reasons(numbers: Mapping[str, int]) -> str:
@@ -94,6 +102,48 @@ def _editors(status: WorkspaceStatus) -> Table:
     return Table(head, tuple(rows), "Editors")
 
 
+def _editor_settings(view: View) -> Table:
+    """Version, parameters and seeds as the outputs store them: one row per editor, version and parameters."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    seeds: defaultdict[tuple[str, str, str], set[int]] = defaultdict(set)
+    for row in view.workspace.store.rows(Output):
+        stored = json.loads(row["body"])  # a record of each would take seconds for 100,000 outputs
+        params = canonical_json(stored.get("params", {}))
+        key = (row["editor"] or UNNAMED_EDITOR, stored.get("editor_version", ""), params)
+        counts[key] += 1
+        if stored.get("seed") is not None:
+            seeds[key].add(stored["seed"])
+    rows = tuple(
+        (editor, version or None, None if params == "{}" else params, _seeds(seeds[editor, version, params]), number)
+        for (editor, version, params), number in sorted(counts.items())
+    )
+    head = columns(
+        "editor", Column("version", absent="not stated"), Column("parameters", absent="none stated", wrap=True),
+        Column("seed", absent="none"), Column("attempts", ","),
+    )  # fmt: skip
+    return Table(head, rows, "Editors' versions and settings")
+
+
+def _seeds(seeds: Collection[int]) -> str | None:
+    """All of them, or the smallest, the largest and how many."""
+    if len(seeds) > _SEEDS_LISTED:
+        return f"{len(seeds):,} seeds from {min(seeds)} to {max(seeds)}"
+    return ", ".join(str(seed) for seed in sorted(seeds)) or None
+
+
+def _runs(view: View) -> Table:
+    """The commands that made the records, in the order in which they ran."""
+    rows = tuple(
+        (run.command, canonical_json(run.settings), run.state, _reasons(dict(sorted(run.counts.items()))),
+         run.cost_usd or None)
+        for run in view.workspace.store.records(Run)
+    )  # fmt: skip
+    head = columns(
+        "command", Column("settings", wrap=True), "ended", Column("records", wrap=True), Column("cost in US$", ",.2f")
+    )
+    return Table(head, rows, "Runs")
+
+
 def _judges(view: View) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for form in sorted(view.forms.every, key=lambda form: (form.judge, form.dimension, form.pairwise, form.form_id)):
@@ -102,7 +152,7 @@ def _judges(view: View) -> Table:
         rows.append((
             form.judge, form.judge_version, "pairs" if form.pairwise else "single outputs", form.dimension,
             " ".join(part for part in (form.prompt_id, form.prompt_version) if part), form.parser_version,
-            form.params[:_LONGEST] or ("imported" if form.imported else ""),
+            "imported" if form.imported else form.params,
             (form.orders or "both") if form.pairwise else "",
             "higher is better" if form.higher_is_better else "lower is better",
             verdicts if counts else None, "" if counts else "not used: a newer version exists",
@@ -116,8 +166,8 @@ def _judges(view: View) -> Table:
 
 def _people(view: View) -> Table:
     votes, ratings = view.votes, read_ratings(view)
-    rows: list[tuple[Cell, ...]] = [("votes that count", int(votes.counts.sum()))] if len(votes) else []
-    rows += [(f"votes excluded: {reason}", number) for reason, number in votes.excluded.items()]
+    rows: list[tuple[Cell, ...]] = [("answers that count", int(votes.counts.sum()))] if len(votes) else []
+    rows += [(f"answers excluded: {reason}", number) for reason, number in votes.excluded.items()]
     for criterion in sorted(ratings.criterion.used()):
         rows.append((f"ratings, {criterion}", int(ratings.of(criterion).size)))
     if ratings.rule:

@@ -149,9 +149,12 @@ def write_report(
         read_gallery(workspace, pictures, gallery, known.qualities if known else None, query.judge, query.editors)
     )
     if not query.editors:
-        sections.append(methods_section(view, status, shown, ()))
+        sections.append(methods_section(view, status, shown))
     grouped = [by for by, _ in groups[main.title]] if main is not None else []
     ungrouped = [by for by in GROUPED_BY if main is not None and query.by is None and by not in grouped]
+    dimensions = any(notice.code == "one_dimension" for board in shown for notice in board.ranking.notices)
+    if main is not None and query.by is None and not dimensions:
+        ungrouped.append("dimension")
     sections.append(absent_section(sections, bool(query.editors), ungrouped, gallery=gallery > 0))
     tell("report", 4, 5)
     page = Page(
@@ -180,7 +183,7 @@ def _changes(boards: Boards, first: Board | None, query: ReportQuery) -> Section
 def _left_out(pictures: Thumbnails) -> str:
     if not pictures.left_out:
         return ""
-    return f" {counted(pictures.left_out, 'picture')} left out to keep the file small: a report in a folder has them."
+    return f" {counted(pictures.left_out, 'image')} left out to keep the file small: a report in a folder has them."
 
 
 def _every_board(boards: Boards, query: ReportQuery) -> Iterator[Board]:
@@ -253,7 +256,7 @@ def _texts_section(workspace: Workspace) -> Section | None:
     more = (f"The first {TEXTS_LISTED} of {len(texts.found):,} are listed.",) if len(texts.found) > TEXTS_LISTED else ()
     brought = {text.image for text in texts.found if text.output_id is not None and not text.excuse}
     warned = (
-        (f"Such words that neither source nor instruction has: in {counted(len(brought), 'output')}.",)
+        (f"Outputs with such words that are neither in the source nor in the instruction: {len(brought):,}.",)
         if brought
         else ()
     )

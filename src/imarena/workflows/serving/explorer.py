@@ -185,9 +185,13 @@ def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]
     view, index = snapshot.view, index_of(snapshot)
     masks = []
     if _looks_at_verdicts(filters):
-        masks.append(index.has_any(_left_verdicts(view, index, filters, slice(None))))
+        verdicts = _left_verdicts(view, index, filters, slice(None))
+        if not verdicts.all():  # every pair has a verdict
+            masks.append(index.has_any(verdicts))
     if filters.of_items:
-        masks.append(snapshot.boards.outputs_with(filters.of_items)[index.left])
+        outputs = snapshot.boards.outputs_with(filters.of_items)
+        if not outputs.all():
+            masks.append(outputs[index.left])
     editor = view.entries.editor
     for name in models:
         code = editor.names.index(name) if name in editor.names else -2

@@ -45,8 +45,8 @@ from imarena.workflows.studies.pair_columns import (
 from imarena.workflows.studies.people_files import read_people_file
 from imarena.workflows.views import WHOLE, View, count_live
 
-_MEET = "Scores meet ratings and votes (`imarena judge`), battles meet votes (`imarena battle`)."
-_PEOPLE = "People's come by `imarena import` or a campaign (`imarena campaign`)."
+_NEEDS = "Scores (`imarena judge`) are compared with ratings and votes, battles (`imarena battle`) with votes."
+_PEOPLE = "Collect ratings or votes in a campaign (`imarena campaign`), or import them (`imarena import`)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +112,11 @@ def read_aligned_columns(
         verdicts = exclude_judges(verdicts, by_scores)
         by_scores = ()
     if not (len(ratings) and len(scores)) and not (len(votes) and len(verdicts)):
-        have = ", ".join((
-            counted(len(ratings), "rating"), counted(len(votes), "vote"), counted(len(scores), "score"),
-            counted(len(verdicts), "battle"),
-        ))  # fmt: skip
+        given = f"{counted(len(ratings), 'rating')} and {counted(len(votes), 'vote')} by people"
+        judged = f"{counted(len(scores), 'score')} and {counted(len(verdicts), 'battle')} by judges"
         raise UserError(
-            f"Nothing of a judge meets anything of people here: {have}.",
-            hint=_MEET if len(ratings) or len(votes) else f"{_MEET} {_PEOPLE}",
+            f"No verdict of a judge can be compared with people: {given}; {judged}.",
+            hint=_NEEDS if len(ratings) or len(votes) else f"{_NEEDS} {_PEOPLE}",
         )
     notices = (*(written.notices if written is not None else ()), *_earlier_scores(workspace, chosen))
     return AlignedColumns(tuple(chosen), ratings, scores, votes, verdicts, by_scores, only_rated, notices)

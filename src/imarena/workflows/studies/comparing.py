@@ -67,7 +67,7 @@ def import_folders(
     if changed is not None:
         raise UserError(
             f"{changed.file}: {changed.reason}.",
-            hint="The folder changed since this workspace saw it: name it anew with --old-name or --new-name.",
+            hint="The folder changed since this workspace stored it: give it a new name with --old-name or --new-name.",
         )
     return report
 

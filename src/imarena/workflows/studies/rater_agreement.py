@@ -18,7 +18,7 @@ def ratings_in_folder(root: Path, what: str, by: Sequence[str] = ()) -> list[Rat
     if what not in ("ratings", "votes", "all"):
         raise UserError(f"Unknown --what '{what}'.", hint="Known: ratings, votes, all.")
     if not is_workspace(root):
-        raise UserError("Name a ratings table.", hint="imarena agree --from ratings.csv, or --workspace DIR")
+        raise UserError("No ratings are given.", hint="imarena agree --from ratings.csv, or --workspace DIR")
     with open_workspace(root) as workspace:
         tables = ratings_in_workspace(workspace, what, by)
     return [columns for columns in tables if len(columns)] or tables[:1]

@@ -35,7 +35,7 @@ def instruction_of(item: Item, turn: int, mode: Mode, connector: "Connector" = "
     plan = object_plan(item) if connector == "keep-unchanged" else None
     if connector == "keep-unchanged" and plan is None:
         raise UserError(
-            f"Item {item.key!r} of {item.dataset!r} does not say which objects stay unchanged.",
+            f"Item {item.key!r} of {item.dataset!r} does not list which objects stay unchanged.",
             hint="The connector keep-unchanged needs items that 'imarena edival build' made, or the studio's.",
         )
     unchanged = () if plan is None else plan.turns[turn].unchanged

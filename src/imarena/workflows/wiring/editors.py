@@ -148,7 +148,7 @@ class EditorWiring:
         self, kind: str, name: str, table: dict[str, JsonValue], inner: str, *, of_file: bool = False
     ) -> Editor:
         if not inner:
-            raise UserError(f"'{name}' does not say which editor to wrap.", hint=f"Write {kind}:EDITOR.")
+            raise UserError(f"'{name}' does not name the editor to wrap.", hint=f"Write {kind}:EDITOR.")
         agent_options = {**table, **{key: value for key, value in self.wish.options.items() if key in _AGENT_OPTIONS}}
         best = _BEST.fullmatch(kind)
         self.taken |= set(agent_options) & (_BEST_OPTIONS if best else _AGENT_OPTIONS)

@@ -4,13 +4,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
+from imarena.agreement import AlignOptions, align
+from imarena.core import UserError
 from imarena.editors import model_cards
-from imarena.judges import range_of
 from imarena.reports import columns
 from imarena.reports.tables import Cell, Column, Table
 from imarena.stats import paired_t, welch_t
-from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData, Values
+from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData, Source, Values
 from imarena.workflows.reporting.papers.imagenworld import EDITING, GENERATION
+from imarena.workflows.studies import read_aligned_columns
 from imarena.workflows.views import WHOLE
 
 SYMBOLIC = ("information graphics", "i", "screenshots", "s")
@@ -27,10 +29,12 @@ def contrasts(data: PaperData) -> Block:
     """Appendix A.5: two editors, closed and open models, generation and editing, topics, people and judges."""
     if WHOLE not in data.people:
         return NOTHING
-    rows = [*_two_editors(data), *_families(data), *_tasks(data), *_topics(data), *_judges(data)]
+    judged, left_out = _judges(data)
+    rows = [*_two_editors(data), *_families(data), *_tasks(data), *_topics(data), *judged]
     notes = (
         "Each value is the mean rating of one output over its raters, from 0 to 1. Paired where both sides rate the "
         "same items, Welch's test where they do not.",
+        *left_out,
     )
     return Block((Table(columns(*_HEAD), tuple(rows), notes=notes),)) if rows else NOTHING
 
@@ -128,16 +132,32 @@ def _topics(data: PaperData) -> Iterator[tuple[Cell, ...]]:
             yield from _groups(data, "IV. non-symbolic and symbolic topics", "topic", (PLAIN, SYMBOLIC), criterion)
 
 
-def _judges(data: PaperData) -> Iterator[tuple[Cell, ...]]:
-    people = data.people[WHOLE].on_unit_scale
+def _judges(data: PaperData) -> tuple[list[tuple[Cell, ...]], list[str]]:
+    """Each judge of the whole against people, on the scale on which `imarena align` gives its bias.
+
+    And a sentence for each judge that has no such scale.
+    """
+    options, people = AlignOptions(rounds=0), data.people[WHOLE]
+    try:
+        read = read_aligned_columns(data.workspace, data.judges, options, only=(f"criterion={WHOLE}",))
+        aligned = {group.judge: group for group in align(read.scores, read.ratings, options).groups}
+    except UserError:  # no score of a judge meets a rating
+        return [], []
+    rows, left_out = [], []
     for name, source in data.judged.items():
-        both = np.isfinite(source.values) & np.isfinite(people)
-        if "," in name or both.sum() < 2:
+        both = np.isfinite(source.values) & np.isfinite(people.values)
+        if "," in name or name not in aligned or both.sum() < 2:
             continue
-        limits = range_of(name, source.values[np.isfinite(source.values)]).range
-        scaled = (source.values[both] - limits.low) / (limits.high - limits.low)
-        label = f"V. judge {name} and people (judge's range {limits.low:g} to {limits.high:g})"
-        yield _paired(label, WHOLE, scaled.tolist(), people[both].tolist())
+        if aligned[name].bias is None:
+            reason = aligned[name].bias_reason
+            left_out.append(f"Contrast V leaves out {name}, which has no common scale with people: {reason}.")
+            continue
+        scale = (people.scale and read.scores.scales.get(name)) or people.scale
+        scaled = Source(name, source.values, scale).on_unit_scale
+        span = f" (judge's range {scale[0]:g} to {scale[1]:g})" if scale else ""
+        label = f"V. judge {name} and people{span}"
+        rows.append(_paired(label, WHOLE, scaled[both].tolist(), people.on_unit_scale[both].tolist()))
+    return rows, left_out
 
 
 MAKERS: dict[str, Callable[[PaperData], Block]] = {"contrasts": contrasts}

@@ -19,7 +19,7 @@ from imarena.reports import (
     top_ten_wins_chart,
 )
 from imarena.reports.tables import Cell, Column, Table
-from imarena.workflows.boards import BoardQuery
+from imarena.workflows.boards import BoardQuery, describe_source
 from imarena.workflows.editing import STAGE_NAMES
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
 
@@ -63,7 +63,16 @@ def _boards(data: PaperData, top: int | None) -> Block:
             Column("Elo", ".0f", key=f"{name} Elo"),
             Column("95 % CI", key=f"{name} CI"),
         ]
-    return Block((Table(tuple(head), tuple(lines)),))
+    return Block((Table(tuple(head), tuple(lines), notes=(_boards_note(data),)),))
+
+
+def _boards_note(data: PaperData) -> str:
+    """Why these boards can differ from the leaderboard."""
+    leaderboard = f" The leaderboard of this report ranks by {describe_source(data.main.chosen)}." if data.main else ""
+    return (
+        f"These boards rank by scores of {data.active['judge']} and by votes, on pairs of outputs in single mode that "
+        f"both have a score or were voted on.{leaderboard} The orders can differ."
+    )
 
 
 def _place(row: dict[str, Any]) -> list[Cell]:
@@ -134,14 +143,14 @@ def _gallery(
 
 
 def _hardest(data: PaperData, items: list[Item]) -> list[Item]:
-    """Items by the mean of the first judge's scores, or of people's ratings, lowest first."""
+    """Items by the mean of the first judge's scores, or of people's ratings, worst first."""
     source = data.people.get("overall") or next(iter(data.judged.values()), None)
     if source is None:
         return []
     entries = data.view.entries
     known = np.flatnonzero(np.isfinite(source.values))
     count = np.bincount(entries.item[known], minlength=len(entries.item_id))
-    total = np.bincount(entries.item[known], source.values[known], len(entries.item_id))
+    total = np.bincount(entries.item[known], source.upward[known], len(entries.item_id))
     mean = {entries.item_id[at]: total[at] / count[at] for at in np.flatnonzero(count).tolist()}
     return sorted((one for one in items if one.item_id in mean), key=lambda one: (mean[one.item_id], one.item_id))
 

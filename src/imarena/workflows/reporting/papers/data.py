@@ -52,7 +52,19 @@ class Source:
 
     name: str
     values: Values
+    """As they were given."""
     scale: tuple[float, float] | None = None
+    higher_is_better: bool = True
+
+    @property
+    def upward(self) -> Values:
+        """Turned round where low values are good, as `imarena align` does: higher is better."""
+        return self.values if self.higher_is_better else -self.values
+
+    @property
+    def title(self) -> str:
+        """The name, and the direction where low values are good."""
+        return self.name if self.higher_is_better else f"{self.name} (lower is better)"
 
     @property
     def on_unit_scale(self) -> Values:
@@ -121,7 +133,7 @@ class PaperData:
 
     @cached_property
     def judged(self) -> dict[str, Source]:
-        """The mean score of each output by judge and dimension, higher is better."""
+        """The mean score of each output by judge and dimension."""
         number = len(self.view.entries.output_id)
         found = {}
         for form in self.view.forms.counting(self.judges or None, pairwise=False):
@@ -132,7 +144,8 @@ class PaperData:
             name = form.judge if form.dimension == WHOLE else f"{form.judge}, {form.dimension}"
             count = np.bincount(columns.left[rows], minlength=number)
             total = np.bincount(columns.left[rows], columns.raw_score[rows], number)
-            found[name] = Source(name, np.divide(total, count, out=np.full(number, np.nan), where=count > 0))
+            mean = np.divide(total, count, out=np.full(number, np.nan), where=count > 0)
+            found[name] = Source(name, mean, higher_is_better=form.higher_is_better)
         return dict(sorted(found.items()))
 
     @cached_property
@@ -177,12 +190,12 @@ class PaperData:
 
 
 def spread_cell(values: Values) -> Cell:
-    """Mean and standard deviation, as in the papers; None without a value."""
+    """Mean and standard deviation, as in the papers; None without a value. One value has no standard deviation."""
     known = values[np.isfinite(values)]
     if not known.size:
         return None
-    spread = float(known.std(ddof=1)) if known.size > 1 else 0.0
-    return f"{known.mean():.2f}±{spread:.2f}"
+    spread = f"{known.std(ddof=1):.2f}" if known.size > 1 else "–"
+    return f"{known.mean():.2f}±{spread}"
 
 
 def groups_of(*columns: Sequence[str]) -> dict[tuple[str, ...], NDArray[np.int64]]:

@@ -89,7 +89,7 @@ def judge_confusion(data: PaperData) -> Block:
     except UserError:
         return NOTHING
     tables = verdict_tables(aligned.verdicts, ()) if aligned.verdicts else []
-    return Block(tuple(table for table in tables if table.title.startswith("What people")))
+    return Block(tuple(table for table in tables if table.title.startswith("Verdicts of people")))
 
 
 def judge_tracks(data: PaperData) -> Block:
@@ -120,12 +120,14 @@ def score_differences(data: PaperData) -> Block:
         ]
         if gaps:
             right, tied = sum(gap > 0 for gap in gaps), sum(gap == 0 for gap in gaps)
+            better = "higher" if answers.higher_is_better else "lower (better)"
             texts.append(
-                f"{answers.judge}: of {len(gaps):,} votes that decide, {right / len(gaps):.1%} have a higher score for "
-                f"the preferred output and {tied / len(gaps):.1%} equal scores."
+                f"{answers.judge}: of {len(gaps):,} votes that decide, {right / len(gaps):.1%} have a {better} score "
+                f"for the preferred output and {tied / len(gaps):.1%} equal scores."
             )
             name = f"score-differences-{len(charts) + 1}"
-            caption = f"{answers.judge}: score of the preferred output less that of the other"
+            sides = ("the preferred output", "the other")[:: 1 if answers.higher_is_better else -1]
+            caption = f"{answers.judge}: score of {sides[0]} less that of {sides[1]}"
             charts.append(histogram(name, caption, gaps, title="score difference"))
     return Block(charts=tuple(charts), text=tuple(texts))
 
@@ -162,7 +164,7 @@ def one_pair(data: PaperData) -> Block:
         shown = [PageImage(data.picture(image), "source") for image in item.sources]
         for output, one in zip(outputs, key, strict=True):
             if output.image is not None:
-                note = f"pointwise score {point.points[one, 0]:g}"
+                note = f"pointwise score {point.score(one):g}"
                 shown.append(PageImage(data.picture(output.image), output.editor or "(not named)", note))
         names = {Outcome.LEFT: outputs[0].editor, Outcome.RIGHT: outputs[1].editor}
         remarks = [

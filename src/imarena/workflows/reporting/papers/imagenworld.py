@@ -52,14 +52,15 @@ def ratings_by_task(data: PaperData) -> Block:
         if not any(np.isfinite(values).any() for values in marks):
             continue
         people = overall.on_unit_scale[at] if overall is not None else np.full(at.size, np.nan)
-        machine = [cell for source in judged.values() for cell in _judge_cells(source.values[at], people)]
+        machine = [cell for source in judged.values() for cell in _judge_cells(source, at, people)]
         rows.append((task, editor, *map(spread_cell, marks), alphas.get((task, editor)), *machine))
     head = [Column("task"), Column("model"), *(Column(name.replace("_", " ")) for name in data.people)]
     head.append(Column("alpha", ".2f", "undefined"))
-    for name in judged:
-        head += [Column(f"{name}: mean"), Column("rho", ".2f", "undefined", key=f"{name} rho")]
+    for name, source in judged.items():
+        head += [Column(f"{source.title}: mean"), Column("rho", ".2f", "undefined", key=f"{name} rho")]
     notes = ("Mean±standard deviation of the mean rating of each output, on 0 to 1. alpha: ordinal, overall, as "
-             "`imarena agree --by model --by task`; rho: Spearman with people's overall.",)  # fmt: skip
+             "`imarena agree --by model --by task`; rho: Spearman with people's overall, as `imarena align --by model "
+             "--by task` (scores turned round where lower is better).",)  # fmt: skip
     return Block((Table(tuple(head), tuple(rows), notes=notes),))
 
 
@@ -67,9 +68,11 @@ def _tasks(data: PaperData) -> list[str]:
     return [task or "all" for task in data.label("task")]
 
 
-def _judge_cells(values: np.ndarray, people: np.ndarray) -> tuple[Cell, Cell]:
+def _judge_cells(source: Source, at: np.ndarray, people: np.ndarray) -> tuple[Cell, Cell]:
+    values = source.upward[at]
     both = np.isfinite(values) & np.isfinite(people)
-    return spread_cell(values), spearman(values[both], people[both]).value if both.sum() > 1 else None
+    rho = spearman(values[both], people[both]).value if both.sum() > 1 else None
+    return spread_cell(source.values[at]), rho
 
 
 def fold_averages(data: PaperData) -> Block:
@@ -118,15 +121,11 @@ def _automatic(data: PaperData, *, rated: bool) -> Block:
     rows = []
     for (task, editor), at in groups_of(_tasks(data), data.editors).items():
         kept = at[seen[at]] if rated else at
-        cells = [_spread(source, kept) for source in data.judged.values()]
+        cells = [spread_cell(source.values[kept]) for source in data.judged.values()]
         if any(cell is not None for cell in cells):
             rows.append((task, editor, *cells))
-    head = columns("task", "model", *(Column(name, absent="–") for name in data.judged))
+    head = columns("task", "model", *(Column(source.title, absent="–") for source in data.judged.values()))
     return Block((Table(head, tuple(rows), notes=("Mean±standard deviation, as each judge scores.",)),))
-
-
-def _spread(source: Source, at: np.ndarray) -> Cell:
-    return spread_cell(source.values[at])
 
 
 def ratings_bars(data: PaperData) -> Block:

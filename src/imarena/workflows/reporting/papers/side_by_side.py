@@ -96,7 +96,8 @@ def point_and_pair_ranks(data: PaperData) -> Block:
         except UserError:
             continue
         title = point.name if point.name == pair.name else f"{point.name} and {pair.name}"
-        tables.append(_ranks(title, _means(data, point), _ratings(board), references))
+        sign = 1 if point.higher_is_better else -1
+        tables.append(_ranks(title, _means(data, point), _ratings(board), references, sign))
     return Block(tuple(table for table in tables if table.rows))
 
 
@@ -111,7 +112,7 @@ def _references(data: PaperData) -> list[OutsideBoard]:
 
 
 def _means(data: PaperData, answers: JudgeAnswers) -> dict[str, float]:
-    """The mean score by editor, over outputs and repeats."""
+    """The mean score by editor, over outputs and repeats; higher is better."""
     entries = data.view.entries
     found: dict[str, list[float]] = {}
     for (output, _), score in answers.points.items():
@@ -125,13 +126,14 @@ def _ratings(board: Board) -> dict[str, float]:
     return {one.model: one.rating for one in board.ranking.models}
 
 
-def _ranks(title: str, point: Ratings, pair: Ratings, references: Sequence[OutsideBoard]) -> Table:
+def _ranks(title: str, point: Ratings, pair: Ratings, references: Sequence[OutsideBoard], sign: int) -> Table:
+    """Means are printed times `sign`: -1 where low scores are good."""
     models = [model for model in pair if model in point and any(model in one.ratings for one in references)]
     ours = [_places(of, models) for of in (point, pair)]
     theirs = [_places(one.ratings, models) for one in references]
     rows: list[tuple[Cell, ...]] = [
         (
-            model, point[model], ours[0][model], pair[model], ours[1][model],
+            model, sign * point[model], ours[0][model], pair[model], ours[1][model],
             *(cell for one, places in zip(references, theirs, strict=True) for cell in _cells(one, model, places)),
         )
         for model in models

@@ -170,7 +170,7 @@ def _confusion(group: VerdictGroup) -> Table:
         counts = [confusion[vote].get(kind, 0) for kind in verdicts]
         rows.append((vote.replace("_", " "), *counts, sum(counts)))
     head = columns(
-        "people say", *(Column(f"judge: {kind.replace('_', ' ')}", ",") for kind in verdicts), Column("all", ",")
+        "people", *(Column(f"judge: {kind.replace('_', ' ')}", ",") for kind in verdicts), Column("all", ",")
     )
     where = "".join(f", {key} {value}" for key, value in group.group.items())
-    return Table(head, tuple(rows), f"What people and {group.judge}{where} said on the same battles")
+    return Table(head, tuple(rows), f"Verdicts of people and of {group.judge}{where} on the same battles")

@@ -1,0 +1,76 @@
+"""Differences of ratings by pair of models: the interval, and whether it settles which one is better."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from imarena.core import Standing
+from imarena.core.records import Ranking
+
+
+@dataclass(frozen=True)
+class PairDifference:
+    """How far one model is above another that has the same or a lower rating."""
+
+    above: str
+    below: str
+    points: float
+    low: float | None
+    high: float | None
+    """Ends of the interval of the difference; None where the data give none."""
+    settled: bool
+    """The first is significantly better."""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the interval has an end."""
+        return self.low is not None or self.high is not None
+
+
+def pair_differences(ranking: Ranking) -> list[PairDifference]:
+    """All pairs of the ranking's models, best first; empty where the board has no intervals of differences."""
+    pairs: Any = ranking.details.get("pairs")
+    if not isinstance(pairs, dict) or "difference_low" not in pairs:
+        return []
+    place = {name: number for number, name in enumerate(pairs["models"])}
+    made = []
+    for number, above in enumerate(ranking.models):
+        for below in ranking.models[number + 1 :]:
+            cell = place[above.model], place[below.model]
+            low, high = (pairs[end][cell[0]][cell[1]] for end in ("difference_low", "difference_high"))
+            settled = (low is not None and low > 0) or _below_by_rank(ranking, above, below, cell)
+            made.append(PairDifference(above.model, below.model, above.rating - below.rating, low, high, settled))
+    return made if any(pair.bounded for pair in made) else []
+
+
+def _below_by_rank(ranking: Ranking, above: Standing, below: Standing, cell: tuple[int, int]) -> bool:
+    """Whether the rank of a model that lost every battle, also against a third model, is surely below another's.
+
+    The interval of such a difference is made from the battles of the two models alone, which may be few. The losses
+    against other models are in the rank and in the resampled rounds.
+    """
+    pairs: Any = ranking.details["pairs"]
+    opponents = sum(share is not None for share in pairs["win_matrix"][cell[1]])
+    if below.losses < below.battles or opponents < 2 or below.rank_low is None or below.rank_low <= above.rank:
+        return False
+    level = ranking.settings.get("level")
+    enough = (1 + level) / 2 if isinstance(level, int | float) else 0.975
+    return bool(pairs["probability_above"][cell[0]][cell[1]] >= enough)
+
+
+def model_groups(ranking: Ranking) -> list[Ranking]:
+    """The board in parts, one per group of models that never met the others; the largest group first."""
+    named: Any = [notice.values.get("models") for notice in ranking.notices if notice.code == "groups_never_met"]
+    groups: Any = named[0] if named and named[0] else [[one.model for one in ranking.models]]
+    parts = [
+        ranking.model_copy(update={"models": tuple(one for one in ranking.models if one.model in group)})
+        for group in map(frozenset, groups)
+    ]
+    return sorted(parts, key=lambda part: -len(part.models))
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """The names as words; of more than `most` + 1 only the first ones, and how many more there are."""
+    if len(names) > most + 1:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]

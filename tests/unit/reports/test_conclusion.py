@@ -1,0 +1,100 @@
+"""The conclusion of a board and what is significant: groups, models that lost everything, a shared first place."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from imarena.core.records import Ranking
+from imarena.ranking.from_tables import rank
+from imarena.reports.conclusion import board_conclusion
+from imarena.reports.page import Page, write_html
+from imarena.reports.significance import significance_section
+
+Row = tuple[str, str, str, str]
+
+
+def board(rows: Sequence[Row]) -> Ranking:
+    columns = zip(*rows, strict=True)
+    return rank({name: list(cells) for name, cells in zip(("left", "right", "winner", "item"), columns, strict=True)})
+
+
+def duel(left: str, right: str, wins: int, losses: int) -> list[Row]:
+    """One battle per item."""
+    return [(left, right, "left" if item < wins else "right", f"i{item}") for item in range(wins + losses)]
+
+
+GROUPS = [*duel("a", "b", 30, 10), *duel("b", "c", 30, 10), *duel("a", "c", 36, 4), *duel("x", "y", 11, 9)]
+
+
+def test_groups_that_never_met_have_a_sentence_each() -> None:
+    ranking = board(GROUPS)
+    said = board_conclusion(ranking, "editor", "people")
+    assert said.startswith(
+        "By the verdicts of people, the 5 editors form 2 groups that never met. Group 1 (a, b and c): "
+    )
+    assert "Group 1 (a, b and c): a is the best of 3 editors: " in said
+    assert said.endswith(
+        "Group 2 (x and y): There is no single best editor among 2: the 95 % intervals do not separate x and y."
+    )
+    section = significance_section(ranking)
+    assert section is not None
+    assert section.points[0].startswith("3 of 4 pairs of editors differ significantly")
+    assert "Group 1 (a, b and c): 3 of 3 pairs differ significantly." in section.points
+    assert "Group 2 (x and y): 0 of 1 pair differs significantly." in section.points
+    assert "Among 4 pairs" in section.points[-1]
+    assert not any({"x", "y"} & {*row[:2]} and {"a", "b", "c"} & {*row[:2]} for row in section.tables[0].rows)
+
+
+def test_a_model_that_lost_everything_is_not_beside_the_first() -> None:
+    names = ["first", "second", "third", "fourth"]
+    rows = []
+    for item in range(4):  # four items: a sweep of one pair over them is no evidence
+        for number, left in enumerate(names):
+            rows += [
+                (left, right, "right" if (item + number) % 4 == 3 else "left", f"i{item}")
+                for right in names[number + 1 :]
+            ]
+            rows.append((left, "loser", "left", f"i{item}"))
+    ranking = board(rows)
+    pairs: Any = ranking.details["pairs"]
+    last = ranking.models[-1]
+    assert (last.model, last.losses, last.battles) == ("loser", 16, 16)
+    assert pairs["difference_low"][0][-1] < 0, "four items settle nothing about one pair"
+    assert (last.rank_low or 0) > 1
+    assert "loser" not in board_conclusion(ranking)
+    section = significance_section(ranking)
+    assert section is not None
+    assert next(row[-1] for row in section.tables[0].rows if row[:2] == (ranking.models[0].model, "loser")) == "yes"
+
+
+def test_all_models_of_a_shared_first_place_are_named() -> None:
+    names = ["a", "b", "c"]
+    alike = [(left, right, "tie", "one") for left in names for right in names if left < right]
+    lost = [(name, "z", "left", "one") for name in names]
+    assert board_conclusion(board([*alike, *lost])) == (
+        "a, b and c share the first place of 4 models; the board has no intervals for their lead."
+    )
+    rows: list[Row] = []
+    others = ["d", "e", "f", "g", "h"]
+    for item in range(6):
+        rows += [(left, right, "tie", f"i{item}") for left in names for right in names if left < right]
+        rows += [(name, other, "right" if item % 3 == 0 else "left", f"i{item}") for name in names for other in others]
+    said = board_conclusion(board(rows))
+    assert said.startswith("a, b and c share the first place of 8 models; ")
+    assert said.endswith("do not separate all of them from d, e, f and 2 more.")
+    many = [(f"m{left}", f"m{right}", "tie", "one") for left in range(8) for right in range(left)]
+    assert board_conclusion(board(many)) == "m0, m1, m2, m3, m4 and 3 more share the first place of 8 models."
+
+
+def test_the_table_of_all_pairs_has_what_the_sentences_leave_out(tmp_path: Path) -> None:
+    names = [f"m{number:02d}" for number in range(12)]
+    rows = [row for place, left in enumerate(names) for right in names[place + 1 :] for row in duel(left, right, 7, 5)]
+    section = significance_section(board(rows))
+    assert section is not None
+    assert any(point.startswith("The other 4 editors: the table “All pairs” lists") for point in section.points)
+    assert len(section.tables[0].rows) == 12 * 11 // 2
+    short = significance_section(board(GROUPS))
+    assert short is not None
+    text = write_html(Page("t", "", (section, short)), tmp_path).read_text()
+    assert "<summary>All pairs (66 rows)</summary>" in text
+    assert "<summary>All pairs (4 rows)</summary>" in text
