@@ -1,21 +1,29 @@
 """Fragility: how often the search finds the true minimum on small boards, and its CPU time on a large one.
 
-    python -m benchmarks.fragility [--boards 1000] [--battles 1000000] [--models 100]
+    python -m benchmarks.fragility [--boards 1000] [--battles 1000000] [--models 100] [--items 12000] [--raters 1000]
 
-Small boards have 3 to 5 models and 8 to 16 battles; the true minimum is found by trying every removal. Boards are made
-until `--boards` of them were compared: one without a removal of up to 6 votes is left out, because trying all larger
-ones takes too long. On the large board every answer is fitted again by the board's own fit.
+Small boards have 3 to 5 models and 8 to 16 battles on half as many items. All removals of up to 4 votes, and of up to 4
+items, are tried; for the first place with all challengers, for the top 2 with all pairs across its edge, and for each
+two neighbours. An answer that is too large for that is counted apart if no smaller removal is enough.
+
+Each battle of the large board names one of the items and one of the raters, at random. Every answer is fitted again by
+the board's own fit.
 """
 
 import argparse
+import resource
 import time
-from collections import Counter
+from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 
-from imarena.ranking import Options
-from imarena.ranking.fragility.board import board_fragility
-from tests.unit.ranking.test_fragility import arena, compare_with_all
+from imarena.ranking import Battles, CodedColumn, Options
+from imarena.ranking.fragility.board import UNITS, BoardFragility, board_fragility
+from imarena.ranking.fragility.removal import FittedRemovals
+from tests.unit.ranking.test_fragility import Comparison, arena, compare_with_all, small_board
+
+TRIED = 4
 
 
 def main() -> None:
@@ -24,24 +32,81 @@ def main() -> None:
     parser.add_argument("--boards", type=int, default=1000)
     parser.add_argument("--battles", type=int, default=1_000_000)
     parser.add_argument("--models", type=int, default=100)
+    parser.add_argument("--items", type=int, default=12_000)
+    parser.add_argument("--raters", type=int, default=1_000)
     options = parser.parse_args()
-    missed: Counter[int] = Counter()
-    seed = 0
-    while missed.total() < options.boards:
-        missed.update(compare_with_all(range(seed, seed + 1)))
-        seed += 1
-    total = missed.total()
-    print(f"small boards: {total} compared of {seed}, equal to the minimum {missed[0] / total:.1%}")
-    print(f"  below the minimum: {sum(count for above, count in missed.items() if above < 0)}")
-    for above, count in sorted(missed.items()):
+    if options.battles:
+        large(large_board(options.battles, options.models, options.items, options.raters))
+    if options.boards:
+        small(options.boards)
+
+
+def small(boards: int) -> None:
+    """Compare all answers with the true minimum."""
+    compared = {"vote": Comparison(), "item": Comparison()}
+    for seed in range(boards):
+        compare_with_all(small_board(seed, 16), TRIED, compared)
+    for unit, one in compared.items():
+        show(boards, unit, one)
+
+
+def show(boards: int, unit: str, compared: Comparison) -> None:
+    """Print how many answers are how far above the minimum."""
+    total = compared.above.total()
+    equal = compared.above[0] / total
+    print(f"{boards} small boards, {unit}s: {total} answers compared with the minimum; equal {equal:.2%}")
+    for above, count in sorted(compared.above.items()):
         print(f"  {above} above the minimum: {count}")
-    battles = arena(1, options.models, options.battles)
-    start = time.process_time()
-    answer = board_fragility(battles, Options(fragility=3))
-    seconds = time.process_time() - start
-    print(f"{options.battles:,} battles, {options.models} models: {seconds:.1f} CPU s for {len(answer.orders)} orders")
-    first = answer.orders[0]
-    print(f"  first place: {first.removed} of {first.total:,} votes ({(first.removed or np.nan) / first.total:.5%})")
+    print(f"  larger than {TRIED + 1}, and no removal of up to {TRIED} {unit}s is enough: {compared.beyond}")
+
+
+def large_board(n: int, models: int, items: int, raters: int) -> Battles:
+    """Battles on random items by random raters."""
+    rng = np.random.default_rng(0)
+
+    def column(name: str, size: int) -> CodedColumn | None:
+        names = tuple(f"{name} {k}" for k in range(size))
+        return CodedColumn(rng.integers(0, size, n).astype(np.int32), names) if size else None
+
+    return replace(arena(1, models, n), item=column("item", items), rater=column("rater", raters))
+
+
+def large(battles: Battles) -> None:
+    """Time all questions about all kinds of units in one call."""
+    board_fragility(arena(1, 5, 200, items=20), Options(fragility=3))  # imports
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    fits = 0
+    fit = FittedRemovals.strengths
+
+    def counted(*arguments: object) -> object:
+        nonlocal fits
+        fits += 1
+        return fit(*arguments)  # type: ignore[arg-type]
+
+    with patch.object(FittedRemovals, "strengths", counted):
+        start = time.process_time()
+        answer = board_fragility(battles, Options(fragility=3))
+        seconds = time.process_time() - start
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(
+        f"{len(battles):,} battles, {len(battles.models)} models: {seconds:.1f} CPU s, {fits:,} fits, peak memory "
+        f"{memory / 1024:,.0f} MiB ({before / 1024:,.0f} MiB before), {len(answer.orders)} answers"
+    )
+    report(answer)
+
+
+def report(answer: BoardFragility) -> None:
+    """Print the answers for the first place and the top 3, and how many fail when the board is fitted again."""
+    for order in answer.orders:
+        if order.question != "neighbours":
+            share = "none found" if order.removed is None else f"{order.removed:,} ({order.removed / order.total:.4%})"
+            print(f"  {order.question}: {share} of {order.total:,} {order.unit}s")
+    for unit in UNITS:
+        sizes = [one.removed for one in answer.orders if one.unit == unit and one.question == "neighbours"]
+        known = [size for size in sizes if size is not None]
+        if known:
+            largest, none = max(known), len(sizes) - len(known)
+            print(f"  neighbours, {unit}s: median {np.median(known):,.0f}, largest {largest:,}, none found {none}")
     wrong = [one for one in answer.orders if one.difference_without is not None and one.difference_without >= 0]
     print(f"  removals that do not change the order when fitted again: {len(wrong)}")
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from imarena.core.records import Ranking
+from imarena.reports import board_conclusion, significance_section
 from tests.golden.tables import imarena
 
 JUDGES = ("gpt4o_0shot", "gpt4v_0shot", "gemini_0shot", "llava_0shot", "LPIPS")
@@ -112,3 +114,19 @@ def test_the_report_has_the_tables_of_imagenhub_and_viescore(shared_data: Path, 
     page = (out / "report.md").read_text()
     assert "MagicBrush" in page
     assert "Table 3. Human ratings by task, with judge and agreement" in page
+
+
+@pytest.mark.slow
+def test_editing_and_generation_never_met_and_are_concluded_apart(shared_data: Path, tmp_path: Path) -> None:
+    root = str(tmp_path / "whole")
+    imarena("init", root)
+    imarena("-w", root, "import", "imagenhub", str(shared_data / "imagenhub"))
+    ranking = Ranking.model_validate(imarena("-w", root, "rank"))
+    said = board_conclusion(ranking, "editor")
+    assert said.startswith("The 16 editors form 2 groups that never met. Group 1 (MagicBrush, ")
+    assert "MagicBrush is the best of 9 editors: 132 points ahead of InstructPix2Pix" in said
+    assert said.endswith("among 7: the 95 % intervals do not separate DALLE3 and Midjourney.")
+    section = significance_section(ranking)
+    assert section is not None
+    assert section.points[0].startswith("50 of 57 pairs of editors differ significantly")
+    assert "about 3 would appear significant by chance" in section.points[-1]

@@ -6,6 +6,7 @@ from imarena.core.records import Ranking
 from imarena.reports.tables.table import Cell, Column, Table, columns
 
 _UNITS_SHOWN = 3
+_VOTES_SHOWN = 2
 _ROWS_SHOWN = 10
 """Pairs of neighbours, the most fragile first, and models with clones. JSON has all of them."""
 _HALF = "No removal of up to half of the {units} was found that changes this order."
@@ -55,9 +56,18 @@ def _orders_table(orders: list[dict[str, Any]]) -> Table:
 
 
 def _listed(units: list[dict[str, Any]]) -> str:
-    shown = [f"{unit['count']} x {unit['name']}" if unit["count"] > 1 else unit["name"] for unit in units]
-    more = f" and {len(shown) - _UNITS_SHOWN} more" if len(shown) > _UNITS_SHOWN else ""
-    return ", ".join(shown[:_UNITS_SHOWN]) + more
+    shown = [_unit(unit) for unit in units[:_UNITS_SHOWN]]
+    more = f" and {len(units) - _UNITS_SHOWN} more" if len(units) > _UNITS_SHOWN else ""
+    return ", ".join(shown) + more
+
+
+def _unit(unit: dict[str, Any]) -> str:
+    """`2 x a over b (item 1 by ann; item 2 by bob)`."""
+    name = f"{unit['count']} x {unit['name']}" if unit["count"] > 1 else unit["name"]
+    votes = unit.get("votes", [])
+    cast = [" by ".join(filter(None, (vote["item"], vote["rater"]))) for vote in votes[:_VOTES_SHOWN]]
+    more = "; ..." if unit["count"] > len(cast) else ""
+    return f"{name} ({'; '.join(cast)}{more})" if any(cast) else name
 
 
 def _clones_table(clones: list[dict[str, Any]]) -> Table:

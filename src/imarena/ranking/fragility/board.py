@@ -9,7 +9,7 @@ import numpy as np
 
 from imarena.core import UserError
 from imarena.core.records import JsonDict
-from imarena.ranking.battles import Battles
+from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.fragility.removal import FittedRemovals
 from imarena.ranking.fragility.search import PassingSearch, Removal
 from imarena.ranking.options import Options
@@ -18,9 +18,17 @@ UNITS = ("vote", "item", "rater")
 TRIED = 6
 """Pairs of models, the most promising first, that are searched for the first place and for the top k."""
 LISTED = 1000
-"""Removed units that are listed."""
+"""Removed units that are listed, and votes with their item and rater."""
 BEST_OF_2, BEST_OF_10 = 0.5641895835, 1.5387527308
 """Expected largest of 2 and of 10 independent standard normal numbers."""
+
+
+@dataclass(frozen=True)
+class RemovedVote:
+    """The item and the rater of one removed vote, where the battles name them."""
+
+    item: str | None
+    rater: str | None
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,13 @@ class RemovedUnit:
 
     name: str
     count: int
+    votes: tuple[RemovedVote, ...] = ()
+    """Which votes: the first of the table, as all votes of one kind have the same effect."""
+
+    def to_json(self) -> JsonDict:
+        """With the votes where they are known."""
+        known: JsonDict = {"votes": [asdict(vote) for vote in self.votes]} if self.votes else {}
+        return {"name": self.name, "count": self.count, **known}
 
 
 @dataclass(frozen=True)
@@ -69,7 +84,7 @@ class BoardFragility:
     def to_json(self) -> JsonDict:
         """As `rank --json` prints it."""
         return {
-            "orders": [{**asdict(order), "units": [asdict(unit) for unit in order.units]} for order in self.orders],
+            "orders": [{**asdict(order), "units": [unit.to_json() for unit in order.units]} for order in self.orders],
             "clones": [asdict(gain) for gain in self.clones],
         }
 
@@ -145,21 +160,37 @@ def _orders(battles: Battles, fits: FittedRemovals, unit: str, top: int, options
 def _removed(battles: Battles, fits: FittedRemovals, removal: Removal) -> tuple[RemovedUnit, ...]:
     """The removed units by name, the most numerous first."""
     named: Counter[str] = Counter()
-    entries = fits.units.matrix.indices if not fits.units.names else None
-    for kind in np.flatnonzero(removal.removed):
-        if entries is None:
-            name = fits.units.names[kind]
-        else:
-            cell, outcome = divmod(int(entries[kind]), 3)
-            left, right = battles.models[fits.cells.left[cell]], battles.models[fits.cells.right[cell]]
-            name = (f"{left} over {right}", f"{left} tied with {right}", f"{right} over {left}")[outcome]
-        named[name] += int(removal.removed[kind])
-    return tuple(RemovedUnit(name, count) for name, count in named.most_common(LISTED))
+    votes: dict[str, list[RemovedVote]] = {}
+    listed = 0
+    for kind in np.flatnonzero(removal.removed).tolist():
+        number = int(removal.removed[kind])
+        name = fits.units.names[kind] if fits.units.names else _vote_name(battles, fits, kind)
+        named[name] += number
+        rows = fits.units.first_rows(kind, min(number, LISTED - listed))
+        votes.setdefault(name, []).extend(
+            RemovedVote(_name_in(battles.item, row), _name_in(battles.rater, row)) for row in rows.tolist()
+        )
+        listed += rows.size
+    return tuple(RemovedUnit(name, count, tuple(votes[name])) for name, count in named.most_common(LISTED))
+
+
+def _vote_name(battles: Battles, fits: FittedRemovals, kind: int) -> str:
+    cell, outcome = divmod(int(fits.units.matrix.indices[kind]), 3)
+    left, right = battles.models[fits.cells.left[cell]], battles.models[fits.cells.right[cell]]
+    return (f"{left} over {right}", f"{left} tied with {right}", f"{right} over {left}")[outcome]
+
+
+def _name_in(column: CodedColumn | None, row: int) -> str | None:
+    """The name in a row; None where it has none."""
+    if column is None or column.of[row] < 0 or column.of[row] == column.unnamed:
+        return None
+    name: str = column.names[column.of[row]]
+    return name
 
 
 def _clones(battles: Battles, fits: FittedRemovals, options: Options) -> tuple[CloneGain, ...]:
     """What entering a model several times and keeping the best result would gain, from the error of its rating."""
-    inverse = np.linalg.pinv(fits.information(fits.cells.counts, fits.base), hermitian=True)
+    inverse = fits.inverse(fits.cells.counts, fits.base)
     error = np.sqrt(np.maximum(np.diag(inverse), 0.0)) * options.per_log
     return tuple(
         CloneGain(battles.models[model], float(error[model] * BEST_OF_2), float(error[model] * BEST_OF_10))

@@ -7,18 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.battles import Battles, FloatArray, IntArray
+from imarena.ranking.battles import Battles, FloatArray, IntArray, occurring
 from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import BradleyTerry, sigmoid
-from imarena.ranking.likelihood.pair_counts import PairCells, cell_of, count_pairs
+from imarena.ranking.likelihood.pair_counts import PairCells, cell_of, count_pairs, counts_by_pair
 from imarena.ranking.likelihood.separation import find_blocks
 
 NEWTON_STEPS = 40
 NEWTON_TOLERANCE = 1e-10
+REACH_TOLERANCE = 1e-6
 SLOW = 0.2
 """Steps that do not shrink to this share of the step before need a new inverse of the information matrix."""
 POINTS = np.array([1.0, 0.5, 0.0])
 """The left side's share of the win, by outcome."""
+NOTHING = 1e-9
+"""Weights of battles that were added and taken away again leave less than this."""
+SMALL = 100
+"""Boards with up to this many counts: searches for different pairs try the same removals, so their fits are kept."""
+DENSE_LIMIT = 20_000_000
+"""Largest table of units by models that is kept."""
 
 
 @dataclass(frozen=True)
@@ -31,34 +38,64 @@ class RemovalUnits:
 
     matrix: Any
     available: IntArray
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
     """Names of items or raters, by kind; empty for votes."""
+    kind_of: IntArray | None = None
+    """(n,) the kind of each vote, where the battles name items or raters."""
 
     @property
     def total(self) -> int:
         return int(self.available.sum())
 
+    @cached_property
+    def _rows(self) -> tuple[IntArray, IntArray]:
+        """The rows of the votes by kind, and where each kind begins."""
+        kind_of = np.empty(0, np.int64) if self.kind_of is None else self.kind_of
+        rows = np.argsort(kind_of, kind="stable")
+        return rows, np.searchsorted(kind_of[rows], np.arange(self.available.size))
+
+    def first_rows(self, kind: int, number: int) -> IntArray:
+        """The first rows of this kind of vote; none where the battles name neither items nor raters."""
+        rows, begin = self._rows
+        return rows[begin[kind] : begin[kind] + number]
+
 
 def removal_units(battles: Battles, cells: PairCells, by: str) -> RemovalUnits:
     """The votes, items or raters of these battles. Rows without the name of an item or rater cannot be removed."""
-    from scipy.sparse import csr_matrix, identity
+    from scipy.sparse import csr_matrix
 
-    entry = None if by == "vote" and battles.weight is None else cell_of(battles, cells)
-    if entry is None:
-        counts = cells.counts.ravel().astype(np.int64)
-        kinds = np.flatnonzero(counts)
-        return RemovalUnits(identity(counts.size, format="csr")[kinds], counts[kinds], ())
-    weight = np.ones(len(battles)) if battles.weight is None else battles.weight
     if by == "vote":
-        matrix = csr_matrix((weight, (np.arange(len(battles)), entry)), shape=(len(battles), cells.counts.size))
-        return RemovalUnits(matrix, np.ones(len(battles), np.int64), ())
+        return _votes(battles, cells)
+    entry = cell_of(battles, cells)
+    weight = np.ones(len(battles)) if battles.weight is None else battles.weight
     column = battles.item if by == "item" else battles.rater
     if column is None:
-        return RemovalUnits(csr_matrix((0, cells.counts.size)), np.empty(0, np.int64), ())
+        return RemovalUnits(csr_matrix((0, cells.counts.size)), np.empty(0, np.int64))
     named = np.flatnonzero(column.of != (-1 if column.unnamed is None else column.unnamed))
-    codes, row = np.unique(column.of[named], return_inverse=True)
+    used = occurring(len(column.names), column.of[named])
+    codes, row = np.flatnonzero(used), (np.cumsum(used) - 1)[column.of[named]]
     matrix = csr_matrix((weight[named], (row, entry[named])), shape=(codes.size, cells.counts.size))
     return RemovalUnits(matrix, np.ones(codes.size, np.int64), tuple(column.names[code] for code in codes))
+
+
+def _votes(battles: Battles, cells: PairCells) -> RemovalUnits:
+    """Votes for the same outcome of a pair, of the same weight, are one kind."""
+    from scipy.sparse import csr_matrix
+
+    named = battles.item is not None or battles.rater is not None
+    if battles.weight is None:
+        counts = cells.counts.ravel().astype(np.int64)
+        entries = np.flatnonzero(counts)
+        available, weight = counts[entries], np.ones(entries.size)
+        kind_of = (np.cumsum(counts > 0) - 1)[cell_of(battles, cells)] if named else None
+    else:
+        weights, code = np.unique(battles.weight, return_inverse=True)
+        keys, kind_of, available = np.unique(
+            cell_of(battles, cells) * weights.size + code, return_inverse=True, return_counts=True
+        )
+        entries, weight = keys // weights.size, weights[keys % weights.size]
+    matrix = csr_matrix((weight, (np.arange(entries.size), entries)), shape=(entries.size, cells.counts.size))
+    return RemovalUnits(matrix, available, (), kind_of)
 
 
 class FittedRemovals:
@@ -66,10 +103,15 @@ class FittedRemovals:
 
     def __init__(self, battles: Battles, by: str) -> None:
         """Count the battles and fit them once."""
-        self.cells = count_pairs(battles)
+        self.cells = counts_by_pair(battles) if battles.weight is None else count_pairs(battles)
         self.units = removal_units(battles, self.cells, by)
         self.base = self._whole_fit(self.cells.counts)
-        self._inverse = self._inverse_at(self.cells.counts, self.base)
+        self._base_inverse = self._inverse = self.inverse(self.cells.counts, self.base)
+        self._fitted: dict[bytes, FloatArray] = {}
+
+    @property
+    def small(self) -> bool:
+        return self.cells.counts.size <= SMALL
 
     @cached_property
     def _places(self) -> IntArray:
@@ -79,8 +121,17 @@ class FittedRemovals:
 
     def counts_without(self, removed: IntArray) -> FloatArray:
         """(K, 3) battles that are left; `removed` (kinds,) says how many units of each kind go."""
-        gone = self.units.matrix.T @ removed.astype(np.float64)
-        return np.asarray(np.maximum(self.cells.counts - np.asarray(gone).reshape(-1, 3), 0.0), np.float64)
+        return self.counts_after(self.cells.counts, removed)
+
+    def counts_after(self, counts: FloatArray, change: IntArray) -> FloatArray:
+        """(K, 3) battles that are left of `counts` when so many more units of each kind go, or come back."""
+        kinds = np.flatnonzero(change)
+        if 4 * kinds.size > change.size:
+            gone = self.units.matrix.T @ change.astype(np.float64)
+        else:
+            gone = self.units.matrix[kinds].T @ change[kinds].astype(np.float64)
+        left = counts - np.asarray(gone, np.float64).reshape(-1, 3)
+        return np.asarray(np.where(left < NOTHING, 0.0, left), np.float64)
 
     def information(self, counts: FloatArray, theta: FloatArray) -> FloatArray:
         """(m, m) information of the strengths, made invertible in the direction of their sum."""
@@ -90,11 +141,26 @@ class FittedRemovals:
         flat = np.bincount(self._places, np.concatenate([weight, weight, -weight, -weight]), m * m)
         return np.asarray(flat.reshape(m, m) + max(float(weight.sum()), 1e-9) / m / m, np.float64)
 
-    def _inverse_at(self, counts: FloatArray, theta: FloatArray) -> FloatArray:
-        return np.asarray(np.linalg.pinv(self.information(counts, theta), hermitian=True), np.float64)
+    def inverse(self, counts: FloatArray, theta: FloatArray) -> FloatArray:
+        """(m, m) inverse of the information; the pseudo-inverse where groups of models have no place in the data."""
+        information = self.information(counts, theta)
+        if self._whole(counts):
+            try:
+                return np.asarray(np.linalg.inv(information), np.float64)
+            except np.linalg.LinAlgError:
+                pass
+        return np.asarray(np.linalg.pinv(information, hermitian=True), np.float64)
 
     def strengths(self, counts: FloatArray, start: FloatArray) -> FloatArray:
         """(m,) strengths fitted to these counts, as `rank` fits them."""
+        if not self.small:
+            return self._fit(counts, start)
+        key = counts.tobytes()
+        if key not in self._fitted:
+            self._fitted[key] = self._fit(counts, start)
+        return self._fitted[key]
+
+    def _fit(self, counts: FloatArray, start: FloatArray) -> FloatArray:
         if not self._whole(counts):
             return self._whole_fit(counts)
         theta: FloatArray = start - start.mean()
@@ -108,7 +174,7 @@ class FittedRemovals:
             step = self._inverse @ gradient
             size = float(np.abs(step).max())
             if size > SLOW * before or size > 0.5:  # the inverse of an earlier board is too far off here
-                self._inverse = self._inverse_at(counts, theta)
+                self._inverse = self.inverse(counts, theta)
                 step = self._inverse @ gradient
                 size = float(np.abs(step).max())
             theta, before = theta + step * min(1.0, 2.0 / max(size, 1e-12)), size
@@ -136,17 +202,73 @@ class FittedRemovals:
 
         For single votes with the leverage of the vote (one Newton step of the fit without it).
         """
-        direction = np.zeros(self.cells.n_models)
-        direction[ahead], direction[behind] = 1.0, -1.0
-        inverse = self._inverse if self._whole(counts) else self._inverse_at(counts, theta)
-        reach = inverse @ direction
+        if counts is self.cells.counts and self._base_gains is not None:
+            return self._base_gains[:, ahead] - self._base_gains[:, behind]
+        reach = self._reach(counts, theta, ahead, behind)
+        effect = self._effect(theta, self._inverse) * (reach[self.cells.left] - reach[self.cells.right])[:, None]
+        return np.asarray(self.units.matrix @ effect.ravel(), np.float64)
+
+    def _reach(self, counts: FloatArray, theta: FloatArray, ahead: int, behind: int) -> FloatArray:
+        """(m,) how the lead of `ahead` over `behind` falls with the gradient: the information solved for their
+        difference. An inverse from an earlier board and a few corrections give it.
+        """
+        left, right, m = self.cells.left, self.cells.right, self.cells.n_models
+        p = sigmoid(theta[left] - theta[right])
+        weight = counts.sum(axis=1) * p * (1 - p)
+        level = max(float(weight.sum()), 1e-9) / m / m
+        reach, before = self._inverse[ahead] - self._inverse[behind], np.inf
+        whole = self._whole(counts)
+        while whole:
+            flow = weight * (reach[left] - reach[right])
+            error = np.bincount(right, flow, m) - np.bincount(left, flow, m) - level * reach.sum()
+            error[ahead] += 1
+            error[behind] -= 1
+            step = self._inverse @ error
+            reach = reach + step
+            size = float(np.abs(step).max())
+            if size < REACH_TOLERANCE * float(np.abs(reach).max()):
+                return np.asarray(reach, np.float64)
+            if size > SLOW * before:
+                break
+            before = size
+        self._inverse = self.inverse(counts, theta)
+        return np.asarray(self._inverse[ahead] - self._inverse[behind], np.float64)
+
+    def _effect(self, theta: FloatArray, inverse: FloatArray) -> FloatArray:
+        """(K, 3) what a battle of each outcome adds to the gradient of its left model."""
         left, right = self.cells.left, self.cells.right
         p = sigmoid(theta[left] - theta[right])
-        gain = (POINTS[None, :] - p[:, None]) * (reach[left] - reach[right])[:, None]
+        effect = POINTS[None, :] - p[:, None]
         if not self.units.names:
             spread = inverse[left, left] + inverse[right, right] - 2 * inverse[left, right]
-            gain = gain / np.maximum(1 - p * (1 - p) * spread, 0.1)[:, None]
-        return np.asarray(self.units.matrix @ gain.ravel(), np.float64)
+            effect = effect / np.maximum(1 - p * (1 - p) * spread, 0.1)[:, None]
+        return np.asarray(effect, np.float64)
+
+    @cached_property
+    def _base_gains(self) -> FloatArray | None:
+        """(kinds, m) by how much each strength falls when one unit goes from the whole board; None where too large."""
+        from scipy.sparse import csr_matrix
+
+        kinds, m = self.units.available.size, self.cells.n_models
+        if kinds * m > DENSE_LIMIT:
+            return None
+        effect = self._effect(self.base, self._base_inverse).ravel()
+        entries = np.arange(effect.size)
+        left, right = np.repeat(self.cells.left, 3), np.repeat(self.cells.right, 3)
+        gradient = csr_matrix(
+            (np.concatenate([effect, -effect]), (np.concatenate([entries] * 2), np.concatenate([left, right]))),
+            shape=(effect.size, m),
+        )
+        return np.asarray((self.units.matrix @ gradient) @ self._base_inverse, np.float64)
+
+    def shares(self, ahead: int, behind: int) -> FloatArray:
+        """(kinds,) the share of one unit in what the board knows of the distance between these two models."""
+        left, right = self.cells.left, self.cells.right
+        reach = self._base_inverse[ahead] - self._base_inverse[behind]
+        p = sigmoid(self.base[left] - self.base[right])
+        known = np.repeat(p * (1 - p) * (reach[left] - reach[right]) ** 2, 3)
+        share = np.asarray(self.units.matrix @ known) / max(float(reach[ahead] - reach[behind]), 1e-12)
+        return np.asarray(np.clip(share, 1 / max(self.units.total, 1), 1.0), np.float64)
 
     def still_ranked(self, counts: FloatArray, *models: int) -> bool:
         """Does each of these models have a battle left?"""

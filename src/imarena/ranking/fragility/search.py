@@ -1,7 +1,9 @@
-"""The fewest units without which one model passes another: a greedy path, then improvements, each checked by a fit."""
+"""The fewest units without which one model passes another: first-order effects, then fits that check and improve."""
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,16 +12,24 @@ from imarena.ranking.fragility.removal import FittedRemovals
 
 MARGIN = 1e-9
 """A model is ahead when its strength is larger by more than this."""
+APPROACHES = 12
+"""Fits in which the most helpful units of a larger removal are chosen anew at the strengths that the last ones left."""
 FINE = 8
-"""The last removals of a greedy path go one by one, each chosen at the strengths that the earlier ones left."""
+"""Removals of up to this many units are chosen one by one, each at the strengths that the earlier ones left."""
 BEAM, REACH = 12, 24
 """Partial removals that are kept, and kinds of units that each of them tries next, in a search of few removals."""
+WIDE_BEAM = 60
+"""Partial removals that are kept on a small board where single steps found nothing."""
 BEAM_LIMIT = 10
 """Removals of up to this many units are also searched by a beam."""
+SORTED = 512
+"""Kinds that are sorted first; all where these are not enough."""
 SWAPS = 400
 """Fits per round of swaps."""
-LINEAR_SHARE = 0.005
-"""Removals of a smaller share of the units act one by one, as first-order effects say: nothing is left to exchange."""
+CAUTION = 3
+"""First-order effects of units with a share s of what is known of a distance may be wrong by this many times s."""
+COARSE = 0.05
+"""From this share on, first-order effects exclude nothing: on small boards all candidates are fitted."""
 
 
 @dataclass(frozen=True)
@@ -46,49 +56,64 @@ class PassingSearch:
     def __init__(self, fits: FittedRemovals, ahead: int, behind: int) -> None:
         """`ahead` and `behind` are places in the models of the battles."""
         self.fits, self.ahead, self.behind = fits, ahead, behind
+        self._last_gains: deque[tuple[Removal, FloatArray]] = deque(maxlen=4)
         kinds = fits.units.available.size
         self.start = Removal(np.zeros(kinds, np.int64), fits.cells.counts, fits.base, self._lead(fits.base))
 
     def estimate(self) -> float:
         """About how many units it takes, by first-order effects alone; inf where no unit helps."""
-        taken = self._most_helpful(self.start, self.start.lead, self._gains(self.start))
+        taken = self._most_helpful(self.fits.units.available, self.start.lead, self._gains(self.start))
         return float(taken.sum()) if taken is not None else np.inf
 
     def fewest(self, limit: int) -> Removal | None:
         """The smallest removal found, of at most `limit` units; None where none was found."""
-        found = self._greedy(limit)
-        if found is None or (found.size <= BEAM_LIMIT and not self._linear(found)):
-            found = self._beam(min(limit, BEAM_LIMIT if found is None else found.size - 1)) or found
+        found = self._approach(limit) or self._greedy(limit)
         if found is None:
-            return None
-        while found.size > 1:
+            found = self._beam(min(limit, BEAM_LIMIT), WIDE_BEAM if self.fits.small else BEAM)
+        elif found.size <= BEAM_LIMIT:
+            found = self._beam(found.size - 1, BEAM) or found
+        while found is not None and found.size > 1:
             smaller = self._smaller(found)
             if smaller is None:
-                return found
+                break
             found = smaller
+        self._last_gains.clear()
         return found
 
-    def _linear(self, removal: Removal) -> bool:
-        return removal.size < LINEAR_SHARE * self.fits.units.total
+    @cached_property
+    def _doubt(self) -> FloatArray:
+        """(kinds,) by what share the first-order effect of a unit may be wrong. What cannot pass even then is not
+        fitted.
+        """
+        share = self.fits.shares(self.ahead, self.behind)
+        return np.where(share < COARSE, CAUTION * share / np.maximum(1 - share / COARSE, 1e-9), 1e9)
 
     def _lead(self, theta: FloatArray) -> float:
         return float(theta[self.ahead] - theta[self.behind])
 
     def _without(self, removed: IntArray, near: Removal) -> Removal | None:
         """The board without these units; None where one of the two models has no battle left."""
-        counts = self.fits.counts_without(removed)
+        counts = self.fits.counts_after(near.counts, removed - near.removed)
         if not self.fits.still_ranked(counts, self.ahead, self.behind):
             return None
         theta = self.fits.strengths(counts, near.theta)
         return Removal(removed, counts, theta, self._lead(theta))
 
     def _gains(self, at: Removal) -> FloatArray:
-        return self.fits.gains(at.counts, at.theta, self.ahead, self.behind)
+        for state, gains in self._last_gains:
+            if state is at:
+                return gains
+        gains = self.fits.gains(at.counts, at.theta, self.ahead, self.behind)
+        self._last_gains.append((at, gains))
+        return gains
 
-    def _most_helpful(self, at: Removal, needed: float, gains: FloatArray) -> IntArray | None:
-        """How many units of each kind, the most helpful first, until their effects add up to `needed`."""
-        left = self.fits.units.available - at.removed
-        order = _by_gain(gains, np.flatnonzero((gains > 0) & (left > 0)))
+    def _most_helpful(self, left: IntArray, needed: float, gains: FloatArray) -> IntArray | None:
+        """How many units of each kind, the most helpful of `left` first, until their effects add up to `needed`."""
+        helpful = np.flatnonzero((gains > 0) & (left > 0))
+        best = _best(gains, helpful, SORTED)
+        if float((gains[best] * left[best]).sum()) > needed + MARGIN:
+            helpful = best
+        order = _by_gain(gains, helpful)
         reached = np.cumsum(gains[order] * left[order])
         if order.size == 0:
             return None
@@ -98,15 +123,45 @@ class PassingSearch:
         if last < order.size:
             before = reached[last - 1] if last else 0.0
             kind = order[last]
-            taken[kind] = min(int(np.floor((needed + MARGIN - before) / gains[kind])) + 1, int(left[kind]))
+            more = int(np.floor((needed + MARGIN - before) / gains[kind])) + 1
+            taken[kind] = min(max(more, 1), int(left[kind]))
         return taken
+
+    def _in_all(self, at: Removal, gains: FloatArray) -> IntArray | None:
+        """The most helpful of all units, by their effects at this board, until `behind` passes."""
+        used = np.flatnonzero(at.removed)
+        needed = at.lead + float((gains[used] * at.removed[used]).sum())
+        return self._most_helpful(self.fits.units.available, needed, gains)
+
+    def _approach(self, limit: int) -> Removal | None:
+        """A larger removal: choose all of its units at once, fit, and choose again by their effects there."""
+        state, short = self.start, 0
+        best: Removal | None = None
+        for _ in range(APPROACHES):
+            gains = self._gains(state)
+            taken = self._in_all(state, gains)
+            size = limit + 1 if taken is None else max(int(taken.sum()), short + 1)
+            if size > limit if best is None else size >= best.size:
+                break
+            if state is self.start and size <= FINE:
+                break
+            further = self._without(_first(self.fits.units.available, gains, size), state)
+            if further is None:
+                break
+            state = further
+            if state.passed:
+                best = state
+            else:
+                short = size
+        return best
 
     def _greedy(self, limit: int) -> Removal | None:
         """Remove the most helpful units: half of what seems to be needed at a time, the last ones singly."""
         state = self.start
         while not state.passed:
             gains = self._gains(state)
-            taken = self._most_helpful(state, max(state.lead, 0.0), gains)
+            left = self.fits.units.available - state.removed
+            taken = self._most_helpful(left, max(state.lead, 0.0), gains)
             if taken is None or state.size >= limit:
                 return None
             size = int(taken.sum())
@@ -119,45 +174,56 @@ class PassingSearch:
         return state
 
     def _smaller(self, found: Removal) -> Removal | None:
-        """A removal with fewer units that is enough, or None. A large one is first cut in larger steps."""
-        for size in _sizes_below(found.size):
-            best: Removal | None = None
-            for candidate in self._candidates(found, size):
+        """A removal with fewer units that is enough, or None."""
+        gains = self._gains(found)
+        taken = self._in_all(found, gains)
+        enough = found.size - 1 if taken is None else min(int(taken.sum()), found.size - 1)
+        best: Removal | None = None
+        for size in sorted({enough, found.size - 1}):
+            best = None
+            for candidate in self._candidates(found, gains, size):
                 if candidate.passed:
                     return candidate
                 best = candidate if best is None or candidate.lead < best.lead else best
-            if size == found.size - 1 and best is not None and not self._linear(found):
-                return self._swapped(best)
-        return None
+        return None if best is None else self._swapped(best)
 
-    def _candidates(self, found: Removal, size: int) -> Iterator[Removal]:
+    def _candidates(self, found: Removal, at_crossing: FloatArray, size: int) -> Iterator[Removal]:
         """Removals of `size` units: the most helpful ones at the crossing, and `found` without some of its own."""
-        state = found
+        state, gains = found, at_crossing
         for _ in range(3):
-            chosen = _first(self.fits.units.available, self._gains(state), size)
-            if (chosen == state.removed).all():
+            chosen = _first(self.fits.units.available, gains, size)
+            if (chosen == state.removed).all() or (state is not found and not self._may_pass(state, gains, chosen)):
                 break
             made = self._without(chosen, state)
             if made is None:
                 break
             state = made
             yield state
+            gains = self._gains(state)
         if size < found.size - 1:
             return
-        gains = self._gains(found)
         used = np.flatnonzero(found.removed)
-        for kind in _by_gain(-gains, used)[:REACH]:
+        for kind in _by_gain(-at_crossing, _best(-at_crossing, used, REACH))[:REACH]:
             fewer = found.removed.copy()
             fewer[kind] -= 1
-            made = self._without(fewer, found)
-            if made is not None:
-                yield made
+            if state is found or self._may_pass(found, at_crossing, fewer):
+                made = self._without(fewer, found)
+                if made is not None:
+                    yield made
+
+    def _may_pass(self, at: Removal, gains: FloatArray, removed: IntArray) -> bool:
+        """Can `behind` be above without these units, even if the first-order effects at this board are wrong?"""
+        change = removed - at.removed
+        changed = np.flatnonzero(change)
+        effect = gains[changed] * change[changed]
+        doubt = self._doubt[changed] @ np.abs(change[changed]) * _scale(gains)
+        return bool(at.lead - float(effect.sum()) - doubt < 0)
 
     def _swapped(self, state: Removal) -> Removal | None:
         """Exchange one unit for another while that lowers the lead, until `behind` passes; None where it does not."""
-        for _ in range(BEAM_LIMIT):
+        for more in range(BEAM_LIMIT, 0, -1):
             better = state
-            for removed in self._exchanges(state):
+            for removed in self._exchanges(state, more):
                 made = self._without(removed, state)
                 if made is not None and made.lead < better.lead - MARGIN:
                     better = made
@@ -168,28 +234,37 @@ class PassingSearch:
             state = better
         return None
 
-    def _exchanges(self, state: Removal) -> Iterator[IntArray]:
+    def _exchanges(self, state: Removal, more: int) -> Iterator[IntArray]:
+        """Removals with one unit exchanged that can lower the lead; none where `more` such cannot be enough."""
         gains = self._gains(state)
         used = np.flatnonzero(state.removed)
-        used = _by_gain(-gains, used)[: max(SWAPS // REACH, 1)]
+        used = _by_gain(-gains, _best(-gains, used, SWAPS // REACH))[: SWAPS // REACH]
         spare = np.flatnonzero(self.fits.units.available > state.removed)
-        spare = _by_gain(gains, spare)[:REACH]
-        for out in used:
-            for kind in spare:
-                if kind != out:
-                    removed = state.removed.copy()
-                    removed[out] -= 1
-                    removed[kind] += 1
-                    yield removed
+        spare = _by_gain(gains, _best(gains, spare, REACH))[:REACH]
+        if spare.size == 0:
+            return
+        doubt = (self._doubt[used][:, None] + self._doubt[spare][None, :]) * _scale(gains)
+        lowers = gains[spare][None, :] - gains[used][:, None] + doubt
+        if more * float(lowers.max()) < state.lead:
+            return
+        for row, column in np.argwhere(lowers > 0):
+            if used[row] != spare[column]:
+                removed = state.removed.copy()
+                removed[used[row]] -= 1
+                removed[spare[column]] += 1
+                yield removed
 
-    def _beam(self, limit: int) -> Removal | None:
+    def _beam(self, limit: int, width: int) -> Removal | None:
         """Removals of 1, 2, ... units from the best few of the size before: finds what single steps do not see."""
         states = [self.start]
-        for _ in range(limit):
+        for taken in range(limit):
             grown: dict[bytes, Removal] = {}
             for state in states:
                 gains = self._gains(state)
                 open_kinds = np.flatnonzero(self.fits.units.available > state.removed)
+                most = _first(self.fits.units.available - state.removed, gains, limit - taken)
+                if not self._may_pass(state, gains, state.removed + most):
+                    continue
                 for kind in _by_gain(gains, open_kinds)[:REACH]:
                     removed = state.removed.copy()
                     removed[kind] += 1
@@ -202,10 +277,15 @@ class PassingSearch:
                     if made.passed:
                         return made
                     grown[key] = made
-            states = sorted(grown.values(), key=lambda one: one.lead)[:BEAM]
+            states = sorted(grown.values(), key=lambda one: one.lead)[:width]
             if not states:
                 return None
         return None
+
+
+def _scale(gains: FloatArray) -> float:
+    """The largest effect of a unit."""
+    return max(float(np.abs(gains).max(initial=0.0)), 1e-6)
 
 
 def _by_gain(gains: FloatArray, kinds: IntArray) -> IntArray:
@@ -213,22 +293,17 @@ def _by_gain(gains: FloatArray, kinds: IntArray) -> IntArray:
     return kinds[np.argsort(-gains[kinds], kind="stable")]
 
 
+def _best(gains: FloatArray, kinds: IntArray, number: int) -> IntArray:
+    """The `number` most helpful of these kinds, in their own order, and those as helpful as the last of them."""
+    if number >= kinds.size:
+        return kinds
+    least = -np.partition(-gains[kinds], number - 1)[number - 1]
+    return np.asarray(kinds[gains[kinds] >= least], np.int64)
+
+
 def _first(taken: IntArray, gains: FloatArray, size: int) -> IntArray:
     """The `size` most helpful units of `taken`."""
-    kinds = np.flatnonzero(taken)
-    if size < kinds.size:  # each of them has a unit or more: those after the first `size` are not needed
-        least = -np.partition(-gains[kinds], size - 1)[size - 1]
-        kinds = kinds[gains[kinds] >= least]
-    order = _by_gain(gains, kinds)
+    order = _by_gain(gains, _best(gains, np.flatnonzero(taken), size))  # each of these kinds has a unit or more
     kept = np.zeros_like(taken)
     kept[order] = np.diff(np.minimum(np.cumsum(taken[order]), size), prepend=0)
     return kept
-
-
-def _sizes_below(size: int) -> Iterator[int]:
-    """Sizes to try: large cuts first, then one less."""
-    cut = size // 2
-    while cut > 1:
-        yield size - cut
-        cut //= 2
-    yield size - 1

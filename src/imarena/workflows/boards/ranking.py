@@ -8,6 +8,7 @@ from imarena.core.records import Ranking
 from imarena.ranking import Options
 from imarena.storage import open_workspace
 from imarena.workflows.boards.board import Board, Boards
+from imarena.workflows.boards.fragility_names import with_fragility_names
 from imarena.workflows.boards.query import BoardQuery, read_source
 from imarena.workflows.boards.store import store_boards
 from imarena.workflows.views import View
@@ -23,7 +24,7 @@ def rank_workspace(folder: Path, options: Options, *, source: str = "auto", **as
     with open_workspace(folder) as workspace:
         made = Boards(View(workspace, keep_judgments=False)).boards(query)
         unstored = store_boards(workspace, [board.ranking for board in made])
-    return [with_samples(board, unstored) for board in made]
+        return [with_fragility_names(workspace, with_samples(board, unstored)) for board in made]
 
 
 def with_samples(board: Board, notices: tuple[Notice, ...] = ()) -> Ranking:
