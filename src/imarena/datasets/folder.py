@@ -162,7 +162,7 @@ def stream_table(
         try:
             yield from _table_rows(csv.DictReader(_bounded_lines(text), delimiter=delimiter), name, required)
         except UnicodeDecodeError as error:
-            raise UserError(f"the file begins as utf-16 but is not ({error.reason})") from error
+            raise UserError(f"the file starts like UTF-16 but cannot be read as UTF-16 ({error.reason})") from error
         except csv.Error as error:
             raise UserError(f"not a table that can be read ({error})") from error
 

@@ -72,7 +72,7 @@ def test_without_words_nothing_is_edited(words: str) -> None:
     editor = StepEditor()
     result = run(agent(editor, ScoreJudge(by_length(500))), EditRequest(words, (b"x",)))
     assert result.status is Status.REFUSED
-    assert "say what" in result.error
+    assert "describe the change" in result.error
     assert editor.asked == []
 
 

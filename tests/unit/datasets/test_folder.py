@@ -103,7 +103,12 @@ def test_tables_keep_what_is_good(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "complaint"),
-    [(b"", "empty"), (b"b\n1\n", "the column a is missing"), (b"a,a\n", "appears twice"), (b"\xff\xfea", "not utf-16")],
+    [
+        (b"", "empty"),
+        (b"b\n1\n", "the column a is missing"),
+        (b"a,a\n", "appears twice"),
+        (b"\xff\xfea", "starts like UTF-16"),
+    ],
 )
 def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, content: bytes, complaint: str) -> None:
     (tmp_path / "a.csv").write_bytes(content)
