@@ -109,7 +109,7 @@ def test_the_demo_survives_kills_and_finds_the_known_order(imarena: Imarena, tmp
     site = tmp_path / "public"
     look_at(
         {
-            "report": (tmp_path / "imarena-demo" / "report.html", "table", 1200),
+            "report": (tmp_path / "imarena-demo" / "report.html", "table:visible", 1200),
             "site-board": (site / "index.html", "#standings", 1200),
             "site-battles": (site / "battles.html", "article.battle img", 900),
         }
