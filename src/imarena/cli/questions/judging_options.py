@@ -38,7 +38,7 @@ BaseUrl = Annotated[list[str] | None, typer.Option("--base-url", help="An endpoi
 Model = Annotated[
     str,
     typer.Option(
-        "--model", help="The model, as the endpoint calls it; for a judge that runs here its folder or hub id."
+        "--model", help="The model, as the endpoint calls it; for a local judge, its folder or hub id."
     ),
 ]
 ApiKeyEnv = Annotated[list[str] | None, typer.Option("--api-key-env", help="The variable that holds the key.")]

@@ -20,7 +20,7 @@ def command(
         ),
     ] = None,
     what: Annotated[
-        str, typer.Option("--what", help="Of a workspace: ratings, votes (on pairs), or all that it has.")
+        str, typer.Option("--what", help="Workspace: ratings, votes (on pairs), or all.")
     ] = "all",
     by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
     only: Only = None,

@@ -30,7 +30,7 @@ def command(
         int, typer.Option("--probe", min=0, help="Ask about N outputs or pairs with texts drawn on them.")
     ] = 0,
     battles: Annotated[
-        bool, typer.Option("--battles", help="Probe with pairs where a judge both scores and compares.")
+        bool, typer.Option("--battles", help="Probe with pairs if a judge both scores and compares.")
     ] = False,
     endpoint: asking.EndpointName = "",
     base_url: asking.BaseUrl = None,

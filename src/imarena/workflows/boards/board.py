@@ -326,7 +326,7 @@ class _Shared:
 
 
 def board(workspace: Workspace, query: BoardQuery) -> Board:
-    """The board that a query asks for."""
+    """Make the board of a query."""
     return Boards(View(workspace)).board(query)
 
 
