@@ -20,7 +20,7 @@ ENOUGH = 5
 """Earlier outputs from which a mean cost is taken."""
 _OTHERS = (
     "{:,} of those done before were made with other options or by another version, and stay as they are: "
-    "--as NAME makes new ones under a name of their own, so that the two can be compared."
+    "--as NAME stores new ones under another name, so that the two can be compared."
 )
 _CHANGED = (
     "{} in the folder differ{} from what was taken before ({}). What is stored stays, with what was said about it, and "
