@@ -187,7 +187,8 @@ def _not_judged(view: View, battles: BattleColumns, ranked: Collection[str]) -> 
     entries = view.entries
     forms = view.forms.counting(battles.judges)
     seen = np.zeros(entries.seq.size + 1, bool)
-    seen[battles.left] = seen[battles.right] = True
+    judged_battles = slice(None) if battles.judged.all() else battles.judged  # a vote is no judgment
+    seen[battles.left[judged_battles]] = seen[battles.right[judged_battles]] = True
     ranks = np.array([name in ranked for name in entries.editor.names] or [False])
     mine = entries.ok & entries.pictured & (entries.editor.of >= 0) & ranks[entries.editor.of]
     unit, unit_of_output = np.unique(entries.unit[mine], return_inverse=True)
