@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from imarena.core.notices import Notice
 from imarena.ranking.battles import Battles, FloatArray, IntArray
-from imarena.tables import ColumnWriter, empty_column, release, row_slices
+from imarena.tables import ColumnWriter, empty_column, release_pages, row_slices
 
 EXACT_LIMIT = 10_000
 DRAWN_AT_ONCE = 1 << 20
@@ -122,7 +122,7 @@ class Units:
         for start in range(0, len(drawn), UNITS_AT_ONCE):  # the product makes eight bytes of every count on the way
             some = drawn[start : start + UNITS_AT_ONCE]
             full += self.touches[begin + start : begin + start + len(some)].T @ some
-            release(self.touches.indices, self.touches.data)
+            release_pages(self.touches.indices, self.touches.data)
         return full
 
 
@@ -195,7 +195,7 @@ def _added_up(battles: BattleParts, shape: tuple[int, int]) -> Any:
     for first, last in _unit_ranges(ends):
         unit = np.repeat(np.arange(last - first), number[first:last])
         keys, repeats = np.unique(unit * shape[1] + entries[ends[first] : ends[last]], return_counts=True)
-        release(entries)
+        release_pages(entries)
         indices.append(keys % shape[1])
         data.append(repeats)
         width[first + 1 : last + 1] = np.bincount(keys // shape[1], minlength=last - first)

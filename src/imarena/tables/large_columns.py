@@ -38,7 +38,7 @@ def row_slices(n: int, *columns: NDArray[Any], step: int | None = None) -> Itera
     width = step or ROWS_AT_ONCE
     for begin in range(0, n, width):
         yield slice(begin, min(n, begin + width))
-        release(*columns)
+        release_pages(*columns)
 
 
 def looked_up(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
@@ -77,7 +77,7 @@ def occurring(n: int, *columns: NDArray[Any]) -> NDArray[np.bool_]:
     return used[:n]
 
 
-def release(*columns: NDArray[Any]) -> None:
+def release_pages(*columns: NDArray[Any]) -> None:
     """Give back the memory of columns that are in files. They are read from there when they are used again."""
     for column in columns:
         held: Any = column

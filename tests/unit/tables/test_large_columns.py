@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from imarena.tables import large_columns
-from imarena.tables.large_columns import ColumnWriter, empty_column, kept_rows, looked_up, occurring, release
+from imarena.tables.large_columns import ColumnWriter, empty_column, kept_rows, looked_up, occurring, release_pages
 
 PARTS = st.lists(st.lists(st.integers(-1000, 1000), max_size=40), max_size=12)
 
@@ -43,7 +43,7 @@ def test_a_column_that_grows_has_all_its_values(parts: list[list[int]]) -> None:
     column = _written(parts)
     assert column.tolist() == [value for part in parts for value in part]
     assert _in_file(column) == (column.nbytes >= 64)
-    release(column)
+    release_pages(column)
     assert column.tolist() == [value for part in parts for value in part]
 
 
@@ -80,7 +80,7 @@ def test_files_go_where_they_are_wanted_and_leave_nothing(monkeypatch: pytest.Mo
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     column = empty_column(1000, np.int64)
     column[:] = np.arange(1000)
-    release(column)
+    release_pages(column)
     assert column.sum() == 499_500
     assert not list(tmp_path.iterdir()), "a process that is killed leaves no file"
     monkeypatch.setenv("TMPDIR", str(tmp_path / "absent"))

@@ -30,7 +30,7 @@ from imarena.ranking.resample import (
     grouped_units,
     one_unit,
 )
-from imarena.tables import release
+from imarena.tables import release_pages
 
 RUNAWAY = 15.0
 """A coefficient beyond this has no maximum: the outcome follows it without exception."""
@@ -300,14 +300,14 @@ def _units(battles: Battles, setup: PreparedMethod, options: Options, cluster: s
         if battles.covariates is not None:
             return np.arange(begin, end) * 3 + battles.outcome[begin:end]
         places = cell_of(battles, setup.cells, begin, end, group=setup.group, sided=options.position)
-        release(battles.left, battles.right, battles.outcome)
+        release_pages(battles.left, battles.right, battles.outcome)
         return places
 
     def unit(begin: int, end: int) -> IntArray:
         if codes is None:
             return np.arange(begin, end)
         units = codes.units(begin, end)
-        release(codes.of)
+        release_pages(codes.of)
         return units
 
     parts = BattleParts(n, entry, unit, battles.weight)

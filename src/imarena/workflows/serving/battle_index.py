@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import content_id, content_number, content_numbers, sha256_hex
-from imarena.tables import ColumnWriter, empty_column, joined, looked_up, release, row_slices
+from imarena.tables import ColumnWriter, empty_column, joined, looked_up, release_pages, row_slices
 from imarena.workflows.views import (
     MIRRORED,
     NONE,
@@ -212,7 +212,7 @@ def _grouped(keys: IntArray, named: IntArray) -> tuple[IntArray, IntArray]:
         by_key.append(rows)
         begun.append(named[rows[begin]])
         sizes.append(np.diff(np.append(begin, rows.size)))
-        release(keys, named)
+        release_pages(keys, named)
     size, order = sizes.column(), np.argsort(begun.column(), kind="stable")
     begin, start = empty_column(size.size, np.int64), empty_column(size.size + 1, np.int64)
     np.cumsum(size, out=begin)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from imarena.core import outcome_of_both
 from imarena.core.records import Outcome
-from imarena.tables import ColumnWriter, empty_column, release, row_slices
+from imarena.tables import ColumnWriter, empty_column, release_pages, row_slices
 from imarena.workflows.views.codes import (
     BOTH_ORDERS,
     EQUAL,
@@ -106,7 +106,7 @@ def combine_columns(
     writers: dict[str, ColumnWriter] = {}
     for rows in rows_by_owner(_owners(columns, whose, entries)):
         part = _combine_part(columns, rows, whose, entries, swaps)
-        release(*(values for values in vars(columns).values() if isinstance(values, np.ndarray)))
+        release_pages(*(values for values in vars(columns).values() if isinstance(values, np.ndarray)))
         for name in names:
             writers.setdefault(name, ColumnWriter(part[name].dtype)).append(part[name])
     arrays: dict[str, Any] = {name: writer.column() for name, writer in writers.items()}
