@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from imarena.core.records import Item, Judgment, Output, Status
+from imarena.core.records import Item, Judgment, Output, Rater, Status
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery, Boards, all_boards
 from imarena.workflows.views import View
-from tests.samples import item, judgment, kept, output
+from tests.samples import item, judgment, kept, output, vote
 
 
 def _with_pixels(workspace: Workspace, of: Item, editor: str, seed: int) -> Output:
     return Output(item_id=of.item_id, editor=editor, image=kept(workspace, seed))
 
 
-def _values(workspace: Workspace, code: str) -> list[Any]:
-    """What the default board says under a code."""
-    board = Boards(View(workspace)).board(BoardQuery())
+def _values(workspace: Workspace, code: str, query: BoardQuery | None = None) -> list[Any]:
+    """The models that a notice of a board names; of the default board without a query."""
+    board = Boards(View(workspace)).board(query or BoardQuery())
     return [notice.values["models"] for notice in board.ranking.notices if notice.code == code]
 
 
@@ -48,3 +48,12 @@ def test_outputs_that_nobody_judged_yet_are_counted(workspace: Workspace) -> Non
     assert _values(workspace, "outputs_not_judged") == [{"new": [1, 4]}]
     workspace.store.add([_score(new[3], 2)])
     assert _values(workspace, "outputs_not_judged") == []
+
+
+def test_a_vote_is_no_judgment(workspace: Workspace) -> None:
+    items, rater = [item(f"i{number}") for number in range(4)], Rater(rater_id="ann", role="rater")
+    old = [_with_pixels(workspace, one, "old", 2 * number) for number, one in enumerate(items)]
+    new = [_with_pixels(workspace, one, "new", 2 * number + 1) for number, one in enumerate(items)]
+    workspace.store.add([*items, *old, *new, rater, *(_score(one, 1) for one in (*old, *new[:3]))])
+    workspace.store.add([vote(rater, old[3], new[3], key="only")])
+    assert _values(workspace, "outputs_not_judged", BoardQuery(source="all")) == [{"new": [1, 4]}]

@@ -64,7 +64,7 @@ class OnlinePlay:
         return self.resampled(rng, some.number)
 
     def ranges(self, size: int) -> Iterator[RoundRange]:
-        """All rounds, so many at a time. What is drawn for rounds before is drawn here too, and only counted."""
+        """All rounds, a range at a time. What is drawn for rounds before is drawn here too, and only counted."""
         rng = np.random.default_rng(self.options.seed)
         for begin in range(0, self.options.rounds, size):
             number = min(size, self.options.rounds - begin)

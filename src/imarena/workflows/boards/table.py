@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import UserError
+from imarena.tables import empty_column, row_slices
 from imarena.workflows.boards.coverage import STATES, MissingBattles, OutputCoverage
 from imarena.workflows.views import MODES, PREFERENCES, BattleColumns, Names, View
 
@@ -17,7 +18,6 @@ COLUMNS = (
 _WINNERS = ("", *PREFERENCES[1:5], "tie")  # a tie of unstated kind counts as one
 _SOURCES = ("human", "judge")
 _NAMES_SHOWN = 30
-_AT_ONCE = 1 << 18
 Codes = Callable[[slice], NDArray[Any]]
 """The codes of some of the rows."""
 
@@ -38,6 +38,7 @@ class BattleTable:
         missing: MissingBattles | None = None,
     ) -> None:
         self._entries, self._battles = view.entries, battles
+        self._sides = (battles.left, battles.right)
         self._missing = missing if delivery is not None and missing is not None and missing.left.size else None
         self._more = self._missing.left.size if self._missing is not None else 0
         self.num_rows = len(battles) + self._more
@@ -59,14 +60,13 @@ class BattleTable:
         if name in _SCORES:
             return _numbers(_SCORES[name](self._battles), self._more)
         codes, names, none = self._coded_column(name)
-        return _coded(codes, self.num_rows, names, none)
+        return _coded(codes, self.num_rows, names, none, self._sides)
 
     def _has_values(self, name: str) -> bool:
         if name in _SCORES:
             return bool(np.isfinite(_SCORES[name](self._battles)).any())
         codes, _, none = self._coded_column(name)
-        begins = range(0, self.num_rows, _AT_ONCE)
-        return not begins or any((codes(slice(begin, begin + _AT_ONCE)) != none).any() for begin in begins)
+        return not self.num_rows or any((codes(rows) != none).any() for rows in row_slices(self.num_rows, *self._sides))
 
     def _coded_column(self, name: str) -> tuple[Codes, tuple[str, ...], int]:
         """Codes of a column, what they stand for, and the code of rows without a value."""
@@ -136,16 +136,18 @@ def _one_source(battles: BattleColumns) -> int:
     return 1 if judged.all() else -1 if judged.any() else 0
 
 
-def _coded(codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1) -> Any:
-    """A text column as the table reader gives it: a dictionary of the names that occur, in the order of appearance."""
+def _coded(codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1, read: tuple[NDArray[Any], ...] = ()) -> Any:
+    """A text column as the table reader gives it: a dictionary of the names that occur, in the order of appearance.
+
+    `read`: the columns that the codes come from.
+    """
     import pyarrow as pa
 
-    places, absent = np.empty(n, np.int32), np.empty(n, bool)
+    places, absent = empty_column(n, np.int32), np.empty(n, bool)
     position = np.full(len(names) + 1, -1, np.int32)
     used: list[int] = []
-    for begin in range(0, n, _AT_ONCE):
-        codes = codes_of(slice(begin, begin + _AT_ONCE))
-        rows = slice(begin, begin + codes.size)
+    for rows in row_slices(n, places, *read):
+        codes = codes_of(rows)
         absent[rows] = codes == none
         position[none] = 0
         new = position[codes] < 0
