@@ -1,7 +1,7 @@
 """An Arrow table of battles to arrays: labels are read here, and what does not count is counted."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,15 @@ from numpy.typing import NDArray
 from imarena.core import NOT_COUNTED, TESTS_OF_RATERS, UserError
 from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, CodedColumn, FloatArray
 from imarena.tables import kept_rows, looked_up, occurring, row_slices
+
+
+@runtime_checkable
+class CodedTable(Protocol):
+    """A table that gives columns of text as codes; an Arrow table has them as arrays of its own."""
+
+    def coded(self, name: str) -> CodedColumn | None:
+        """The codes of a column, -1 where there is no text; None for a column of numbers."""
+
 
 BOTH_BAD = 3
 NO_WINNER = 4
@@ -44,7 +53,7 @@ def encode_battles(
     dropped |= _note(excluded, "missing_winner", (outcome == NO_WINNER) & ~dropped)
     if both_bad == "exclude":
         dropped |= _note(excluded, "both_bad", (outcome == BOTH_BAD) & ~dropped)
-    dropped |= _note(excluded, "same_model_on_both_sides", (left == right) & ~dropped)
+    dropped |= _note(excluded, "same_model_on_both_sides", _equal(left, right) & ~dropped)
     outcome[outcome == BOTH_BAD] = TIE
     weight = _numbers(table, "weight")
     if weight is not None:
@@ -109,6 +118,13 @@ def _played(
     return kept, looked_up(new_code, left), looked_up(new_code, right), tuple(sorted(set(models) - set(kept)))
 
 
+def _equal(left: CodeArray, right: CodeArray) -> NDArray[np.bool_]:
+    equal = np.empty(left.size, bool)
+    for rows in row_slices(left.size, left, right):
+        equal[rows] = left[rows] == right[rows]
+    return equal
+
+
 def _mapped(column: CodedColumn, code: dict[str, int]) -> CodeArray:
     lookup = np.array([code[name] for name in column.names], np.int32)
     return looked_up(lookup, column.of) if lookup.size else column.of
@@ -116,6 +132,9 @@ def _mapped(column: CodedColumn, code: dict[str, int]) -> CodeArray:
 
 def _column(table: Any, name: str) -> CodedColumn:
     """A dictionary-encoded column as codes; -1 is null."""
+    coded = table.coded(name) if isinstance(table, CodedTable) else None
+    if coded is not None:
+        return coded
     column = table[name].combine_chunks()
     if hasattr(column, "num_chunks"):
         column = column.chunk(0)
@@ -188,13 +207,14 @@ def _codes(table: Any, name: str, rows: Any) -> CodedColumn | None:
     if name not in table.column_names:
         return None
     column = _column(table, name)
-    if not column.of.size or column.of.min() >= 0:
+    unnamed = sum(int(np.count_nonzero(column.of[some] < 0)) for some in row_slices(column.of.size, column.of))
+    if not unnamed:
         of = _part(column.of, rows)
         # one name in all rows takes no memory
         return CodedColumn(np.broadcast_to(np.int32(0), of.size) if len(column.names) == 1 else of, column.names)
-    if column.of.max() < 0:
+    if unnamed == column.of.size:
         return None
-    of = np.where(column.of < 0, len(column.names), column.of).astype(np.int32)
+    of = looked_up(np.arange(len(column.names) + 1, dtype=np.int32), column.of)  # -1 is the last one
     return CodedColumn(_part(of, rows), (*column.names, "(none)"), unnamed=len(column.names))
 
 

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import UserError
+from imarena.ranking import CodedColumn
 from imarena.tables import empty_column, row_slices
 from imarena.workflows.boards.coverage import STATES, MissingBattles, OutputCoverage
-from imarena.workflows.views import MODES, PREFERENCES, BattleColumns, Names, View
+from imarena.workflows.views import MODES, PREFERENCES, BattleColumns, CodeArray, Names, View
 
 COLUMNS = (
     "left", "right", "winner", "item", "rater", "source", "judge", "dimension",
@@ -59,8 +60,15 @@ class BattleTable:
     def _made(self, name: str) -> Any:
         if name in _SCORES:
             return _numbers(_SCORES[name](self._battles), self._more)
+        return _coded(*self._places(name))
+
+    def coded(self, name: str) -> CodedColumn | None:
+        """A column of text as codes, -1 where there is none; None for a column of numbers."""
+        return None if name in _SCORES else CodedColumn(*self._places(name))
+
+    def _places(self, name: str) -> tuple[CodeArray, tuple[str, ...]]:
         codes, names, none = self._coded_column(name)
-        return _coded(codes, self.num_rows, names, none, self._sides)
+        return _places(codes, self.num_rows, names, none, self._sides)
 
     def _has_values(self, name: str) -> bool:
         if name in _SCORES:
@@ -126,7 +134,7 @@ def with_item_column(view: View, battles: BattleColumns, table: Any, name: str) 
             hint=f"The battles have: {', '.join(table.column_names)}."
             + (f" The items have: {', '.join(names[:_NAMES_SHOWN])}." if names else ""),
         )
-    column = _coded(lambda rows: labels.of[view.entries.item[battles.left[rows]]], len(battles), labels.names)
+    column = _coded(*_places(lambda rows: labels.of[view.entries.item[battles.left[rows]]], len(battles), labels.names))
     return table if column.null_count == len(column) else table.append_column(name, column)
 
 
@@ -136,28 +144,34 @@ def _one_source(battles: BattleColumns) -> int:
     return 1 if judged.all() else -1 if judged.any() else 0
 
 
-def _coded(codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1, read: tuple[NDArray[Any], ...] = ()) -> Any:
-    """A text column as the table reader gives it: a dictionary of the names that occur, in the order of appearance.
+def _places(
+    codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1, read: tuple[NDArray[Any], ...] = ()
+) -> tuple[CodeArray, tuple[str, ...]]:
+    """(n,) the place of each row's text among the texts that occur, in the order of appearance; -1 where there is none.
 
     `read`: the columns that the codes come from.
     """
-    import pyarrow as pa
-
-    places, absent = empty_column(n, np.int32), np.empty(n, bool)
+    places = empty_column(n, np.int32)
     position = np.full(len(names) + 1, -1, np.int32)
     used: list[int] = []
     for rows in row_slices(n, places, *read):
         codes = codes_of(rows)
-        absent[rows] = codes == none
-        position[none] = 0
-        new = position[codes] < 0
+        new = (position[codes] < 0) & (codes != none)
         if new.any():
             found, first = np.unique(codes[new], return_index=True)
             found = found[np.argsort(first)]
             position[found] = np.arange(len(used), len(used) + found.size, dtype=np.int32)
             used += found.tolist()
         places[rows] = position[codes]
-    return pa.DictionaryArray.from_arrays(_arrow(places, pa.int32(), absent), _strings([names[code] for code in used]))
+    return places, tuple(names[code] for code in used)
+
+
+def _coded(places: CodeArray, names: tuple[str, ...]) -> Any:
+    """A text column as the table reader gives it: a dictionary of the names that occur."""
+    import pyarrow as pa
+
+    indices = _arrow(np.maximum(places, 0), pa.int32(), places < 0)
+    return pa.DictionaryArray.from_arrays(indices, _strings(list(names)))
 
 
 def _strings(texts: list[str]) -> Any:

@@ -223,7 +223,7 @@ def _owned(whose: CodeArray, codes: list[int], names: list[str]) -> Names:
     known = np.array(codes or [0], np.int32)
     if is_constant(whose):
         return Names(constant_column(known[whose[0]], whose.size), tuple(names))
-    return Names(known[whose] if whose.size else np.zeros(0, np.int32), tuple(names))
+    return Names(looked_up(known, whose), tuple(names))
 
 
 def _rows(

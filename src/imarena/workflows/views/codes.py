@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, case
 
 from imarena.core.records import Mode, Order, Outcome, Status
-from imarena.tables import kept_rows, occurring
+from imarena.tables import kept_rows, occurring, release_pages
 
 ByteArray = NDArray[np.int8]
 CodeArray = NDArray[np.int32]
@@ -95,5 +95,9 @@ def column_part(values: NDArray[Any], kept: NDArray[Any] | slice) -> NDArray[Any
     if isinstance(kept, slice):
         return values[kept]
     if not is_constant(values):
-        return kept_rows(values, kept) if kept.dtype == bool else values[kept]
+        if kept.dtype == bool:
+            return kept_rows(values, kept)
+        chosen = values[kept]
+        release_pages(values)
+        return chosen
     return constant_column(values[0], int(np.count_nonzero(kept)) if kept.dtype == bool else kept.size)

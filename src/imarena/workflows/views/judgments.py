@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, case, select
 
 from imarena.storage import Form
 from imarena.storage.schema import judgments
-from imarena.tables import ColumnWriter, joined
+from imarena.tables import ColumnWriter, joined, looked_up
 from imarena.workflows.views.codes import (
     EQUAL,
     OK,
@@ -70,9 +70,10 @@ class JudgmentColumns(ColumnTable):
 
     def of_forms(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         """(n,) a value of each form, spread over its judgments."""
-        if len(self.forms) == 1:
-            return constant_column(np.asarray(values)[0], len(self))
-        return np.asarray(np.array(values)[self.form]) if len(self.forms) else np.zeros(0)
+        listed = np.asarray(values)
+        if not len(self.forms):
+            return np.zeros(0)
+        return constant_column(listed[0], len(self)) if (listed == listed[0]).all() else looked_up(listed, self.form)
 
 
 _ARRAYS = tuple(field.name for field in fields(JudgmentColumns) if field.name != "forms")

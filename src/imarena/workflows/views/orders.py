@@ -63,8 +63,10 @@ class CombinedPairs:
 
     def incomplete(self) -> Counter[str]:
         """How many have none, by reason."""
-        counts = np.bincount(self.problem, minlength=len(PROBLEMS)).tolist()
-        problems = {f"incomplete: {name}": n for name, n in zip(PROBLEMS, counts, strict=True) if n}
+        counts = np.zeros(len(PROBLEMS), np.int64)
+        for rows in row_slices(self.problem.size, self.problem):
+            counts += np.bincount(self.problem[rows], minlength=len(PROBLEMS))
+        problems = {f"incomplete: {name}": n for name, n in zip(PROBLEMS, counts.tolist(), strict=True) if n}
         return Counter({name: n for name, n in problems.items() if name != "incomplete: ok"})
 
 
