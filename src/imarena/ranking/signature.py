@@ -79,7 +79,7 @@ def table_data(table: Any) -> dict[str, str]:
         else:
             _update_names(digest, coded.names)
             for rows in row_slices(coded.of.size, coded.of):
-                digest.update(np.ascontiguousarray(coded.of[rows]))
+                digest.update(np.ascontiguousarray(coded.of[rows]).data)
     data = {"battles": f"{table.num_rows}#{digest.hexdigest()[:_SHORT]}"}
     if "item" in names and table.num_rows:
         items = _names_in(table, "item")

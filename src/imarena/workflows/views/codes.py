@@ -97,7 +97,7 @@ def column_part(values: NDArray[Any], kept: NDArray[Any] | slice) -> NDArray[Any
     if not is_constant(values):
         if kept.dtype == bool:
             return kept_rows(values, kept)
-        chosen = values[kept]
+        chosen: NDArray[Any] = values[kept]
         release_pages(values)
         return chosen
     return constant_column(values[0], int(np.count_nonzero(kept)) if kept.dtype == bool else kept.size)
