@@ -201,7 +201,7 @@ def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]
     try:
         return boards.board(BoardQuery(judge=query.judge, editors=query.editors, samples="auto")), ""
     except UserError as error:
-        return None, str(error)
+        return None, " ".join(str(error).split())
 
 
 def _same(board: Board, other: Board) -> bool:
