@@ -47,7 +47,6 @@ PARTS = (
     ReportPart("Tables and figures of the papers", "outputs and verdicts", "imarena edit, then imarena judge", True,
                starts="Tables "),
     ReportPart("Gallery", "outputs", "imarena edit"),
-    ReportPart("Methods", "outputs", "imarena edit", True),
 )  # fmt: skip
 """Every part that a report has where the data allow, in its order. The tables of papers have a list of their own."""
 
