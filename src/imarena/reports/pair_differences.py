@@ -78,5 +78,5 @@ def listed(names: Sequence[str], most: int) -> str:
 
 def few_units_text(ranking: Ranking) -> str:
     """`Only 6 items: the intervals are too narrow`, without a full stop; empty where there are enough of them."""
-    few = next((notice.values for notice in ranking.notices if notice.code == "few_units"), None)
+    few: Any = next((notice.values for notice in ranking.notices if notice.code == "few_units"), None)
     return "" if few is None else f"Only {counted(few['units'], few['cluster'])}: the intervals are too narrow"
