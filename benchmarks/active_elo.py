@@ -106,7 +106,7 @@ GOAL_HEAD = (
 )
 RULES = {
     "two-gate": "its mixture",
-    "two-gate, own calibration": "its mixture and no calibration beyond its own votes",
+    "two-gate, own calibration": "its mixture, calibrated on its own votes only",
     "two-gate, corrected": "our board",
 }
 
@@ -171,8 +171,8 @@ def tables(folder: Path, seeds: int) -> Iterator[str]:
     """Every table of the design note, part by part."""
     yield "# Active Elo: the tables"
     yield ""
-    yield "Made by `python benchmarks/active_elo.py --tables docs/design/active-elo-tables.md`; do not edit. What they"
-    yield "mean stands in [active-elo.md](active-elo.md)."
+    yield "Made by `python benchmarks/active_elo.py --tables docs/design/active-elo-tables.md`; do not edit."
+    yield "[active-elo.md](active-elo.md) explains them."
     yield ""
     worlds = {name: recorded_world(folder, key) for key, name in JUDGES.items()}
     full = (*POLICIES, *EXTRA_POLICIES)

@@ -1,9 +1,9 @@
-"""How much could any choice of battles win? Selections that know the truth beside those that do not, on recorded votes.
+"""How much could any choice of battles gain? Selections with and without the true results, on recorded votes.
 
     python -m benchmarks.active_elo_bound [--seeds 200]
 
-All votes go to the corrected board. `knows the order` is our rule with the true strengths in place of its belief;
-`knows the ties` asks where the raters will decide; the third knows both. None can be built: they say what is left. The
+All votes go to the corrected board. `given the true order` is our rule with the true strengths instead of its estimate;
+`given the ties` asks where the raters will decide; `given both` uses both. They are upper bounds, not usable rules. The
 tables are part of docs/design/active-elo-tables.md (`python benchmarks/active_elo.py --tables FILE`).
 """
 
@@ -89,15 +89,15 @@ def selections(fleet: Campaigns, budgets: tuple[int, ...]) -> Iterator[tuple[str
     def knows_order(pool: Pool, belief: Belief) -> Floats:
         return informed(pool, replace(belief, theta=order))
 
-    yield "knows the order", spend(fleet, knows_order, most)
-    yield "knows the ties", spend(fleet, lambda *_: ties, most)
-    yield "knows both", spend(fleet, lambda pool, belief: ties * knows_order(pool, belief), most)
+    yield "given the true order", spend(fleet, knows_order, most)
+    yield "given the ties", spend(fleet, lambda *_: ties, most)
+    yield "given both", spend(fleet, lambda pool, belief: ties * knows_order(pool, belief), most)
 
 
 def bound_table(folder: Path, task: str, seeds: int) -> Iterator[str]:
     """Acc_H by selection, with the standard error of the difference from random votes on the same splits."""
     budgets = BUDGETS[task]
-    yield "| judge | asked | " + " | ".join(f"{n} votes" for n in budgets) + " | votes that decide |"
+    yield "| judge | selection | " + " | ".join(f"{n} votes" for n in budgets) + " | votes that decide |"
     yield "|---" * (len(budgets) + 3) + "|"
     for key, judge in JUDGES.items():
         world = recorded_world(folder, key, task)
@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("IMARENA_SHARED_DATA", beside)))
     given = parser.parse_args()
     for task, name in (("IE", "text-guided editing"), ("IG", "text to image")):
-        print(f"## What any choice of battles could win: {name}\n")
+        print(f"## What any choice of battles could gain: {name}\n")
         for line in bound_table(given.data, task, given.seeds * (2 if task == "IG" else 1)):
             print(line, flush=True)
 

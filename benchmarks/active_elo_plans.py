@@ -95,7 +95,7 @@ class Campaign:
 
 
 def plan_table(arenas: int) -> Iterator[str]:
-    """As many votes as a plan asks for: is the widest interval what it promised?"""
+    """After the number of votes that a plan asks for: does the widest interval match the forecast?"""
     yield "| models apart by | ties | votes so far | target | votes asked for | widest then: median, mean | in range |"
     yield "|---|---|---|---|---|---|---|"
     kinds = (
@@ -124,7 +124,7 @@ def plan_table(arenas: int) -> Iterator[str]:
 
 
 def stop_table(arenas: int) -> Iterator[str]:
-    """Stop as soon as the best three are in order at 95 %, looked at after every 100 votes, at most 800."""
+    """Stop as soon as the best three are in order at 95 %, checked after every 100 votes, up to 800."""
     yield "| bias | ties | policy | stopped | in order | votes, median |"
     yield "|---|---|---|---|---|---|"
     kinds = (
@@ -148,7 +148,7 @@ def stop_table(arenas: int) -> Iterator[str]:
 
 
 def place_table(arenas: int) -> Iterator[str]:
-    """A model that nobody has voted on beside seven that share 400 votes: the share of its pairs in order."""
+    """A new model without votes next to seven models that share 400 votes: the share of its pairs in order."""
     budgets = (0, 10, 20, 40, 80)
     yield "| votes by | " + " | ".join(f"{votes} votes" for votes in budgets) + " |"
     yield "|---" * (len(budgets) + 1) + "|"

@@ -101,7 +101,7 @@ def web_api_page(document: dict[str, Any]) -> str:
     parts = [
         "# Web API",
         f"{document['info'].get('description') or document['info']['title']}\n\nThe file"
-        " [openapi.json](openapi.json) holds every field; a running server also serves it.",
+        " [openapi.json](openapi.json) contains every field; a running server also serves it.",
     ]
     for path, operations in document["paths"].items():
         for method, operation in operations.items():

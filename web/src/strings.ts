@@ -94,7 +94,7 @@ export const strings = {
     perUnitChange: "A higher number adds tasks. A lower one withdraws tasks that nobody has taken; answers are kept.",
     consentChange: "If you change this text, every rater sees it again before the next task.",
     goldRate: "Share of tasks with a known answer",
-    goldRateHint: "Raters cannot tell them from other tasks.",
+    goldRateHint: "Raters cannot distinguish them from other tasks.",
     noGold: "No known answers were chosen when this campaign was created.",
     completion: "Completion link",
     completionHint: "An https address to which raters return at the end, such as a crowd platform's completion link. Optional.",

@@ -9,11 +9,11 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class ImarenaError(Exception):
-    """Anything that this package raises on purpose."""
+    """Base class of all errors that this package raises on purpose."""
 
 
 class UserError(ImarenaError):
-    """The user must fix something. The message says what is wrong; `hint` says what to do next."""
+    """The user must fix something. The message explains the problem; `hint` explains what to do next."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)

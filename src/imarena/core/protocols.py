@@ -120,7 +120,7 @@ class PastEdit:
 
 @dataclass(frozen=True)
 class EditRequest:
-    """What an editor gets: encoded pictures and words. No truth, no side files."""
+    """The input of an editor: the instruction and encoded images, nothing else."""
 
     instruction: str
     sources: tuple[bytes, ...] = ()
@@ -132,13 +132,13 @@ class EditRequest:
     seed: int | None = None
     params: JsonDict = field(default_factory=dict)
     history: tuple[PastEdit, ...] = ()
-    """The conversation before this turn, for editors whose traits ask for it. `sources` is the last result all the
-    same, so that an editor may ignore it."""
+    """The conversation before this turn, for editors whose traits request it. `sources` still contains the last
+    result, so an editor may ignore the history."""
 
 
 @dataclass(frozen=True)
 class EditResult:
-    """What an editor gives: encoded pixels when `status` is ok, else the reason why not."""
+    """The result of an editor: an encoded image if `status` is ok, otherwise the reason why there is none."""
 
     status: Status
     image: bytes | None = None
@@ -149,9 +149,9 @@ class EditResult:
 
 
 class Editor(Protocol):
-    """Anything that makes an image from a request. `name` is what the leaderboard shows.
+    """Anything that makes an image from a request. Leaderboards show `name`.
 
-    A plug-in needs `edit` alone: `plugins.adapt_editor` fills in the rest.
+    A plug-in needs only `edit`; `plugins.adapt_editor` adds the other attributes.
     """
 
     @property
@@ -162,12 +162,12 @@ class Editor(Protocol):
 
     @property
     def params(self) -> JsonDict:
-        """What an output depends on beside the request and the version."""
+        """Settings that an output depends on, besides the request and the version."""
         ...
 
     @property
     def traits(self) -> EditorTraits:
-        """What it needs and can do."""
+        """Its requirements and abilities."""
         ...
 
     async def edit(self, request: EditRequest) -> EditResult: ...
@@ -248,9 +248,9 @@ class PlannedEdit:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """What a judge gets to see: words and encoded pictures, never a name.
+    """The input of a judge: the instruction and encoded images, without model names.
 
-    With `right` None the judge scores `left`; otherwise it compares the two, `left` shown first.
+    If `right` is None, the judge scores `left`; otherwise it compares the two, with `left` shown first.
     """
 
     instruction: str
@@ -261,13 +261,13 @@ class Exhibit:
     task: str | None = None
     expected_objects: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
-    """Boxes, masks, text and other findings about these images, of the kinds that the judge's traits ask for. Their
-    `params` are empty, because these may hold names."""
+    """Boxes, masks, text and other evidence about these images, of the kinds that the judge's traits request. Their
+    `params` are empty, because they may contain names."""
     planned: PlannedEdit | None = None
-    """Only for judges whose traits ask for the plan."""
+    """Only for judges whose traits request the plan."""
 
     def evidence_of(self, kind: str, image: bytes | None = None) -> tuple[Evidence, ...]:
-        """The evidence of a kind, oldest first; with `image` only what is about these bytes."""
+        """The evidence of a kind, oldest first; with `image`, only evidence about these bytes."""
         about = None if image is None else sha256_hex(image)
         return tuple(
             evidence for evidence in self.evidence if evidence.kind == kind and about in (None, evidence.image_sha256)
@@ -276,7 +276,7 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a judge says, or the status that says why it says nothing."""
+    """The result of a judge: a preference or scores if `status` is ok, otherwise the reason why there is none."""
 
     status: Status
     preference: Outcome | None = None
@@ -290,16 +290,15 @@ class Verdict:
     model: str = ""
     usage: Usage = Usage()
     answered: tuple[str, ...] = ()
-    """Of several questions: those that were asked now and have an answer in `raw`, whether it can be read or not."""
+    """If there are several questions: those asked now that have an answer in `raw`, whether it can be parsed or not."""
     evidence: tuple[Evidence, ...] = ()
-    """What was measured on the way. It is stored with the verdict, whatever the status, and need not be measured
-    again."""
+    """Measurements made for this verdict. They are stored with it, whatever the status, and are not repeated."""
 
 
 class Judge(Protocol):
-    """A machine that looks at an exhibit. The five names are part of a judgment's identity.
+    """Anything that gives a verdict on an exhibit. The first five attributes are part of a judgment's identity.
 
-    A plug-in needs `judge` alone: `plugins.adapt_judge` fills in the rest.
+    A plug-in needs only `judge`; `plugins.adapt_judge` adds the other attributes.
     """
 
     @property
@@ -319,7 +318,7 @@ class Judge(Protocol):
 
     @property
     def traits(self) -> JudgeTraits:
-        """What it needs and can do."""
+        """Its requirements and abilities."""
         ...
 
     async def judge(self, exhibit: Exhibit) -> Verdict: ...

@@ -30,7 +30,7 @@ def crop_image(data: bytes, box: Box) -> bytes:
     image = decode(data)
     if not (0 <= box.left < box.right <= image.width and 0 <= box.top < box.bottom <= image.height):
         raise UserError(
-            f"The box does not lie inside the image of {image.width} x {image.height} pixels.",
+            f"The box is not inside the image of {image.width} x {image.height} pixels.",
             hint="Give LEFT,TOP,RIGHT,BOTTOM in pixels, with the origin at the top left.",
         )
     return encode_image(image.crop((int(box.left), int(box.top), int(box.right), int(box.bottom))))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import UserError
+from imarena.tables import occurring
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -16,19 +17,6 @@ OutcomeArray: TypeAlias = NDArray[np.int8]
 
 LEFT, TIE, RIGHT = 0, 1, 2
 """Outcome codes: the left side wins, a tie, the right side wins."""
-
-
-AT_ONCE = 1 << 18
-"""Rows that are looked up at once: NumPy makes eight bytes of every code on the way."""
-
-
-def occurring(n: int, *columns: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) which of the codes 0 to n - 1 occur in one of these columns."""
-    used = np.zeros(n, bool)
-    for codes in columns:
-        for begin in range(0, codes.size, AT_ONCE):
-            used[codes[begin : begin + AT_ONCE]] = True
-    return used
 
 
 @dataclass(frozen=True)

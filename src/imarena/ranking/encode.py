@@ -1,13 +1,23 @@
 """An Arrow table of battles to arrays: labels are read here, and what does not count is counted."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import NOT_COUNTED, TESTS_OF_RATERS, UserError
-from imarena.ranking.battles import AT_ONCE, LEFT, RIGHT, TIE, Battles, CodeArray, CodedColumn, FloatArray, occurring
+from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, CodedColumn, FloatArray
+from imarena.tables import kept_rows, looked_up, occurring, row_slices
+
+
+@runtime_checkable
+class CodedTable(Protocol):
+    """A table that gives columns of text as codes; an Arrow table has them as arrays of its own."""
+
+    def coded(self, name: str) -> CodedColumn | None:
+        """The codes of a column, -1 where there is no text; None for a column of numbers."""
+
 
 BOTH_BAD = 3
 NO_WINNER = 4
@@ -43,26 +53,26 @@ def encode_battles(
     dropped |= _note(excluded, "missing_winner", (outcome == NO_WINNER) & ~dropped)
     if both_bad == "exclude":
         dropped |= _note(excluded, "both_bad", (outcome == BOTH_BAD) & ~dropped)
-    dropped |= _note(excluded, "same_model_on_both_sides", (left == right) & ~dropped)
+    dropped |= _note(excluded, "same_model_on_both_sides", _equal(left, right) & ~dropped)
     outcome[outcome == BOTH_BAD] = TIE
     weight = _numbers(table, "weight")
     if weight is not None:
         dropped |= _note(excluded, "weight_zero", (weight == 0) & ~dropped)
     rows: Any = ~dropped if dropped.any() else slice(None)
-    models, left, right, unranked = _played(models, left[rows], right[rows])
+    models, left, right, unranked = _played(models, _part(left, rows), _part(right, rows))
     return Battles(
         models=models,
         unranked=unranked,
         left=left,
         right=right,
-        outcome=outcome[rows],
-        weight=_part(weight, rows),
+        outcome=_part(outcome, rows),
+        weight=_optional_part(weight, rows),
         item=_codes(table, "item", rows),
         rater=_codes(table, "rater", rows),
         dimension=_codes(table, "dimension", rows),
         judged=_judged(table, rows),
-        score_left=_part(_numbers(table, "score_left"), rows),
-        score_right=_part(_numbers(table, "score_right"), rows),
+        score_left=_optional_part(_numbers(table, "score_left"), rows),
+        score_right=_optional_part(_numbers(table, "score_right"), rows),
         covariates=_covariates(table, covariates, rows) if covariates else None,
         covariate_names=tuple(covariates),
         excluded=excluded,
@@ -83,8 +93,7 @@ def coverage(table: Any, models: tuple[str, ...]) -> FloatArray | None:
         ok = item.of >= 0
         if name in table.column_names:
             ok &= ~_failed(table, name)
-        for begin in range(0, codes.size, AT_ONCE):
-            rows = slice(begin, begin + AT_ONCE)
+        for rows in row_slices(codes.size, codes, item.of):
             seen[codes[rows][ok[rows]], item.of[rows][ok[rows]]] = True
     row = {model: index for index, model in enumerate(everyone)}
     return np.asarray(seen.mean(axis=1)[[row[model] for model in models]])
@@ -106,24 +115,26 @@ def _played(
         return models, left, right, ()
     new_code = (np.cumsum(played) - 1).astype(np.int32)
     kept = tuple(model for model, here in zip(models, played, strict=True) if here)
-    return kept, new_code[left], new_code[right], tuple(sorted(set(models) - set(kept)))
+    return kept, looked_up(new_code, left), looked_up(new_code, right), tuple(sorted(set(models) - set(kept)))
+
+
+def _equal(left: CodeArray, right: CodeArray) -> NDArray[np.bool_]:
+    equal = np.empty(left.size, bool)
+    for rows in row_slices(left.size, left, right):
+        equal[rows] = left[rows] == right[rows]
+    return equal
 
 
 def _mapped(column: CodedColumn, code: dict[str, int]) -> CodeArray:
     lookup = np.array([code[name] for name in column.names], np.int32)
-    return _looked_up(lookup, column.of) if lookup.size else column.of
-
-
-def _looked_up(lookup: NDArray[Any], codes: CodeArray) -> NDArray[Any]:
-    """`lookup[codes]`, a part at a time."""
-    found = np.empty(codes.size, lookup.dtype)
-    for begin in range(0, codes.size, AT_ONCE):
-        found[begin : begin + AT_ONCE] = lookup[codes[begin : begin + AT_ONCE]]
-    return found
+    return looked_up(lookup, column.of) if lookup.size else column.of
 
 
 def _column(table: Any, name: str) -> CodedColumn:
     """A dictionary-encoded column as codes; -1 is null."""
+    coded = table.coded(name) if isinstance(table, CodedTable) else None
+    if coded is not None:
+        return coded
     column = table[name].combine_chunks()
     if hasattr(column, "num_chunks"):
         column = column.chunk(0)
@@ -139,7 +150,7 @@ def _outcomes(table: Any) -> NDArray[np.int8]:
     if unknown:
         raise UserError(f"Unknown winner '{unknown[0]}'.", hint=f"Known: {', '.join(LABELS)}.")
     lookup = np.array([*(LABELS[name] for name in column.names), NO_WINNER], np.int8)
-    return _looked_up(lookup, column.of)
+    return looked_up(lookup, column.of)
 
 
 def _from_scores(table: Any, outcome: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -155,7 +166,7 @@ def _from_scores(table: Any, outcome: NDArray[np.int8]) -> NDArray[np.int8]:
 def _failed(table: Any, name: str) -> NDArray[np.bool_]:
     column = _column(table, name)
     lookup = np.array([*(status != "ok" for status in column.names), False], bool)
-    return _looked_up(lookup, column.of)
+    return looked_up(lookup, column.of)
 
 
 def _drop_failed(table: Any, outcome: NDArray[np.int8], missing: str, excluded: dict[str, int]) -> NDArray[np.bool_]:
@@ -196,14 +207,15 @@ def _codes(table: Any, name: str, rows: Any) -> CodedColumn | None:
     if name not in table.column_names:
         return None
     column = _column(table, name)
-    if not column.of.size or column.of.min() >= 0:
-        of = column.of[rows]
+    unnamed = sum(int(np.count_nonzero(column.of[some] < 0)) for some in row_slices(column.of.size, column.of))
+    if not unnamed:
+        of = _part(column.of, rows)
         # one name in all rows takes no memory
         return CodedColumn(np.broadcast_to(np.int32(0), of.size) if len(column.names) == 1 else of, column.names)
-    if column.of.max() < 0:
+    if unnamed == column.of.size:
         return None
-    of = np.where(column.of < 0, len(column.names), column.of).astype(np.int32)
-    return CodedColumn(of[rows], (*column.names, "(none)"), unnamed=len(column.names))
+    of = looked_up(np.arange(len(column.names) + 1, dtype=np.int32), column.of)  # -1 is the last one
+    return CodedColumn(_part(of, rows), (*column.names, "(none)"), unnamed=len(column.names))
 
 
 def _judged(table: Any, rows: Any) -> NDArray[np.bool_] | None:
@@ -211,7 +223,7 @@ def _judged(table: Any, rows: Any) -> NDArray[np.bool_] | None:
         return None
     column = _column(table, "source")
     lookup = np.array([*(name == "judge" for name in column.names), False], bool)
-    return np.asarray(_looked_up(lookup, column.of)[rows])
+    return _part(looked_up(lookup, column.of), rows)
 
 
 def _numbers(table: Any, name: str) -> FloatArray | None:
@@ -220,8 +232,12 @@ def _numbers(table: Any, name: str) -> FloatArray | None:
     return np.asarray(table[name].to_numpy(), dtype=np.float64)
 
 
-def _part(values: FloatArray | None, rows: Any) -> FloatArray | None:
-    return None if values is None else values[rows]
+def _optional_part(values: FloatArray | None, rows: Any) -> FloatArray | None:
+    return None if values is None else _part(values, rows)
+
+
+def _part(values: NDArray[Any], rows: Any) -> NDArray[Any]:
+    return values[rows] if isinstance(rows, slice) else kept_rows(values, rows)
 
 
 def _covariates(table: Any, names: Sequence[str], rows: Any) -> FloatArray:

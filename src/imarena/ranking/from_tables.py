@@ -40,9 +40,9 @@ def rank(
 
     `data` is a path (CSV, TSV, JSON Lines, Parquet), a pandas or polars frame, an Arrow table, a mapping of columns or
     a list of rows. `columns` maps our column names to yours, `labels` your outcome labels to ours. `anchors` fixes
-    ratings (a whole `Ranking` freezes a board, so that new models are placed on it). `resume` goes on with online Elo
-    where an earlier board stopped. `options` holds all settings; one that is named here as well goes before it. Without
-    any: Bradley-Terry with ties as half wins, 1,000 rounds, seed 0.
+    ratings (a whole `Ranking` freezes a board, so that new models are placed on it). `resume` continues online Elo
+    from an earlier board. `options` contains all settings; arguments of this function override it. The default is
+    Bradley-Terry with ties as half wins, 1,000 rounds, seed 0.
     """
     named: dict[str, Any] = {
         "method": method, "rounds": rounds, "seed": seed, "interval": interval, "cluster": cluster,
@@ -230,7 +230,7 @@ def split_rows(table: Any, by: str) -> RowGroups:
 
 def empty_board(method: str, error: UserError, scope: dict[str, str]) -> Ranking:
     """The board of a group that cannot be ranked, with the reason."""
-    why = Notice(code="group_not_ranked", values={"reason": str(error)})
+    why = Notice(code="group_not_ranked", values={"reason": " ".join(str(error).split())})
     return Ranking(method=method, settings={}, n_battles=0, notices=(why,), scope=scope)
 
 

@@ -6,19 +6,23 @@ them adds to the counts: one small number per item, pair and outcome that occurs
 units the draw is multinomial (the number of units stays), above it Poisson.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imarena.core.notices import Notice
 from imarena.ranking.battles import Battles, FloatArray, IntArray
+from imarena.tables import ColumnWriter, empty_column, release_pages, row_slices
 
 EXACT_LIMIT = 10_000
 DRAWN_AT_ONCE = 1 << 20
 """Units times rounds that are in memory at once."""
 UNITS_AT_ONCE = 2048
+BATTLES_AT_ONCE = 1 << 18
+"""Battles whose places in the counts are in memory at once."""
 FEW_UNITS = 10
 """Fewer clusters than this give intervals that are too narrow."""
 TOO_NARROW = "few_units"
@@ -111,13 +115,14 @@ class Units:
         return full
 
     def _sum(self, drawn: FloatArray, begin: int) -> FloatArray:
-        """(3K, rounds) what units from `begin` on add, drawn so often (some, rounds)."""
+        """(3K, rounds) what units from `begin` on add; `drawn` (some, rounds) says how many times each comes up."""
         if self.touches.dtype.kind == "f":
             return np.ascontiguousarray(self.touches.T @ drawn)
         full = np.zeros((self.size, drawn.shape[1]))
         for start in range(0, len(drawn), UNITS_AT_ONCE):  # the product makes eight bytes of every count on the way
             some = drawn[start : start + UNITS_AT_ONCE]
             full += self.touches[begin + start : begin + start + len(some)].T @ some
+            release_pages(self.touches.indices, self.touches.data)
         return full
 
 
@@ -128,15 +133,24 @@ def battle_units(counts: FloatArray) -> Units:
     return Units(number=flat[entry], entry=entry, touches=None, size=flat.size)
 
 
-def grouped_units(parts: Iterable[tuple[IntArray, IntArray, FloatArray | None]], n_units: int, size: int) -> Units:
-    """Weighted battles, or clusters (items, raters).
+@dataclass(frozen=True)
+class BattleParts:
+    """n battles whose places in the counts and whose units are computed some at a time."""
 
-    Each part is some of the battles: `entry` (n,) where a battle stands in the flat counts, `unit` (n,) its cluster and
-    `weight` (n,) what it adds. Battles with weights come in one part: their sums depend on the order.
-    """
+    n: int
+    entry: Callable[[int, int], IntArray]
+    """Where the battles from one row up to another stand in the flat counts."""
+    unit: Callable[[int, int], IntArray]
+    """Their clusters."""
+    weight: FloatArray | None = None
+    """(n,) what each battle adds; 1 without it."""
+
+
+def grouped_units(battles: BattleParts, n_units: int, size: int) -> Units:
+    """Weighted battles, or clusters (items, raters)."""
     from scipy.sparse import csr_matrix
 
-    touches = _added_up(parts, (n_units, size))
+    touches = _added_up(battles, (n_units, size))
     width = np.diff(touches.indptr)
     first = touches.indptr[:-1][width == 1]
     values, value = np.unique(touches.data[first], return_inverse=True)
@@ -146,8 +160,8 @@ def grouped_units(parts: Iterable[tuple[IntArray, IntArray, FloatArray | None]],
         ends = kinds.size + np.cumsum(width[width > 1], dtype=np.int64)
         touches = csr_matrix(
             (
-                np.concatenate([values[kinds % values.size], touches.data[many]]),
-                np.concatenate([(kinds // values.size).astype(np.int32), touches.indices[many]]),
+                _followed(values[kinds % values.size], touches.data, many),
+                _followed((kinds // values.size).astype(np.int32), touches.indices, many),
                 np.concatenate([np.arange(kinds.size + 1), ends]),
             ),
             shape=(kinds.size + ends.size, size),
@@ -156,32 +170,60 @@ def grouped_units(parts: Iterable[tuple[IntArray, IntArray, FloatArray | None]],
     return Units(number=numbers, entry=np.empty(0, np.int64), touches=touches, size=size)
 
 
-def _added_up(parts: Iterable[tuple[IntArray, IntArray, FloatArray | None]], shape: tuple[int, int]) -> Any:
-    """(units, 3K) sparse, what each unit adds, in the smallest type that holds it.
+def _followed(first: NDArray[Any], values: NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[Any]:
+    """`first`, and after it the values that are kept."""
+    writer = ColumnWriter(values.dtype)
+    writer.append(first)
+    for rows in row_slices(values.size, values):
+        writer.append(values[rows][kept[rows]])
+    return writer.column()
 
-    Parts are added up like digits of a binary number, each sum to one of its own size: all sums together are no larger
-    than the result and its half.
-    """
+
+def _added_up(battles: BattleParts, shape: tuple[int, int]) -> Any:
+    """(units, 3K) sparse, what each unit adds, in the smallest type that holds it."""
     from scipy.sparse import csr_matrix
 
-    sums: list[Any] = []
-    for entry, unit, weight in parts:
-        values: Any = np.ones(entry.size, np.int32) if weight is None else weight
-        some = csr_matrix((values, (unit.astype(np.int32), entry.astype(np.int32))), shape=shape)
-        some.sum_duplicates()
-        sums.append(_narrow(some, int(some.data.max(initial=0))) if weight is None else some)
-        while len(sums) > 1 and sums[-2].nnz < 2 * sums[-1].nnz:
-            sums.append(_plus(sums.pop(), sums.pop()))
-    while len(sums) > 1:
-        sums.append(_plus(sums.pop(), sums.pop()))
-    return sums[0]
+    if battles.weight is not None:  # sums of weights depend on the order: all at once
+        unit, entry = (read(0, battles.n).astype(np.int32) for read in (battles.unit, battles.entry))
+        weighted = csr_matrix((battles.weight, (unit, entry)), shape=shape)
+        weighted.sum_duplicates()
+        return weighted
+    ends, entries = _by_unit(battles, shape[0])
+    number = np.diff(ends)
+    indices, data = ColumnWriter(np.int32), ColumnWriter(np.min_scalar_type(int(number.max(initial=0))))
+    width = np.zeros(shape[0] + 1, np.int64)
+    for first, last in _unit_ranges(ends):
+        unit = np.repeat(np.arange(last - first), number[first:last])
+        keys, repeats = np.unique(unit * shape[1] + entries[ends[first] : ends[last]], return_counts=True)
+        release_pages(entries)
+        indices.append(keys % shape[1])
+        data.append(repeats)
+        width[first + 1 : last + 1] = np.bincount(keys // shape[1], minlength=last - first)
+    return csr_matrix((data.column(), indices.column(), np.cumsum(width)), shape=shape)
 
 
-def _plus(one: Any, other: Any) -> Any:
-    most = int(one.data.max(initial=0)) + int(other.data.max(initial=0))
-    return _narrow(one, most) + _narrow(other, most)
+def _by_unit(battles: BattleParts, n_units: int) -> tuple[IntArray, NDArray[np.int32]]:
+    """(units + 1,) where the battles of each unit begin and end, and (n,) the entries of all battles in that order."""
+    number = np.zeros(n_units, np.int64)
+    for rows in row_slices(battles.n, step=BATTLES_AT_ONCE):
+        number += np.bincount(battles.unit(rows.start, rows.stop), minlength=n_units)
+    ends = np.concatenate([[0], np.cumsum(number)])
+    free = ends[:-1].copy()
+    entries: NDArray[np.int32] = empty_column(battles.n, np.int32)
+    for rows in row_slices(battles.n, entries, step=BATTLES_AT_ONCE):
+        unit, entry = battles.unit(rows.start, rows.stop), battles.entry(rows.start, rows.stop)
+        order = np.argsort(unit, kind="stable")
+        here = np.bincount(unit, minlength=n_units)
+        within = np.arange(unit.size) - np.repeat(np.cumsum(here) - here, here)
+        entries[free[unit[order]] + within] = entry[order]
+        free += here
+    return ends, entries
 
 
-def _narrow(counts: Any, most: int) -> Any:
-    """The same counts in a type that holds numbers up to `most`."""
-    return counts.astype(np.min_scalar_type(most), copy=False)
+def _unit_ranges(ends: IntArray) -> Iterator[tuple[int, int]]:
+    """Units one after the other, so many at a time that they have about `BATTLES_AT_ONCE` battles."""
+    first = 0
+    while first < ends.size - 1:
+        last = max(first + 1, int(np.searchsorted(ends, ends[first] + BATTLES_AT_ONCE, side="right")) - 1)
+        yield first, last
+        first = last

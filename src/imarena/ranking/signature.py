@@ -1,7 +1,7 @@
 """One line that holds all that changes a board's numbers. Two boards with one signature have the same numbers."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -9,6 +9,8 @@ import numpy as np
 
 from imarena.core import VERSION, UserError, canonical_json, sha256_hex
 from imarena.core.records import Ranking
+from imarena.ranking.encode import CodedTable
+from imarena.tables import row_slices
 
 SIGNATURE, CONTENT_KEY = "signature", "content_key"
 _SAFE = " +-._/,@#()="
@@ -71,14 +73,30 @@ def table_data(table: Any) -> dict[str, str]:
     digest, names = hashlib.blake2b(digest_size=16), table.column_names  # twice as fast as SHA-256 here
     for name in sorted(names):
         digest.update(name.encode())
-        _update(digest, table[name].combine_chunks())
+        coded = table.coded(name) if isinstance(table, CodedTable) else None
+        if coded is None:
+            _update(digest, table[name].combine_chunks())
+        else:
+            _update_names(digest, coded.names)
+            for rows in row_slices(coded.of.size, coded.of):
+                digest.update(np.ascontiguousarray(coded.of[rows]).data)
     data = {"battles": f"{table.num_rows}#{digest.hexdigest()[:_SHORT]}"}
     if "item" in names and table.num_rows:
-        items = sorted(name for name in table["item"].unique().to_pylist() if name is not None)
+        items = _names_in(table, "item")
         data["items"] = f"{len(items)}#{sha256_hex(canonical_json(items).encode('utf-8', 'surrogatepass'))[:_SHORT]}"
     if "dataset" in names:
-        data["data"] = ", ".join(sorted(name for name in table["dataset"].unique().to_pylist() if name is not None))
+        data["data"] = ", ".join(_names_in(table, "dataset"))
     return data
+
+
+def _names_in(table: Any, column: str) -> list[str]:
+    coded = table.coded(column) if isinstance(table, CodedTable) else None
+    names = table[column].unique().to_pylist() if coded is None else coded.names
+    return sorted(name for name in names if name is not None)
+
+
+def _update_names(digest: Any, names: Sequence[str | None]) -> None:
+    digest.update(canonical_json(list(names)).encode("utf-8", "surrogatepass"))
 
 
 def _update(digest: Any, column: Any) -> None:
@@ -88,7 +106,7 @@ def _update(digest: Any, column: Any) -> None:
     if hasattr(column, "num_chunks"):  # some versions of Arrow give a chunked array back, also an empty one
         column = column.chunk(0) if column.num_chunks else pa.nulls(0)
     if hasattr(column, "dictionary"):
-        digest.update(canonical_json(column.dictionary.to_pylist()).encode("utf-8", "surrogatepass"))
+        _update_names(digest, column.dictionary.to_pylist())
         column = column.indices.fill_null(-1)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         if column.null_count:

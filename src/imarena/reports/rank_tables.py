@@ -91,7 +91,7 @@ def _notes(ranking: Ranking, place: Medium | None) -> tuple[str, ...]:
     notes = [method_line(ranking), stability_text(ranking), _meanings(ranking)]
     if ranking.settings.get("beside"):
         notes.append(
-            f"Made from the verdicts of {ranking.settings['verdicts']}; also here: {ranking.settings['beside']}."
+            f"Made from the verdicts of {ranking.settings['verdicts']}; also available: {ranking.settings['beside']}."
         )
     return tuple(note for note in (*notes, *(sentences(ranking.notices, place) if place else ())) if note)
 

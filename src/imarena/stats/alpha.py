@@ -28,10 +28,10 @@ BLOCK = 1024
 def krippendorff_alpha(
     ratings: Ratings, level: Level, *, rounds: int = 0, seed: int = 0, confidence: float = 0.95
 ) -> Figure:
-    """Alpha on one level, with a seeded percentile bootstrap over units where `rounds` is above 0.
+    """Krippendorff's alpha for one level, with a seeded percentile bootstrap over units if `rounds` is above 0.
 
-    Undefined, with the reason, where no unit has two ratings, where all pairable ratings are equal (there is no
-    disagreement to expect), or where the level does not fit the values. Votes on pairs: see `pair_votes`.
+    The result is undefined, with the reason, if no unit has two ratings, if all pairable ratings are equal (no
+    disagreement is expected), or if the level does not fit the values. For votes on pairs, see `pair_votes`.
     """
     if ratings.scale == "pair" and level == "nominal":
         return pair_alpha(ratings, rounds=rounds, seed=seed, confidence=confidence)

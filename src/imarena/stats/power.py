@@ -43,12 +43,12 @@ def battles_needed(
     votes_per_battle: int = 1,
     within_battle_correlation: float = 0.0,
 ) -> SampleSize:
-    """Battles between two models after which a difference of `elo` points is found with probability `power`.
+    """The number of battles between two models that shows a difference of `elo` points with probability `power`.
 
     Two-sided test of a share against one half, normal approximation: n = ((z_a / 2 + z_p sqrt(p q)) / (p - 1/2))^2
-    decided battles, with p the probability to win a decided battle. `elo` is the difference by the share of points,
-    with ties as half points: at a share t of ties p = 1/2 + (share - 1/2) / (1 - t). Several votes on one battle agree
-    more than by chance: m votes with correlation r among them are worth m / (1 + (m - 1) r).
+    decided battles, where p is the probability to win a decided battle. `elo` is converted from the share of points,
+    with ties as half points: at a share t of ties, p = 1/2 + (share - 1/2) / (1 - t). Votes on the same battle are
+    correlated: m votes with correlation r count as m / (1 + (m - 1) r) independent votes.
     """
     if elo == 0 or not math.isfinite(elo):
         raise ValueError(NO_NUMBER)

@@ -8,7 +8,7 @@ import json
 import os
 import secrets
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.tables import empty_column, row_slices
+
 _SIGN = b"imarena columns 1\n"
 _ALIGN = 64
+_AT_ONCE = 1 << 23
 _KINDS = "biufS"
 """Kinds of NumPy types that may be stored: plain numbers and bytes, never objects."""
 
@@ -43,7 +46,7 @@ class ColumnCache:
         """The columns of this name; None where there are none, or the file is damaged: then it is deleted."""
         path = self.folder / name
         try:
-            data = np.fromfile(path, np.uint8)
+            data = _content(path)
         except OSError:
             return None
         try:
@@ -81,22 +84,26 @@ class ColumnCache:
 
 def _write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     columns, crc, at = [], 0, 0
-    parts: list[Any] = []
     for name, array in arrays.items():
-        flat = np.ascontiguousarray(array)
-        gap = b"\0" * (-flat.nbytes % _ALIGN)
-        columns.append([name, flat.dtype.str, flat.size, at])
-        for part in (flat.reshape(-1).view(np.uint8).data if flat.size else b"", gap):
+        columns.append([name, array.dtype.str, array.size, at])
+        for part in _bytes_of(array):
             crc = zlib.crc32(part, crc)
-            parts.append(part)
-        at += flat.nbytes + len(gap)
+            at += len(part)
     header = json.dumps({"about": dict(about), "columns": columns, "bytes": at, "crc": crc}).encode()
     header += b" " * (-(len(_SIGN) + 8 + len(header) + 4) % _ALIGN)
     header += zlib.crc32(header).to_bytes(4, "little")
     with path.open("wb") as file:
         file.write(_SIGN + len(header).to_bytes(8, "little") + header)
-        for part in parts:
-            file.write(part)
+        for array in arrays.values():
+            file.writelines(_bytes_of(array))
+
+
+def _bytes_of(array: NDArray[Any]) -> Iterator[Any]:
+    """The bytes of a column, and zeros up to the next multiple of `_ALIGN`."""
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8) if array.size else np.empty(0, np.uint8)
+    for rows in row_slices(flat.size, flat, step=_AT_ONCE):
+        yield flat[rows].data
+    yield b"\0" * (-flat.nbytes % _ALIGN)
 
 
 def _header_size(start: bytes) -> int:
@@ -112,12 +119,25 @@ def _header(data: bytes) -> dict[str, Any]:
     return dict(json.loads(text))
 
 
+def _content(path: Path) -> NDArray[np.uint8]:
+    """The bytes of a file; those of a large one are copied to a file that nobody can replace while it is used."""
+    with path.open("rb") as file:
+        data = empty_column(os.fstat(file.fileno()).st_size, np.uint8)
+        for rows in row_slices(data.size, data, step=_AT_ONCE):
+            if file.readinto(data[rows].data) < rows.stop - rows.start:
+                raise OSError("the file became shorter")
+    return data
+
+
 def _parsed(data: NDArray[np.uint8]) -> CachedColumns:
     begin = len(_SIGN) + 8
     end = begin + _header_size(data[:begin].tobytes())
     header = _header(data[begin:end].tobytes())
     body = data[end:]
-    if body.size != header["bytes"] or zlib.crc32(body.data) != header["crc"]:
+    crc = 0
+    for rows in row_slices(body.size, body, step=_AT_ONCE):
+        crc = zlib.crc32(body[rows].data, crc)
+    if body.size != header["bytes"] or crc != header["crc"]:
         raise ValueError("the columns are damaged")
     arrays = {}
     for name, kind, size, at in header["columns"]:

@@ -39,17 +39,17 @@ class Workspace:
 
     @cached_property
     def blobs(self) -> BlobStore:
-        """The pictures."""
+        """The store of images."""
         return open_blobs(self.root, self.settings)
 
     @cached_property
     def cache(self) -> Cache:
-        """Previews and tiles."""
+        """The cache of previews and tiles."""
         return Cache(self.root / "cache", self.settings.cache.cap_mb * 1024 * 1024)
 
     @cached_property
     def columns(self) -> ColumnCache:
-        """Columns of judgments that were read before. They lie in the cache's folder and are deleted with it."""
+        """The cache of judgment columns. It is in the folder of the cache and deleted with it."""
         return ColumnCache(self.root / "cache" / "columns", self.settings.cache.cap_mb * 1024 * 1024)
 
     @property
@@ -58,21 +58,21 @@ class Workspace:
         return self.store.engine.dialect.name
 
     def claims(self) -> Claims:
-        """What a run claims while it is at it."""
+        """The claims of running processes on pieces of work."""
         return Claims(self.store.engine, self.root / "locks")
 
     def load(self, image: ImageRef) -> bytes:
-        """The original bytes of a picture."""
+        """Return the original bytes of an image."""
         return self.blobs.get(image.sha256)
 
     def keep(self, image: ImageRef, data: bytes) -> ImageRef:
-        """Store a picture that was checked: bytes first, then the row."""
+        """Store a checked image: bytes first, then the row."""
         self.blobs.put(data)
         self.store.keep_image(image)
         return image
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database connection."""
         self.store.close()
 
     def __enter__(self) -> Self:
@@ -101,7 +101,7 @@ def is_workspace(root: Path) -> bool:
 
 
 def init_workspace(root: Path, *, name: str = "", url: str = "", blobs: str = "") -> Workspace:
-    """Make a workspace, or finish making one that was interrupted. An existing one is left as it is."""
+    """Create a workspace, or finish an interrupted creation. An existing workspace is not changed."""
     if root.exists() and not root.is_dir():
         raise UserError(f"{root} is a file.", hint="Name a folder.")
     if not is_workspace(root):
@@ -125,7 +125,7 @@ def init_workspace(root: Path, *, name: str = "", url: str = "", blobs: str = ""
 
 
 def open_workspace(root: Path, *, check_schema: bool = True) -> Workspace:
-    """Open a workspace; where there is none, say how to make one."""
+    """Open a workspace. Raises `UserError` with the next step if there is none."""
     if not is_workspace(root):
         raise UserError(
             f"There is no workspace in {root.resolve()}.",

@@ -1,5 +1,13 @@
 from .files import column_names as column_names
 from .files import read_file as read_file
+from .large_columns import ColumnWriter as ColumnWriter
+from .large_columns import empty_column as empty_column
+from .large_columns import joined as joined
+from .large_columns import kept_rows as kept_rows
+from .large_columns import looked_up as looked_up
+from .large_columns import occurring as occurring
+from .large_columns import release_pages as release_pages
+from .large_columns import row_slices as row_slices
 from .plain import KINDS as KINDS
 from .plain import NOT_A_NUMBER as NOT_A_NUMBER
 from .plain import as_table as as_table

@@ -20,7 +20,7 @@ from imarena.web.wire import Problem
 from imarena.workflows.serving import ServeSettings, settings_from_environment, warm_up
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "It cannot be done as asked."},
+    400: {"model": Problem, "description": "The request cannot be done."},
     401: {"model": Problem, "description": "Nobody is signed in."},
     403: {"model": Problem, "description": "Not allowed."},
     404: {"model": Problem, "description": "Not found."},

@@ -65,7 +65,7 @@ class HistoryQuery(BoardParams):
 
 
 class DuelQuery(BoardFilters):
-    """Two models against each other."""
+    """Two models compared."""
 
     left: Annotated[str, Query(max_length=200, pattern=NO_NUL)]
     right: Annotated[str, Query(max_length=200, pattern=NO_NUL)]

@@ -279,7 +279,7 @@ def item_line(item: Item, outputs: int) -> ItemLine:
 
 
 def output_picture(arena: ServedWorkspace, output: Output) -> Picture | None:
-    """What an editor made."""
+    """The output of an editor."""
     return picture_out(arena, output.image, f"/api/outputs/{output.output_id}/picture")
 
 

@@ -40,7 +40,7 @@ class Wire(BaseModel):
 
 
 class Problem(Wire):
-    """Why a request was not done, for a person: what is wrong, and what to do next."""
+    """Why a request failed: a message for people, and what to do next."""
 
     code: str
     message: str
@@ -54,7 +54,7 @@ class Problem(Wire):
 
 
 class NoticeOut(Wire):
-    """One thing to know about a result: programs compare `code` and `values`, people read `text`."""
+    """A notice about a result: `code` and `values` for programs, `text` for people."""
 
     code: str
     values: dict[str, JsonValue]
@@ -65,19 +65,19 @@ class NoticeOut(Wire):
 
 
 class Password(Wire):
-    """Signing in as the administrator."""
+    """Sign-in as the administrator."""
 
     password: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 
 
 class Launch(Wire):
-    """Signing in with the address that ``imarena serve`` prints when it listens on this machine only."""
+    """Sign-in with the address that ``imarena serve`` prints if it listens on this machine only."""
 
     token: Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
 class Invitation(Wire):
-    """Signing in with an invitation link. `params` are what a crowd platform put into the link."""
+    """Sign-in with an invitation link. `params` are the link parameters set by a crowd platform."""
 
     token: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     params: dict[Annotated[str, StringConstraints(max_length=100, pattern=NO_NUL)], Line] = Field(
@@ -86,7 +86,7 @@ class Invitation(Wire):
 
 
 class Me(Wire):
-    """Who is asking. `csrf` goes into the header ``X-CSRF-Token`` of every request that changes something."""
+    """The current user. Send `csrf` in the header ``X-CSRF-Token`` of every request that changes something."""
 
     role: Literal["admin", "lead", "rater", "viewer"] | None
     name: str
@@ -105,7 +105,7 @@ class Me(Wire):
 
 
 class Anchor(Wire):
-    """What one value of a criterion means."""
+    """The meaning of one value of a criterion."""
 
     value: int
     text: str
@@ -155,9 +155,9 @@ class RaterCampaignPage(Wire):
 
 
 class Picture(Wire):
-    """A picture of a task under an address that is random for this assignment.
+    """An image of a task, under an address that is random for this assignment.
 
-    `url` is a JPEG of at most 1,600 px a side. Tiles are PNG with true pixels, at
+    `url` is a JPEG of at most 1,600 px per side. Tiles are PNG with true pixels, at
     ``{tiles_url}/{level}/{column}/{row}``: level 0 is the smallest, `max_level` is 1:1, each level doubles both sides.
     """
 
@@ -170,7 +170,7 @@ class Picture(Wire):
 
 
 class SegmentOut(Wire):
-    """A numbered region over a picture: outlines in pixels of the picture, and where to put the number."""
+    """A numbered region of an image: outlines in pixels, and the position of the number."""
 
     number: int
     outlines: list[list[tuple[int, int]]]
@@ -180,7 +180,7 @@ class SegmentOut(Wire):
 
 
 class Segments(Wire):
-    """The numbered regions of the picture that is rated."""
+    """The numbered regions of the rated image."""
 
     width: int
     height: int
@@ -188,7 +188,7 @@ class Segments(Wire):
 
 
 class IssueIn(Wire):
-    """Something wrong: an object by name, a numbered segment, a box in pixels (x0, y0, x1, y1), or words."""
+    """An issue: an object by name, a numbered segment, a box in pixels (x0, y0, x1, y1), or a text."""
 
     kind: Literal["object", "segment", "box", "other"]
     label: Line = ""
@@ -224,7 +224,7 @@ class Ballot(Wire):
 
 
 class OtherAnswer(Wire):
-    """What another rater answered to the same question, without the name."""
+    """Another rater's answer to the same question, without the name."""
 
     preference: Choice | None = None
     answer: bool | None = None
@@ -233,7 +233,7 @@ class OtherAnswer(Wire):
 
 
 class RegionBox(Wire):
-    """A box as shares of a picture's width and height, from 0 to 1."""
+    """A box relative to an image's width and height, from 0 to 1."""
 
     left: float
     top: float
@@ -292,13 +292,13 @@ class Next(Wire):
 
 
 class Ahead(Wire):
-    """The task that comes next, kept ready for a short while so that its pictures can be fetched. None: none."""
+    """The next task, reserved for a short time so that its images can be fetched. None if there is none."""
 
     task: TaskOut | None
 
 
 class PracticeOut(Wire):
-    """An answer to a practice task beside the expected one, for pages in another language than English."""
+    """An answer to a practice task and the expected one, for pages in other languages than English."""
 
     correct: bool | None
     preference: Choice | None
@@ -309,7 +309,7 @@ class PracticeOut(Wire):
 
 
 class Receipt(Wire):
-    """The vote is stored. `feedback` (English) and `practice` come after a practice task only."""
+    """The vote is stored. `feedback` (English) and `practice` are set only after a practice task."""
 
     accepted: Literal[True] = True
     late: bool
@@ -322,19 +322,19 @@ class Receipt(Wire):
 
 
 class SkipIn(Wire):
-    """Not answering, and why."""
+    """A skip with its reason."""
 
     reason: Literal["cannot_tell", "broken_image", "offensive", "unclear_instruction", "other"]
     note: Line = ""
 
 
 class Consent(Wire):
-    """Agreeing to take part."""
+    """Consent to take part."""
 
     accepted: Literal[True]
 
 
 class Done(Wire):
-    """It was done."""
+    """The request succeeded."""
 
     done: Literal[True] = True

@@ -13,7 +13,7 @@ Role = Literal["lead", "rater", "viewer"]
 
 
 class GoldIn(Wire):
-    """A task whose right answer is known."""
+    """A task with a known answer."""
 
     item_id: Name
     left_id: Name | None = None
@@ -26,7 +26,7 @@ class GoldIn(Wire):
 
 
 class KnownIn(Wire):
-    """Where tasks with known answers come from: votes that agree, or a table (CSV) where one is given."""
+    """The source of tasks with known answers: a table (CSV) if one is given, otherwise votes that agree."""
 
     kind: Literal["preference", "rating", "yes_no"] = "preference"
     datasets: list[Name] = Field(default_factory=list, max_length=100)
@@ -49,14 +49,14 @@ class KnownOut(Wire):
 
 
 class KnownPage(Wire):
-    """Tasks with known answers, those with most votes first; and the lines of a table that could not be used."""
+    """Tasks with known answers, those with the most votes first, and unusable lines of the table."""
 
     tasks: list[KnownOut]
     problems: list[str]
 
 
 class CampaignIn(Wire):
-    """A new campaign: what is shown, to how many, with which checks."""
+    """A new campaign: its units, number of raters and checks."""
 
     name: Name
     kind: Kind = "preference"
@@ -113,7 +113,7 @@ class CampaignChanged(Wire):
 
 
 class CampaignOut(Wire):
-    """A campaign with how far it is."""
+    """A campaign with its progress."""
 
     campaign_id: str
     name: str
@@ -145,7 +145,7 @@ class CampaignOut(Wire):
 
 
 class CampaignChange(CampaignChanges):
-    """Changing a campaign. What is asked (kind, items, editors, known answers) stays as it was made."""
+    """Changes of a campaign. The question (kind, items, editors, known answers) cannot change."""
 
 
 class CampaignPage(Wire):
@@ -158,7 +158,7 @@ class CampaignPage(Wire):
 
 
 class RaterOut(Wire):
-    """A rater's work in a campaign. None where there is nothing to compute it from."""
+    """A rater's work in a campaign. None: there are no data for a figure."""
 
     rater_id: str
     name: str
@@ -214,13 +214,13 @@ class RaterPage(Wire):
 
 
 class RaterChange(Wire):
-    """Pausing a rater, or letting them go on."""
+    """Pause or resume a rater."""
 
     active: bool
 
 
 class ExclusionIn(Wire):
-    """Excluding a rater's votes."""
+    """Exclude a rater's votes."""
 
     reason: Annotated[str, StringConstraints(min_length=1, max_length=2000, pattern=NO_NUL)]
     since: AwareDatetime | None = None
@@ -228,7 +228,7 @@ class ExclusionIn(Wire):
 
 
 class ExclusionOut(Wire):
-    """What excluding or including a rater did."""
+    """The effect of excluding or including a rater."""
 
     rater_id: str
     name: str
@@ -241,7 +241,7 @@ class ExclusionOut(Wire):
 
 
 class AgreementOut(Wire):
-    """Agreement among raters on one criterion. A figure that is undefined is None, with the reason."""
+    """Agreement among raters on one criterion. An undefined figure is None, with the reason."""
 
     criterion: str
     alpha: float | None
@@ -260,7 +260,7 @@ class AgreementOut(Wire):
 
 
 class SkipReason(Wire):
-    """One reason for skipping: how often, on which items (the newest first, at most 20), and what was written."""
+    """One reason for skipping: its count, items (newest first, at most 20) and comments."""
 
     reason: str
     count: int
@@ -270,7 +270,7 @@ class SkipReason(Wire):
 
 
 class SkipReport(Wire):
-    """Why tasks of a campaign were skipped, the most frequent reason first."""
+    """The reasons why tasks of a campaign were skipped, the most frequent first."""
 
     reasons: list[SkipReason]
 
@@ -335,7 +335,7 @@ class InvitationPage(Wire):
 
 
 class TokenIn(Wire):
-    """A new token for a machine."""
+    """A new token for a program."""
 
     name: Name
     role: Literal["admin", "lead", "viewer"] = "viewer"
@@ -343,7 +343,7 @@ class TokenIn(Wire):
 
 
 class TokenOut(Wire):
-    """A machine's token, without its secret."""
+    """A program's token, without its secret."""
 
     token_id: str
     name: str
@@ -370,7 +370,7 @@ class TokenPage(Wire):
 
 
 class SessionOut(Wire):
-    """Somebody who is signed in."""
+    """A session of a user."""
 
     session_id: str
     role: str
@@ -383,7 +383,7 @@ class SessionOut(Wire):
 
 
 class SessionPage(Wire):
-    """Sessions that are open, newest first."""
+    """Open sessions, newest first."""
 
     sessions: list[SessionOut]
     next_cursor: str | None

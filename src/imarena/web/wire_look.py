@@ -6,7 +6,7 @@ from imarena.web.wire import NoticeOut, Picture, Wire
 
 
 class Facets(Wire):
-    """The values that a filter can take."""
+    """The possible values of a filter."""
 
     datasets: list[str]
     families: list[str]
@@ -20,7 +20,7 @@ class Facets(Wire):
 
 
 class StandingOut(Wire):
-    """One model's place."""
+    """One model's place on a board."""
 
     model: str
     rating: float
@@ -39,7 +39,7 @@ class StandingOut(Wire):
 
 
 class Cell(Wire):
-    """How one model did against another."""
+    """The results of one model against another."""
 
     left: str
     right: str
@@ -50,7 +50,7 @@ class Cell(Wire):
 
 
 class BoardOut(Wire):
-    """A leaderboard made from the battles that the filters leave."""
+    """A leaderboard from the battles that match the filters."""
 
     method: str
     n_battles: int
@@ -80,7 +80,7 @@ class BoardOut(Wire):
 
 
 class RatingThen(Wire):
-    """A model's rating at a moment."""
+    """A model's rating at a given time."""
 
     model: str
     rating: float
@@ -88,7 +88,7 @@ class RatingThen(Wire):
 
 
 class BoardThen(Wire):
-    """The board as it stood at a moment, from the battles decided until then."""
+    """The board at a given time, from the battles decided until then."""
 
     moment: str
     n_battles: int
@@ -96,14 +96,14 @@ class BoardThen(Wire):
 
 
 class RatingHistory(Wire):
-    """How ratings moved, oldest first."""
+    """Ratings over time, oldest first."""
 
     method: str
     points: list[BoardThen]
 
 
 class BoardPast(Wire):
-    """A board that was stored."""
+    """A stored board."""
 
     created_at: str
     method: str
@@ -120,7 +120,7 @@ class StoredBoards(Wire):
 
 
 class HeadToHead(Wire):
-    """Two models against each other, over all and by task."""
+    """Two models compared, in total and by task."""
 
     left: str
     right: str
@@ -129,7 +129,7 @@ class HeadToHead(Wire):
 
 
 class BattleOut(Wire):
-    """Two outputs for one item, with the count of what was said about them."""
+    """Two outputs for one item, with counts of votes and judgments."""
 
     battle_id: str
     item_id: str
@@ -188,7 +188,7 @@ class JudgmentOut(Wire):
 
 
 class BattleDetail(Wire):
-    """A battle with both pictures, every vote and every judgment."""
+    """A battle with both images, every vote and every judgment."""
 
     battle: BattleOut
     sources: list[Picture]
@@ -224,7 +224,7 @@ class ItemPage(Wire):
 
 
 class IssueOut(Wire):
-    """What a rater found wrong."""
+    """An issue found by a rater."""
 
     kind: str
     label: str
@@ -235,7 +235,7 @@ class IssueOut(Wire):
 
 
 class StepOut(Wire):
-    """One step of an agent on the way to an output: what it understood, planned, tried or chose."""
+    """One step of an agent: understanding, planning, editing, judging or choosing."""
 
     stage: str
     by: str
@@ -248,7 +248,7 @@ class StepOut(Wire):
 
 
 class OutputOut(Wire):
-    """What one editor made of an item."""
+    """The output of one editor for an item."""
 
     output_id: str
     editor: str | None
@@ -267,7 +267,7 @@ class OutputOut(Wire):
 
 
 class WordsOut(Wire):
-    """Words in a picture that address a judge."""
+    """Text in an image that addresses a judge."""
 
     output_id: str | None
     """None: in a source."""
@@ -278,7 +278,7 @@ class WordsOut(Wire):
 
 
 class ItemDetail(Wire):
-    """An item with all that was made for it."""
+    """An item with all its outputs."""
 
     item: ItemLine
     instructions: list[str]
@@ -290,7 +290,7 @@ class ItemDetail(Wire):
 
 
 class EditorIssues(Wire):
-    """What raters found wrong with the outputs of one editor, as counts."""
+    """Counts of issues that raters found in the outputs of one editor."""
 
     editor: str
     ratings: int
@@ -306,7 +306,7 @@ class EditorIssues(Wire):
 
 
 class HeatMap(Wire):
-    """Where raters drew boxes, as shares of the picture: `cells[row][column]` counts boxes that cover it."""
+    """Boxes drawn by raters, on a grid over the image: `cells[row][column]` counts the boxes that cover the cell."""
 
     editor: str | None
     rows: int
@@ -319,7 +319,7 @@ class HeatMap(Wire):
 
 
 class RunOut(Wire):
-    """One command at work, or done."""
+    """One running or finished command."""
 
     run_id: str
     command: str
@@ -331,7 +331,7 @@ class RunOut(Wire):
 
 
 class RunPage(Wire):
-    """Runs, newest first, and what failed."""
+    """Runs, newest first, with failures."""
 
     runs: list[RunOut]
     failures: dict[str, int]
@@ -340,7 +340,7 @@ class RunPage(Wire):
 
 
 class JudgeHealthOut(Wire):
-    """How a judge behaves, as far as the stored judgments tell. None: there is nothing to compute it from."""
+    """The figures of a judge, from its stored judgments. None: there are no data for a figure."""
 
     judge: str
     dimension: str

@@ -5,7 +5,7 @@ from imarena.web.wire_look import Cell, StandingOut
 
 
 class GroupOut(Wire):
-    """How a model did on the items that share a value."""
+    """The results of a model on the items that share a value."""
 
     by: str
     """task, topic, family, track, dataset or mode."""
@@ -15,7 +15,7 @@ class GroupOut(Wire):
 
 
 class ExampleOut(Wire):
-    """An output of a model, and how it did against the others' outputs for the same item."""
+    """An output of a model, and its results against the other outputs for the same item."""
 
     item_id: str
     instruction: str

@@ -10,7 +10,7 @@ from imarena.web.wire_lead import Name, RaterOut
 
 
 class LeftOutReason(Wire):
-    """Why something is not asked about, and how often."""
+    """A reason why units are left out, with a count."""
 
     reason: str
     text: str
@@ -18,7 +18,7 @@ class LeftOutReason(Wire):
 
 
 class CampaignForecastOut(Wire):
-    """What a campaign would ask. Nothing is stored."""
+    """A preview of a campaign's tasks. Nothing is stored."""
 
     units: int
     raters_per_unit: int
@@ -32,7 +32,7 @@ class CampaignForecastOut(Wire):
 
 
 class PaymentOut(Wire):
-    """One rater's work as it is paid."""
+    """One rater's entry in the payment list."""
 
     rater_id: str
     name: str
@@ -79,7 +79,7 @@ class RaterAnswerOut(Wire):
 
 
 class RaterDetail(Wire):
-    """A rater's page: the work in a campaign with the newest answers, at most 200."""
+    """A rater's page: the work in a campaign and the newest answers, at most 200."""
 
     rater: RaterOut
     stage: str
@@ -91,7 +91,7 @@ class RaterDetail(Wire):
 
 
 class ReinvitationIn(Wire):
-    """A new link for a rater who takes part already."""
+    """A new link for an existing rater."""
 
     campaign_id: Name | None = None
     """None: the campaign that the rater joined last."""

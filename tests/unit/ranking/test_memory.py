@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from imarena.ranking import CodedColumn, Options, rank_battles, resample, signature
-from imarena.ranking.boards import maximum_likelihood
-from imarena.ranking.resample import Units, grouped_units
+from imarena.ranking.resample import BattleParts, Units, grouped_units
+from imarena.tables import large_columns
 from tests.unit.ranking.simulated import battles
 
 ITEMS = 40
@@ -27,15 +27,18 @@ def _peak(n: int, options: Options) -> int:
 
 @pytest.mark.parametrize("options", [Options(rounds=20), Options(rounds=20, method="davidson", position=True)])
 def test_four_times_the_battles_need_no_more_memory(monkeypatch: pytest.MonkeyPatch, options: Options) -> None:
-    monkeypatch.setattr(maximum_likelihood, "BATTLES_AT_ONCE", 1 << 16)
+    monkeypatch.setattr(resample, "BATTLES_AT_ONCE", 1 << 16)
+    monkeypatch.setattr(large_columns, "LEAST_BYTES", 1 << 18)
     rank_battles(battles(np.linspace(1, -1, 6), 1000, seed=2), options)  # what is imported on the way is not counted
     few, many = (_peak(n, options) for n in (200_000, 800_000))
     assert many < 1.2 * few
 
 
 def _units(entry: np.ndarray, unit: np.ndarray, step: int) -> Units:
-    parts = [(entry[k : k + step], unit[k : k + step], None) for k in range(0, entry.size, step)]
-    return grouped_units(parts, int(unit.max()) + 1, 12)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resample, "BATTLES_AT_ONCE", step)
+        battles_read = BattleParts(entry.size, lambda begin, end: entry[begin:end], lambda begin, end: unit[begin:end])
+        return grouped_units(battles_read, int(unit.max()) + 1, 12)
 
 
 def test_units_from_parts_are_those_of_the_whole() -> None:

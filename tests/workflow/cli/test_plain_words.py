@@ -15,6 +15,7 @@ FORBIDDEN = (
     "no difference can be told", "chose one place twice", "this campaign rests", "let go on", "best known (",
     "speak to a judge", "speaks to a judge", "not every model was asked", "beside them, ", "whom the link",
     "why do you skip", "host below which", "says little", "can say no more", "the right way round",
+    "twice is once", "turned round", " anew", "says so", "for whoever", "the board says", "goes on where",
 )  # fmt: skip
 """Lower case; see the plain words of the house in CONTRIBUTING.md."""
 NOTICE_MODULES = ("ranking", "boards", "studies", "imports", "raters")

@@ -90,7 +90,7 @@ def test_what_cannot_be_repaired_is_refused_or_discarded(collected: Workspace) -
         (RepairChange(), "Choose one way"),
         (RepairChange(candidate=True, discard=True), "Choose one way"),
         (RepairChange(crop="0,0,x,9"), "is not a box"),
-        (RepairChange(crop="0,0,9000,9000"), "does not lie inside"),
+        (RepairChange(crop="0,0,9000,9000"), "is not inside"),
         (RepairChange(crop="0,0,200,200"), "below 300 pixels"),
     ):
         with pytest.raises(UserError, match=reason):

@@ -123,7 +123,7 @@ def test_a_changed_file_of_a_folder_is_told_and_taken_under_another_name(imarena
     assert "differ" not in imarena(*words).err
     (finished / "item-0001.png").write_bytes(png(99))
     told = imarena(*words).err
-    assert "1 file in the folder differs from what was taken before (item-0001)" in told
+    assert "1 file in the folder differs from the stored outputs (item-0001)" in told
     assert "--as finished-2" in told
     assert outputs(root, item_id=before.item_id) == [before]
     assert "differ" not in imarena(*words, "--as", "finished-2").err

@@ -11,6 +11,7 @@ from sqlalchemy import inspect, select
 from benchmarks.scale_bulk import fill_bulk
 from benchmarks.scale_workspace import fill
 from imarena.storage import Workspace, init_workspace, reading, schema, verify
+from imarena.tables import large_columns
 from imarena.workflows.views import View, fetch, orders
 from tests.postgres import new_database, newest_database
 
@@ -47,6 +48,8 @@ def _combines_the_same_in_parts(workspace: Workspace, monkeypatch: pytest.Monkey
     at_once = orders.combine_columns(columns, whose, view.entries)
     monkeypatch.setattr(orders, "AT_ONCE", 300)
     monkeypatch.setattr(fetch, "_PAGE", 1000)
+    monkeypatch.setattr(large_columns, "LEAST_BYTES", 2000)
+    monkeypatch.setattr(large_columns, "ROWS_AT_ONCE", 170)
     again = View(workspace)
     pages = again.judgments(again.forms.counting(pairwise=True))
     in_parts = orders.combine_columns(pages, whose, again.entries)

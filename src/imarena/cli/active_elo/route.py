@@ -40,7 +40,7 @@ def calibrate(
         str, typer.Option("--method", help="isotonic, piecewise (the paper's step function) or logistic.")
     ] = "isotonic",
     ridge: Annotated[
-        float, typer.Option("--ridge", help="logistic: pull on both coefficients; the paper's is 0.")
+        float, typer.Option("--ridge", help="logistic: ridge penalty on both coefficients; the paper uses 0.")
     ] = 0.25,
     edges: Annotated[str, typer.Option("--edges", help="Edges of the table by score gap, such as 0.5,1,2.")] = "",
     score_range: ScoreRangeText = None,
@@ -158,9 +158,9 @@ def assign(
     deferral: Deferral = 0.337,
     new_models: Annotated[str, typer.Option("--place", help="New models: ask only about them; comma-separated.")] = "",
     stop_top: Annotated[int, typer.Option("--stop-top", min=0, help="Stop when the best K are in order.")] = 0,
-    confidence: Annotated[float, typer.Option("--confidence", help="How sure --stop-top must be.")] = 0.95,
-    cost_vote: Annotated[float, typer.Option("--cost-vote", help="per-cost: of a vote.")] = 0.1,
-    cost_judgment: Annotated[float, typer.Option("--cost-judgment", help="per-cost: of a judgment.")] = 0.01,
+    confidence: Annotated[float, typer.Option("--confidence", help="Confidence level of --stop-top.")] = 0.95,
+    cost_vote: Annotated[float, typer.Option("--cost-vote", help="per-cost: cost of a vote.")] = 0.1,
+    cost_judgment: Annotated[float, typer.Option("--cost-judgment", help="per-cost: cost of a judgment.")] = 0.01,
     paper_compat: Annotated[bool, typer.Option("--paper-compat", help="per-cost: equation 20 as printed.")] = False,
     name: Annotated[str, typer.Option("--campaign", help="Name of the campaign.")] = "active elo",
     out: Annotated[Path | None, typer.Option("--out", help="Also write a sheet: .csv, .xlsx or .html.")] = None,
@@ -239,10 +239,10 @@ def rank_again(
         str,
         typer.Option("--settings", help="Some of corrected, active-elo, mixture, human, judge, gold; or all."),
     ] = "corrected",
-    reward: Annotated[str | None, typer.Option("--reward", help="Another judge, on its own.")] = None,
+    reward: Annotated[str | None, typer.Option("--reward", help="Another judge, with its own board.")] = None,
     by_family: Annotated[bool, typer.Option("--by-family", help="One board per task family.")] = False,
     weigh_routing: Annotated[
-        bool, typer.Option("--weigh-routing", help="Weigh votes by 1 / probability of having been routed.")
+        bool, typer.Option("--weigh-routing", help="Weight votes by 1 / probability of being routed.")
     ] = False,
     paper_compat: Annotated[
         bool, typer.Option("--paper-compat", help="active-elo as printed: q = a, piecewise constant.")
@@ -281,7 +281,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the page here: a folder with index.html, report.md and plots.")
     ] = None,
-    reward: Annotated[str, typer.Option("--reward", help="Judges shown on their own as well; comma-separated.")] = "",
+    reward: Annotated[str, typer.Option("--reward", help="Judges with a board of their own; comma-separated.")] = "",
     groups: Annotated[
         bool, typer.Option("--groups/--no-groups", help="Boards by family, task, topic, track and dimension.")
     ] = True,

@@ -43,13 +43,13 @@ Rounds = Annotated[int, typer.Option(help="Bootstrap rounds.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 By = Annotated[str | None, typer.Option(help="One board per value of this column.")]
 BothBad = Annotated[str, typer.Option("--both-bad", help="tie: count both_bad as a tie; exclude: leave it out.")]
-Missing = Annotated[str, typer.Option(help="A side without an output: exclude the battle, or count a loss.")]
+Missing = Annotated[str, typer.Option(help="If a side has no output: exclude the battle, or count a loss.")]
 Interval = Annotated[str | None, typer.Option(help="bootstrap, sandwich or none.")]
-Cluster = Annotated[str | None, typer.Option(help="What is resampled: battle, item (default where given) or rater.")]
+Cluster = Annotated[str | None, typer.Option(help="What is resampled: battle, item (default if given) or rater.")]
 Level = Annotated[float, typer.Option(help="Level of the intervals.")]
 Position = Annotated[bool, typer.Option("--position", help="Fit the advantage of the left side.")]
 Covariate = Annotated[list[str] | None, typer.Option("--covariate", help="NAME, or NAME_left and NAME_right.")]
-Balanced = Annotated[bool, typer.Option("--balanced", help="Weigh all dimensions equally, however many battles.")]
+Balanced = Annotated[bool, typer.Option("--balanced", help="Give all dimensions equal weight.")]
 Anchors = Annotated[Path | None, typer.Option(help="A frozen board (model, rating): other models are placed on it.")]
 Resume = Annotated[Path | None, typer.Option(help="An earlier Elo board (a --json file) to continue from.")]
 Columns = Annotated[list[str] | None, typer.Option("--columns", help="OURS=THEIRS, such as left=model_a.")]
@@ -70,7 +70,7 @@ Fragility = Annotated[
 ]
 Samples = Annotated[
     bool,
-    typer.Option("--samples", help="Also print pass@k, best of N and cost per success (default: where N > 1)."),
+    typer.Option("--samples", help="Also print pass@k, best of N and cost per success (default: if N > 1)."),
 ]
 Success = Annotated[
     float | None, typer.Option("--success", help="Score from which an output counts as a success, for --samples.")

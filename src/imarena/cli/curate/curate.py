@@ -31,7 +31,7 @@ Source = Annotated[
         help="A folder or Parquet file, openverse, wikimedia, google, hf:OWNER/NAME or a [sources] table; repeatable.",
     ),
 ]  # fmt: skip
-Licence = Annotated[str, typer.Option("--licence", help="The licence of local images without a licence of their own.")]
+Licence = Annotated[str, typer.Option("--licence", help="Licence of local images that state none.")]
 Pool = Annotated[int | None, typer.Option("--pool", min=1, help="Images per instruction (K_p, default 3).")]
 Rounds = Annotated[int | None, typer.Option("--rounds", min=1, help="Maximum number of rounds (T, default 4).")]
 Queries = Annotated[int | None, typer.Option("--queries", min=1, help="Queries per round (K, default 5).")]

@@ -70,7 +70,7 @@ def command(
         typer.Option(
             "--check",
             metavar="MODULE:NAME",
-            help="Ask an editor of your own for three built-in cases, report what to fix, store nothing.",
+            help="Test your own editor on three built-in cases, list what to fix, store nothing.",
         ),
     ] = "",
 ) -> None:

@@ -14,7 +14,7 @@ Judges = Annotated[
     typer.Option("--judge", "-j", help="edival or edival@VERSION; repeatable. The others are compared with the first."),
 ]
 Rule = Annotated[str, typer.Option("--overall", help="per-turn (sqrt(IF x CC) of a turn) or paper-o4 (pooled).")]
-Complete = Annotated[bool, typer.Option("--complete", help="Only images with an output at every turn.")]
+Complete = Annotated[bool, typer.Option("--complete", help="Use only images with an output at every turn.")]
 Baselines = Annotated[
     list[str] | None, typer.Option("--baseline", help="Another judge to compare with people; repeatable.")
 ]

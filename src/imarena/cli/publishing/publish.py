@@ -29,7 +29,7 @@ def command(
         str, typer.Option(metavar="ID", help="Licence of the items that state none, such as CC-BY-4.0.")
     ] = "",
     with_comments: Annotated[
-        bool, typer.Option("--with-comments", help="With --all: publish the raters' own words too.")
+        bool, typer.Option("--with-comments", help="With --all: publish the raters' comments too.")
     ] = False,
     name: Annotated[str, typer.Option(help="Title of the data card (default: the data set's name).")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier publication in DIR.")] = False,

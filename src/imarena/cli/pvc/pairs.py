@@ -21,7 +21,7 @@ Regions = Annotated[
 Detector = Annotated[str, typer.Option("--detector", help="efficientdet, grounding-dino, owl-vit or owlv2.")]
 Segmenter = Annotated[str, typer.Option("--segmenter", help="Masks instead of boxes: mobile-sam, sam or sam2.")]
 Grounding = Annotated[
-    Literal["paper", "public"], typer.Option("--grounding", help="Where objects are looked for, per task.")
+    Literal["paper", "public"], typer.Option("--grounding", help="Where objects are searched for, per task.")
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Seed for the sides and the split.")]
 

@@ -14,7 +14,7 @@ Check = Annotated[
     typer.Option(
         "--check",
         metavar="MODULE:NAME",
-        help="Ask a judge of your own about three built-in cases, report what to fix, store nothing.",
+        help="Test your own judge on three built-in cases, list what to fix, store nothing.",
     ),
 ]
 

@@ -37,9 +37,7 @@ EndpointName = Annotated[str, typer.Option("--endpoint", help="An endpoint of im
 BaseUrl = Annotated[list[str] | None, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
 Model = Annotated[
     str,
-    typer.Option(
-        "--model", help="The model, as the endpoint calls it; for a judge that runs here its folder or hub id."
-    ),
+    typer.Option("--model", help="The model, as the endpoint calls it; for a local judge, its folder or hub id."),
 ]
 ApiKeyEnv = Annotated[list[str] | None, typer.Option("--api-key-env", help="The variable that holds the key.")]
 Editors = Annotated[

@@ -29,7 +29,7 @@ def command(
     mask: Annotated[
         Path | None,
         typer.Option(
-            "--mask", "-m", help="A black and white image of the source's size: white where the edit was asked for."
+            "--mask", "-m", help="A black and white image of the source's size: white where the edit was requested."
         ),
     ] = None,
 ) -> None:

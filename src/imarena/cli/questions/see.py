@@ -21,7 +21,7 @@ def command(
     pictures: Annotated[list[Path], typer.Argument(help="Image files.", show_default=False)],
     tool: Annotated[
         list[str] | None,
-        typer.Option("--tool", "-t", help="objects, words, salient, colours, faces or quality; repeatable. Else all."),
+        typer.Option("--tool", "-t", help="objects, words, salient, colours, faces or quality; repeatable."),
     ] = None,
     boxes: Annotated[
         Path | None, typer.Option("--boxes", help="Folder for a copy of each image with boxes drawn on it.")

@@ -158,7 +158,7 @@ def known(
         Path | None, typer.Option("--to", help="Write the file that `campaign create --settings` reads.")
     ] = None,
     use: Annotated[
-        str, typer.Option(help="Use of tasks for which the table names none: gold, practice or qualification.")
+        str, typer.Option(help="Use of tasks without one in the table: gold, practice or qualification.")
     ] = "gold",
     most: Annotated[
         int | None, typer.Option(min=1, help="Maximum number of tasks; those with the most votes first.")

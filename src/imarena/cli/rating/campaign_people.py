@@ -68,7 +68,7 @@ def unrevoke(context: typer.Context, link: LinkId) -> None:
 def reinvite(
     context: typer.Context,
     rater: Annotated[str, typer.Argument(help="The rater's id, or a name that only one rater has.")],
-    campaign: Annotated[str, typer.Option(help="To this campaign; without it, the one they joined last.")] = "",
+    campaign: Annotated[str, typer.Option(help="The campaign (default: the one they joined last).")] = "",
     days: Days = 14.0,
     address: Address = "",
 ) -> None:

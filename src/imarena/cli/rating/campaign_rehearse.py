@@ -16,11 +16,11 @@ def rehearse(
     context: typer.Context,
     campaign: CampaignName,
     to: Annotated[Path, typer.Option("--to", help="A new folder for the copy of the workspace.")],
-    careful: Annotated[int, typer.Option(min=0, max=50, help="Raters who look and mostly agree.")] = 2,
-    fast: Annotated[int, typer.Option(min=0, max=50, help="Raters who answer within a second.")] = 1,
-    one_sided: Annotated[int, typer.Option(min=0, max=50, help="Raters who always choose left.")] = 1,
-    random: Annotated[int, typer.Option(min=0, max=50, help="Raters who answer by chance.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Decides the simulated answers.")] = 0,
+    careful: Annotated[int, typer.Option(min=0, max=50, help="Number of careful raters, who mostly agree.")] = 2,
+    fast: Annotated[int, typer.Option(min=0, max=50, help="Number of raters who answer within a second.")] = 1,
+    one_sided: Annotated[int, typer.Option(min=0, max=50, help="Number of raters who always choose left.")] = 1,
+    random: Annotated[int, typer.Option(min=0, max=50, help="Number of raters who answer at random.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulated answers.")] = 0,
 ) -> None:
     """Run a campaign with simulated raters in a copy of the workspace, to check its pages, agreement and export."""
     from imarena.workflows.rating import rehearse_campaign

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 def command(
     context: typer.Context,
     directory: Annotated[
-        Path | None, typer.Argument(help="The demo's workspace; else that of --workspace.", show_default="imarena-demo")
+        Path | None, typer.Argument(help="The demo's workspace, or use --workspace.", show_default="imarena-demo")
     ] = None,
     full: Annotated[bool, typer.Option(help="All of the bundled benchmark instead of a fixed sample.")] = False,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Serve it too: vote and look in a browser, from the first outputs on.")
+        bool, typer.Option("--serve", help="Also serve it, from the first outputs on: vote and view boards.")
     ] = False,
     port: Annotated[int, typer.Option(min=1, max=65535, help="With --serve: the port.")] = 8000,
 ) -> None:

@@ -27,7 +27,7 @@ def command(
     ] = None,
     against: Annotated[
         str,
-        typer.Option("--against", metavar="DIR|DAY", help="Show what changed since: a workspace or YYYY-MM-DD."),
+        typer.Option("--against", metavar="DIR|DAY", help="Show changes since a day (YYYY-MM-DD) or workspace."),
     ] = "",
     leaderboard: Leaderboard = None,
     names: LeaderboardNames = None,

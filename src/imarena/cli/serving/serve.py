@@ -13,10 +13,10 @@ def command(
         "127.0.0.1"
     ),
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
-    public: Annotated[bool, typer.Option("--public", help="Anybody may look at boards, battles and items.")] = False,
+    public: Annotated[bool, typer.Option("--public", help="Anybody may view boards, battles and items.")] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
     trusted_proxy: Annotated[
-        list[str] | None, typer.Option(help="Address or network of a proxy whose X-Forwarded headers are believed.")
+        list[str] | None, typer.Option(help="Address or network of a proxy whose X-Forwarded headers are trusted.")
     ] = None,
     allowed_host: Annotated[
         list[str] | None, typer.Option(help="A name under which browsers reach the server; repeatable.")

@@ -19,9 +19,7 @@ def command(
             "--from", help="Ratings: unit, rater, value; votes: item, left, right, winner, rater; or an exported table."
         ),
     ] = None,
-    what: Annotated[
-        str, typer.Option("--what", help="Of a workspace: ratings, votes (on pairs), or all that it has.")
-    ] = "all",
+    what: Annotated[str, typer.Option("--what", help="Workspace: ratings, votes (on pairs), or all.")] = "all",
     by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
     only: Only = None,
     order: Annotated[str, typer.Option("--order", help="Words from worst to best: bad,fair,good.")] = "",

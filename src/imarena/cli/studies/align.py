@@ -45,14 +45,14 @@ def command(
         str, typer.Option("--average", help="How correlations of groups are averaged: fisher, plain or paper-compat.")
     ] = "fisher",
     lower_is_better: Annotated[
-        list[str] | None, typer.Option("--lower-is-better", help="A judge whose low scores are good; repeatable.")
+        list[str] | None, typer.Option("--lower-is-better", help="A judge where lower scores are better; repeatable.")
     ] = None,
     score_range: Annotated[
         list[str] | None, typer.Option("--score-range", help="LOW,HIGH of all scores, or JUDGE=LOW,HIGH; repeatable.")
     ] = None,
     rating_range: Annotated[str, typer.Option("--rating-range", help="LOW,HIGH of the ratings.")] = "",
     leave_one_out: Annotated[
-        bool, typer.Option("--leave-one-out", help="Also compare with the mean of all raters but one, for each rater.")
+        bool, typer.Option("--leave-one-out", help="Also compare with the mean of all other raters, for each rater.")
     ] = False,
     pairs: Annotated[
         bool, typer.Option("--pairs", help="Also report agreement on pairs of models on the same unit.")

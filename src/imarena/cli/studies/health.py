@@ -30,7 +30,7 @@ def command(
         int, typer.Option("--probe", min=0, help="Ask about N outputs or pairs with texts drawn on them.")
     ] = 0,
     battles: Annotated[
-        bool, typer.Option("--battles", help="Probe with pairs where a judge both scores and compares.")
+        bool, typer.Option("--battles", help="Probe with pairs if a judge both scores and compares.")
     ] = False,
     endpoint: asking.EndpointName = "",
     base_url: asking.BaseUrl = None,
@@ -47,7 +47,7 @@ def command(
     """Report how reliable each judge is: failures, position bias, consistency, agreement, ties, drift, injection.
 
     With --probe the judge is asked about outputs with texts drawn on them that address it; a pairwise judge about
-    pairs, in both orders. Answers are kept: the next call goes on where this one stopped.
+    pairs, in both orders. Answers are kept: the next call continues where this one stopped.
     """
     from imarena.workflows.questions import read_findings
     from imarena.workflows.studies import judge_health_report, judge_probes, plan_probes, run_probes

@@ -18,7 +18,7 @@ def command(
 
     actions = {"image": withdraw_image, "rater": withdraw_rater}
     if kind not in actions:
-        fail(f"'{kind}' cannot be withdrawn.", hint="Say 'image' or 'rater'.")
+        fail(f"'{kind}' cannot be withdrawn.", hint="Use 'image' or 'rater'.")
     with session_workspace(context) as workspace:
         tombstone = actions[kind](workspace, subject, reason)
     elsewhere = "Backups, exports, downloads and reports elsewhere may still hold it: remove those too."

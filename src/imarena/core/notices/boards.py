@@ -79,7 +79,7 @@ def _outputs_not_judged(values: dict[str, Any], medium: Medium) -> str:
 
 def _one_dimension(values: dict[str, Any], medium: Medium) -> str:  # noqa: ARG001
     name = values["dimension"]
-    text = f"These verdicts are about {name} alone, not about the whole."
+    text = f"These verdicts are only about {name}, not overall verdicts."
     return f"{text} An editor that changes nothing does well here." if name == "visual_consistency" else text
 
 
@@ -90,7 +90,7 @@ def _judges_pooled(values: dict[str, Any], medium: Medium) -> str:
 
 
 def _people_and_judges(values: dict[str, Any], medium: Medium) -> str:  # noqa: ARG001
-    text = "People's votes and judges' verdicts count alike here."
+    text = "People's votes and judges' verdicts have the same weight here."
     how = f" Choose one of them: {choice(medium, source='people')} or {choice(medium, source='judge')}."
     return text if medium == "report" else text + how
 

@@ -45,18 +45,18 @@ class Record(Noun):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Read a record back; an unknown field or a wrong value raises."""
+        """Read a record from JSON. Raises for an unknown field or a wrong value."""
         return cls.model_validate_json(text)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A changed copy. Ids that were computed for the original are forgotten."""
+        """Return a changed copy. Cached ids are computed again."""
         copy = super().model_copy(update=update, deep=deep)
         for name in set(copy.__dict__) - set(type(self).model_fields):
             del copy.__dict__[name]
         return copy
 
     def same_fact(self, other: "Record") -> bool:
-        """Equal but for when and by which version it was written."""
+        """Whether two records are equal, ignoring the time and the software version."""
         return type(self) is type(other) and self._fact() == other._fact()
 
     def _fact(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Record(Noun):
 
 
 class Status(StrEnum):
-    """How an attempt ended. Only `ok` carries a verdict; nothing else is ever turned into one."""
+    """How an attempt ended. Only `ok` has a verdict; no other status is ever turned into one."""
 
     OK = "ok"
     REFUSED = "refused"
@@ -76,7 +76,7 @@ class Status(StrEnum):
 
 
 class Outcome(StrEnum):
-    """The outcome of a battle, as seen from the two sides."""
+    """The outcome of a battle between the left and the right side."""
 
     LEFT = "left"
     RIGHT = "right"
@@ -84,7 +84,7 @@ class Outcome(StrEnum):
     BOTH_BAD = "both_bad"
 
     def mirrored(self) -> "Outcome":
-        """The same outcome with the sides swapped."""
+        """Return the same outcome with the sides swapped."""
         if self is Outcome.LEFT:
             return Outcome.RIGHT
         return Outcome.LEFT if self is Outcome.RIGHT else self

@@ -13,17 +13,17 @@ class Turn(Noun):
 
     instruction: str
     original_instruction: str | None = None
-    """The instruction before it was refined, where the source keeps both."""
+    """The instruction before it was refined, if the source contains both."""
     task: str | None = None
-    """The edit type of this turn, where it differs from the item's."""
+    """The edit type of this turn, if it differs from the item's."""
     references: tuple[ImageRef, ...] = ()
     masks: tuple[ImageRef, ...] = ()
     expected: str | None = None
-    """What the result should show, in words (a target caption), where the source gives it."""
+    """Description of the expected result (a target caption), if the source contains one."""
 
 
 class Item(Record):
-    """One benchmark entry: source image(s), reference image(s), instruction(s) and what it is about."""
+    """One benchmark entry: source image(s), reference image(s), instruction(s) and labels."""
 
     dataset: str
     key: str
@@ -33,7 +33,7 @@ class Item(Record):
     references: tuple[ImageRef, ...] = ()
     masks: tuple[ImageRef, ...] = ()
     absent: tuple[str, ...] = ()
-    """Names of images that the source mentions but does not hold: the pixels may come later, under another item."""
+    """Names of images that the source mentions but does not contain. Another item may add the pixels later."""
     taxonomy: str | None = None
     task: str | None = None
     family: str | None = None
@@ -43,7 +43,7 @@ class Item(Record):
     language: str = "en"
     licence: str | None = None
     provenance: JsonDict = Field(default_factory=dict)
-    """Attribution, address, source benchmark: whatever a reader needs to find where it came from."""
+    """Attribution, address, source benchmark and other information about the origin."""
     origin: Origin | None = None
 
     @model_validator(mode="after")
@@ -54,7 +54,7 @@ class Item(Record):
 
     @cached_property
     def content_id(self) -> str:
-        """Hash of what a model or a judge gets to see: images and instructions, not topic or licence."""
+        """Hash of what a model or a judge sees: images and instructions, not topic or licence."""
         origin = (
             None
             if not self.absent or self.origin is None
@@ -84,5 +84,5 @@ class Item(Record):
         return self.turns[0].instruction
 
     def turn_content_id(self, turn: int) -> str:
-        """Content identity of one turn, for work that looks at that turn alone."""
+        """Content identity of one turn, for work that uses only that turn."""
         return self.content_id if len(self.turns) == 1 else content_id("content", self.content_id, turn)

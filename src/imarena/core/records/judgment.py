@@ -66,9 +66,9 @@ class Reply(Record):
 
 
 class Judgment(Record):
-    """A machine's verdict on one output (`right_id` is None: scores) or on two (a preference and maybe scores).
+    """A judge's verdict on one output (`right_id` is None: scores) or on two (a preference and optional scores).
 
-    Preferences are stored as seen from the recorded sides, whatever the order shown to the judge.
+    Preferences refer to the recorded sides, whatever the order shown to the judge.
     """
 
     work_id: str
@@ -88,7 +88,7 @@ class Judgment(Record):
     status: Status = Status.OK
     preference: Outcome | None = None
     score: float | None = None
-    """The headline number of a pointwise verdict, on the judge's own scale."""
+    """The headline score of a pointwise verdict, on the judge's own scale."""
     scores: dict[str, float] = Field(default_factory=dict)
     """Scores by criterion; for a pair, `left.<criterion>` and `right.<criterion>`."""
     success: bool | None = None
@@ -117,12 +117,12 @@ class Judgment(Record):
 
     @property
     def tie_unstated(self) -> bool:
-        """A tie whose source does not say whether both are good or both are bad: right for either kind of tie."""
+        """Whether this is a tie of unstated kind (both good or both bad); it counts as correct for either kind."""
         return self.preference is Outcome.TIE and tie_is_unstated(self.reasons)
 
     @cached_property
     def judgment_id(self) -> str:
-        """This attempt, read by this parser, about these outputs: two outputs with the same pixels share the work."""
+        """Identity of this attempt, parser and pair of outputs. Outputs with the same pixels share the work."""
         return content_id(
             "judgment", self.work_id, self.attempt, self.parser_version, self.left_id, self.right_id, self.order
         )

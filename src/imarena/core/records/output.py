@@ -22,19 +22,19 @@ class Output(Record):
 
     item_id: str
     editor: str | None
-    """None where the source does not name the model: such outputs can be judged, never ranked."""
+    """None if the source does not name the model; such outputs can be judged but never ranked."""
     editor_version: str = ""
     turn: int = Field(default=0, ge=0)
     mode: Mode = Mode.SINGLE
     sample: int = Field(default=0, ge=0)
     parent_id: str | None = None
-    """The output of the turn before, in multi-turn mode."""
+    """The output of the previous turn, in multi-turn mode."""
     params: JsonDict = Field(default_factory=dict)
     seed: int | None = None
     attempt: int = Field(default=0, ge=0)
     status: Status = Status.OK
     image: ImageRef | None = None
-    """None where the attempt failed, or where it was imported without its pixels."""
+    """None if the attempt failed, or if the output was imported without its pixels."""
     error: str = ""
     latency_s: float | None = None
     cost_usd: float | None = None
@@ -51,7 +51,7 @@ class Output(Record):
 
     @cached_property
     def work_id(self) -> str:
-        """What was asked for: the same work is never paid for twice."""
+        """Identity of the request. The same request is never paid for twice."""
         return content_id(
             "work",
             self.item_id,
@@ -68,5 +68,5 @@ class Output(Record):
 
     @cached_property
     def output_id(self) -> str:
-        """This attempt at that work."""
+        """Identity of this attempt."""
         return content_id("output", self.work_id, self.attempt, self.status, self.image.sha256 if self.image else None)

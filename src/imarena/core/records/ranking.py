@@ -25,9 +25,9 @@ class Standing(Noun):
     losses: float
     ties: float
     coverage: float | None = None
-    """Share of the items asked for that the model gave an output for; None where that is not known."""
+    """Share of the requested items that have an output of the model; None if not known."""
     note: str = ""
-    """Why there is no interval: `fixed` (an anchor), or in a few words what the data do not support."""
+    """Why there is no interval: `fixed` (an anchor), or what the data do not support."""
 
 
 class Ranking(Record):
@@ -37,17 +37,17 @@ class Ranking(Record):
     settings: JsonDict
     n_battles: int
     excluded: dict[str, int] = Field(default_factory=dict)
-    """How many records were left out, by reason."""
+    """Number of records left out, by reason."""
     notices: tuple[Notice, ...] = ()
     models: tuple[Standing, ...] = ()
     covariance: tuple[tuple[float, ...], ...] | None = None
     """Covariance of the ratings, in the order of `models`."""
     details: JsonDict = Field(default_factory=dict)
-    """What a method adds: tie parameter, coefficients, convergence, win matrix."""
+    """Additional results of the method: tie parameter, coefficients, convergence, win matrix."""
     cutoff: Moment | None = None
-    """Records made after this moment were not seen."""
+    """Records created after this time were not used."""
     scope: dict[str, str] = Field(default_factory=dict)
-    """The group of the data this board is about, such as {"task": "remove"}."""
+    """The group of data that this board covers, such as {"task": "remove"}."""
 
     @model_validator(mode="before")
     @classmethod
@@ -61,10 +61,10 @@ class Ranking(Record):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The notices in the terminal's words."""
+        """The notices as sentences, as the terminal prints them."""
         return tuple(sentences(self.notices))
 
     @cached_property
     def ranking_id(self) -> str:
-        """Settings, scope and moment."""
+        """Identity of the board: settings, scope and time."""
         return content_id("ranking", self.method, self.settings, self.scope, self.created_at.isoformat())

@@ -120,25 +120,25 @@ class Vote(Record):
     right_id: str | None = None
     assignment_id: str | None = None
     dimension: str = "overall"
-    """What the preference is about, where the rater was asked about one dimension only."""
+    """The dimension of the preference, if the rater was asked about one dimension only."""
     preference: Outcome | None = None
     ratings: dict[str, float] = Field(default_factory=dict)
     scale: tuple[float, float] | None = None
-    """Lowest and highest value that a rating may take."""
+    """Lowest and highest possible rating."""
     issues: tuple[Issue, ...] = ()
     comment: str = ""
     time_spent_s: float | None = None
-    """As the rater's page, or the sheet, has it."""
+    """The time reported by the rater's page or the sheet."""
     handed_out_at: Moment | None = None
     pictures_served_at: Moment | None = None
-    """By the server's clock: when the rater got the task, and when the last of its pictures was first requested. None:
-    another way of rating, or an earlier version."""
+    """By the server's clock: when the rater got the task, and when the last of its images was first requested. None for
+    sheets, programs and votes of earlier versions."""
     unseen: bool = False
-    """The server did not send the task's pictures to this rater: the answer came on a sheet, or from a program."""
+    """True if the server did not send the task's images to this rater: the answer came from a sheet or a program."""
     idempotency_key: str = ""
     supersedes: str | None = None
     retracted: bool = False
-    """An undone vote: a new record with `supersedes` set and no verdict."""
+    """True for the record of an undo: it has `supersedes` and no verdict."""
     origin: Origin | None = None
 
     @model_validator(mode="after")
@@ -160,14 +160,14 @@ class Vote(Record):
 
     @property
     def measured_time_s(self) -> float | None:
-        """Seconds from the moment when the rater had the task and all its pictures to the answer, by the server."""
+        """Seconds between the task with all its images and the answer, measured by the server."""
         if self.handed_out_at is None or self.pictures_served_at is None:
             return None
         return max(0.0, (self.created_at - max(self.handed_out_at, self.pictures_served_at)).total_seconds())
 
     @cached_property
     def vote_id(self) -> str:
-        """Imported votes are identified by where they stand, live ones by their idempotency key."""
+        """Identity of the vote: the place in the file for imported votes, the idempotency key for live ones."""
         origin = [self.origin.source, self.origin.file_sha256, self.origin.row] if self.origin is not None else None
         return content_id(
             "vote", self.rater_id, self.assignment_id, self.idempotency_key, self.item_id, self.turn,

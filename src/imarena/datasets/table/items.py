@@ -170,7 +170,7 @@ def _turn_texts(cells: Mapping[str, Any], name: str) -> list[str]:
     if isinstance(value, list):
         texts = ["" if text is None else _plain_text(text, name) for text in value]
         if any(f"{name}_{n}" in cells for n in range(2, MAX_TURNS + 2)):
-            raise UserError(f"the column {name} holds a list, and there are numbered ones beside it")
+            raise UserError(f"the column {name} is a list, and there are also numbered columns")
     else:
         last = max((place[1] for column in cells if (place := numbered(column)) and place[0] == name), default=1)
         names = [name, *(f"{name}_{n}" for n in range(2, last + 1))]

@@ -15,10 +15,11 @@ from imarena.ranking.battles import Battles, FloatArray, IntArray, ModelTally
 from imarena.ranking.boards import stability
 from imarena.ranking.boards.intervals import find_intervals
 from imarena.ranking.boards.neighbours import neighbours
-from imarena.ranking.likelihood.pair_counts import CHUNK, tally_models
+from imarena.ranking.likelihood.pair_counts import tally_models
 from imarena.ranking.likelihood.separation import GROUPED, LOST_ALL, WON_ALL
 from imarena.ranking.options import Options
 from imarena.ranking.resample import TOO_NARROW
+from imarena.tables import row_slices
 
 NAMES_SHOWN = 5
 MATRIX_LIMIT = 100
@@ -107,8 +108,7 @@ def _on_one_item(battles: Battles, settings: JsonDict) -> dict[int, str]:
     ):
         return {}
     seen = np.zeros((len(battles.models), len(battles.item.names)), bool)
-    for begin in range(0, len(battles), CHUNK):
-        rows = slice(begin, begin + CHUNK)
+    for rows in row_slices(len(battles), battles.left, battles.right, battles.item.of):
         for side in (battles.left, battles.right):
             seen[side[rows], battles.item.of[rows]] = True
     return dict.fromkeys(np.flatnonzero(seen.sum(axis=1) == 1).tolist(), "one item")

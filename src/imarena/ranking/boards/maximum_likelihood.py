@@ -22,6 +22,7 @@ from imarena.ranking.likelihood.separation import describe, unbounded_models
 from imarena.ranking.options import Options
 from imarena.ranking.resample import (
     TOO_NARROW,
+    BattleParts,
     Units,
     battle_units,
     cluster_notices,
@@ -29,13 +30,12 @@ from imarena.ranking.resample import (
     grouped_units,
     one_unit,
 )
+from imarena.tables import release_pages
 
 RUNAWAY = 15.0
 """A coefficient beyond this has no maximum: the outcome follows it without exception."""
 EM_STEPS = 20
 """Expectation maximisation goes most of the way; Newton's method ends it, and gives the curvature."""
-BATTLES_AT_ONCE = 1 << 19
-"""Battles whose places in the counts are in memory at once."""
 LIKELIHOODS: dict[str, Likelihood] = {"bt": BradleyTerry(), "davidson": Davidson(), "mixture": Mixture()}
 
 
@@ -296,16 +296,21 @@ def _units(battles: Battles, setup: PreparedMethod, options: Options, cluster: s
         raise UserError(f"There is only one {cluster}: nothing to resample.", hint="Use --cluster battle.")
     n = len(battles)
 
-    def part(begin: int, end: int) -> tuple[IntArray, IntArray, FloatArray | None]:
+    def entry(begin: int, end: int) -> IntArray:
         if battles.covariates is not None:
-            entry = np.arange(begin, end) * 3 + battles.outcome[begin:end]
-        else:
-            entry = cell_of(battles, setup.cells, begin, end, group=setup.group, sided=options.position)
-        unit = np.arange(begin, end) if codes is None else codes.units(begin, end)
-        return entry, unit, None if battles.weight is None else battles.weight[begin:end]
+            return np.arange(begin, end) * 3 + battles.outcome[begin:end]
+        places = cell_of(battles, setup.cells, begin, end, group=setup.group, sided=options.position)
+        release_pages(battles.left, battles.right, battles.outcome)
+        return places
 
-    step = BATTLES_AT_ONCE if battles.weight is None else n
-    parts = (part(begin, min(begin + step, n)) for begin in range(0, n, step))
+    def unit(begin: int, end: int) -> IntArray:
+        if codes is None:
+            return np.arange(begin, end)
+        units = codes.units(begin, end)
+        release_pages(codes.of)
+        return units
+
+    parts = BattleParts(n, entry, unit, battles.weight)
     return grouped_units(parts, n if codes is None else codes.n_units, setup.cells.counts.size)
 
 

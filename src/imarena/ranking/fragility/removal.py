@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.battles import Battles, FloatArray, IntArray, occurring
+from imarena.ranking.battles import Battles, FloatArray, IntArray
 from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import BradleyTerry, sigmoid
 from imarena.ranking.likelihood.pair_counts import PairCells, cell_of, count_pairs, counts_by_pair
 from imarena.ranking.likelihood.separation import find_blocks
+from imarena.tables import occurring
 
 NEWTON_STEPS = 40
 NEWTON_TOLERANCE = 1e-10

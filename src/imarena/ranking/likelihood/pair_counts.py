@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from imarena.ranking.battles import Battles, CodedColumn, FloatArray, IntArray, ModelTally
+from imarena.tables import row_slices
 
 CHUNK = 1 << 17
 DENSE_LIMIT = 20_000_000
@@ -39,8 +40,8 @@ def count_pairs(battles: Battles, *, group: CodedColumn | None = None, sided: bo
     size = groups * m * m * 3
     if size <= min(DENSE_LIMIT, max(64 * len(battles), 1 << 16)):
         table = np.zeros(size)
-        for start in range(0, len(battles), CHUNK):
-            key, weight = _keys(battles, group, m, start)
+        for rows in row_slices(len(battles), battles.left, battles.right, battles.outcome, step=CHUNK):
+            key, weight = _keys(battles, group, m, rows.start)
             table += np.bincount(key, weights=weight, minlength=size)
         full = np.flatnonzero(table)
         sums = table[full]

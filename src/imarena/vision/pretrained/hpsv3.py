@@ -153,7 +153,7 @@ def _with_config(name: str, feature: str) -> Path:
     folder = installed_folder(name)
     if folder is not None and not (folder / "config.json").is_file():
         raise UserError(
-            f"{feature} needs config.json, the tokenizer and preprocessor_config.json beside the weights in {folder}.",
+            f"{feature} needs config.json, the tokenizer and preprocessor_config.json next to the weights in {folder}.",
             hint="Copy those of Qwen/Qwen2-VL-7B-Instruct into a folder with the weights: imarena weights add.",
         )
     return model_folder(name, feature)

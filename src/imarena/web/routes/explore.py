@@ -30,7 +30,7 @@ def select_battles(arena: ServedWorkspace, caller: Caller, query: BattleQuery) -
 
 @router.get("/battles")
 def list_battles(request: Request, caller: LookCaller, query: Annotated[BattlesPageQuery, Query()]) -> BattlePage:
-    """Battles, in the order in which they were first named."""
+    """Battles, in the order in which they were first recorded."""
     arena = arena_of(request)
     battles = select_battles(arena, caller, query)
     here, more = page_of(battles, query.cursor, query.limit)
@@ -97,7 +97,7 @@ def list_items(request: Request, caller: LookCaller, query: Annotated[ItemsPageQ
 
 @router.get("/items/{item_id}")
 def get_item(request: Request, caller: LookCaller, item_id: Identity) -> ItemDetail:
-    """An item with what every editor made of it."""
+    """An item with the outputs of all editors."""
     arena = arena_of(request)
     shown = exploring.load_item(arena.leaderboards, item_id, leads=caller.leads)
     item = shown.item
@@ -118,7 +118,7 @@ def _words(finding: TextFinding) -> WordsOut:
 
 @router.get("/outputs/{output_id}/steps/{number}/picture", response_class=Response, responses=JPEG)
 def get_step_picture(request: Request, caller: LookCaller, output_id: Identity, number: StepNumber) -> Response:
-    """The picture that an agent had after a step."""
+    """The image of an agent after a step."""
     return send_display(request, image_of_step(arena_of(request).leaderboards, output_id, number, leads=caller.leads))
 
 
@@ -134,6 +134,6 @@ def get_step_tile(
     column: Index,
     row: Index,
 ) -> Response:
-    """A tile of it."""
+    """A tile of the image."""
     image = image_of_step(arena_of(request).leaderboards, output_id, number, leads=caller.leads)
     return send_tile(request, image, level, column, row)

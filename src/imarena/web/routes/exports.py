@@ -89,7 +89,7 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
 
 @router.get("/matrix", **ROUTE)
 def export_matrix(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
-    """The win matrix: one row for each pair of models that met."""
+    """The win matrix: one row per pair of models that met."""
     made = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
     return _saved(Cell, map(Cell.model_validate, made.matrix), query.format, "matrix")
 
@@ -98,7 +98,7 @@ def export_matrix(request: Request, caller: LookCaller, query: Annotated[BoardTa
 def export_head_to_head(
     request: Request, caller: LookCaller, query: Annotated[DuelTable, Query()]
 ) -> StreamingResponse:
-    """Two models against each other, by task; the first row, without a task, is over all."""
+    """Two models compared by task; the first row, without a task, is the total."""
     total, by_task = arena_of(request).leaderboards.head_to_head(query.left, query.right, filters_of(query, caller))
     names = list(Cell.model_fields)
     cells = [(None, total), *((task or "(none)", cell) for task, cell in by_task.items())]
@@ -108,7 +108,7 @@ def export_head_to_head(
 
 @router.get("/history", **ROUTE)
 def export_history(request: Request, caller: LookCaller, query: Annotated[HistoryTable, Query()]) -> StreamingResponse:
-    """How ratings moved: one row for each model and moment."""
+    """Ratings over time: one row per model and time."""
     history = arena_of(request).leaderboards.history(filters_of(query, caller), query.method, query.points)
     rows = (
         [past.moment, past.n_battles, standing.model, standing.rating, standing.rank]
@@ -120,7 +120,7 @@ def export_history(request: Request, caller: LookCaller, query: Annotated[Histor
 
 @router.get("/issues", **ROUTE)
 def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTable, Query()]) -> StreamingResponse:
-    """Where raters drew boxes, cell by cell, which things they named, and clicks and tags by editor."""
+    """Boxes drawn by raters, counted by cell, the objects they named, and clicks and tags by editor."""
     made = issue_heat_map(arena_of(request).leaderboards, query.editor, filters_of(query, caller))
     cells = [
         ("cell", None, None, row, column, count)
@@ -144,7 +144,7 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
 
 @router.get("/verdicts", **ROUTE)
 def export_verdicts(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
-    """Every verdict that the board counts, for `imarena rank --from`. Raters are named to leads only."""
+    """Every verdict that the board counts, for `imarena rank --from`. Only leads see raters' ids."""
     arena = arena_of(request)
     hidden = exploring.hidden_items(arena.leaderboards, leads=caller.leads)
     names = [name for name in COLUMNS if name != "rater" or caller.leads]
@@ -156,7 +156,7 @@ def export_verdicts(request: Request, caller: LookCaller, query: Annotated[Board
 def export_battles(
     request: Request, caller: LookCaller, query: Annotated[BattleRowsTable, Query()]
 ) -> StreamingResponse:
-    """Battles with the counts of what was said about them."""
+    """Battles with counts of votes and judgments."""
     arena = arena_of(request)
     chosen = select_battles(arena, caller, query)
     parts = (responses.battles_out(arena, chosen[at : at + _AT_ONCE]) for at in range(0, len(chosen), _AT_ONCE))
@@ -165,7 +165,7 @@ def export_battles(
 
 @router.get("/items", **ROUTE)
 def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTable, Query()]) -> StreamingResponse:
-    """Items with their instruction and how many outputs they have."""
+    """Items with their instruction and number of outputs."""
     arena = arena_of(request)
     counts = count_outputs(arena.leaderboards)
     names = ("item_id", "dataset", "key", "task", "family", "topic", "track", "instruction", "licence", "outputs")
@@ -181,7 +181,7 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
 
 @router.get("/judges", **ROUTE)
 def export_judges(request: Request, caller: LookCaller, format: As = "csv") -> StreamingResponse:
-    """How judges behave."""
+    """The figures of all judges."""
     judges = judge_health(arena_of(request).leaderboards, released=not caller.leads, costs=caller.inside)
     rows = (responses_look.judge_health_out(judge, costs=caller.inside) for judge in judges)
     return _saved(JudgeHealthOut, rows, format, "judges")
@@ -222,7 +222,7 @@ def export_votes(
 def export_ratings(
     request: Request, _caller: LeadCaller, campaign_id: SomeCampaign = None, format: As = "csv"
 ) -> StreamingResponse:
-    """Every live rating, one row a criterion: the table that `imarena agree --from` reads."""
+    """Every live rating, one row per criterion: the table that `imarena agree --from` reads."""
     rows = rating_rows(_asked(request, campaign_id), campaign_id)
     return table_file(RATING_COLUMNS, rows, format, "ratings")
 
@@ -241,7 +241,7 @@ def export_agreement(
 def export_raters(
     request: Request, _caller: LeadCaller, campaign_id: CampaignId, format: As = "csv"
 ) -> StreamingResponse:
-    """Each rater's work in a campaign, and who stands out."""
+    """Each rater's work in a campaign, with warnings."""
     arena = arena_of(request)
     raters = rater_work(arena.workspace, arena.voting.campaign(campaign_id))
     return _saved(RaterOut, map(responses.rater_out, raters), format, "raters")

@@ -62,7 +62,7 @@ CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {"schema":
 
 @router.get("/campaigns")
 def list_campaigns(request: Request, _caller: LeadCaller, cursor: Cursor = None, limit: Limit = 50) -> CampaignPage:
-    """Campaigns with how far they are."""
+    """Campaigns with their progress."""
     arena = arena_of(request)
     rows = all_campaigns(arena.workspace, before=int(cursor) if cursor else None, limit=limit)
     more = str(rows[-1][0]) if len(rows) == limit else None
@@ -72,7 +72,7 @@ def list_campaigns(request: Request, _caller: LeadCaller, cursor: Cursor = None,
 
 @router.post("/campaigns")
 def create_campaign(request: Request, _caller: LeadCaller, body: CampaignIn) -> CampaignOut:
-    """Make a campaign and its assignments."""
+    """Create a campaign and its assignments."""
     arena = arena_of(request)
     campaign = make_campaign(arena.workspace, CampaignPlan.model_validate(body.model_dump()))
     return _out(arena, campaign)
@@ -80,14 +80,14 @@ def create_campaign(request: Request, _caller: LeadCaller, body: CampaignIn) -> 
 
 @router.post("/campaigns/forecast")
 def preview_campaign(request: Request, _caller: LeadCaller, body: CampaignIn) -> CampaignForecastOut:
-    """How many tasks a campaign would make, and why there are not more. Nothing is stored."""
+    """The number of tasks of a new campaign, and why there are not more. Nothing is stored."""
     plan = CampaignPlan.model_validate(body.model_dump())
     return CampaignForecastOut.model_validate(forecast_campaign(arena_of(request).workspace, plan))
 
 
 @router.post("/known-tasks")
 def find_known_tasks(request: Request, _caller: LeadCaller, body: KnownIn) -> KnownPage:
-    """Tasks whose answer is known, for gold, practice and tests of a new campaign. Nothing is stored."""
+    """Tasks with known answers, for gold, practice and tests of a new campaign. Nothing is stored."""
     workspace = arena_of(request).workspace
     if body.table:
         known = known_tasks_from_table(workspace, body.kind, body.table)
@@ -101,14 +101,14 @@ def find_known_tasks(request: Request, _caller: LeadCaller, body: KnownIn) -> Kn
 
 @router.get("/campaigns/{campaign_id}")
 def get_campaign(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> CampaignOut:
-    """One campaign with how far it is, its history and the raters who stand out."""
+    """One campaign with its progress, its history and the raters with warnings."""
     arena = arena_of(request)
     return _whole(arena, arena.voting.campaign(campaign_id))
 
 
 @router.patch("/campaigns/{campaign_id}")
 def change_campaign(request: Request, caller: LeadCaller, campaign_id: CampaignId, body: CampaignChange) -> CampaignOut:
-    """Change a campaign's settings; open, close, pause it or let it go on. Who did is kept with it."""
+    """Change a campaign's settings; open, close, pause or resume it. The author of the change is stored."""
     arena = arena_of(request)
     arena.voting.campaign(campaign_id)
     changed = change(arena.workspace, campaign_id, body, caller.name or caller.role or "")
@@ -120,7 +120,7 @@ def change_campaign(request: Request, caller: LeadCaller, campaign_id: CampaignI
 def list_raters(
     request: Request, _caller: LeadCaller, campaign_id: CampaignId, cursor: Cursor = None, limit: Limit = 50
 ) -> RaterPage:
-    """Each rater's work, and who stands out."""
+    """Each rater's work, with warnings."""
     arena = arena_of(request)
     after = int(cursor) if cursor else 0
     campaign, pace = arena.voting.campaign(campaign_id), forms().pace
@@ -139,7 +139,7 @@ def list_raters(
 def change_rater(
     request: Request, _caller: LeadCaller, campaign_id: CampaignId, rater_id: RaterId, body: RaterChange
 ) -> RaterOut:
-    """Pause a rater, or let them go on."""
+    """Pause or resume a rater."""
     arena = arena_of(request)
     campaign = arena.voting.campaign(campaign_id)
     return rater_out(pause_rater(arena.workspace, campaign, rater_id, active=body.active))
@@ -147,7 +147,7 @@ def change_rater(
 
 @router.put("/raters/{rater_id}/exclusion")
 def exclude(request: Request, caller: LeadCaller, rater_id: RaterId, body: ExclusionIn) -> ExclusionOut:
-    """Exclude a rater's votes, all or from a moment on. Nothing is deleted."""
+    """Exclude a rater's votes, all or from a time on. Nothing is deleted."""
     who = caller.name or caller.role or ""
     workspace = arena_of(request).workspace
     change = exclude_rater(workspace, rater_id, since=body.since, reason=body.reason, by=who)
@@ -156,7 +156,7 @@ def exclude(request: Request, caller: LeadCaller, rater_id: RaterId, body: Exclu
 
 @router.delete("/raters/{rater_id}/exclusion")
 def include(request: Request, caller: LeadCaller, rater_id: RaterId) -> ExclusionOut:
-    """Let a rater's votes count again."""
+    """Include a rater's votes again."""
     who = caller.name or caller.role or ""
     return ExclusionOut.model_validate(include_rater(arena_of(request).workspace, rater_id, reason="", by=who))
 
@@ -171,7 +171,7 @@ def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId
 
 @router.get("/campaigns/{campaign_id}/skips")
 def get_skips(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> SkipReport:
-    """Why tasks were skipped."""
+    """The reasons why tasks were skipped."""
     arena = arena_of(request)
     skipped = skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
     some = [
@@ -186,7 +186,7 @@ def get_skips(request: Request, _caller: LeadCaller, campaign_id: CampaignId) ->
 
 @router.get("/campaigns/{campaign_id}/export.csv", response_class=Response, responses=CSV)
 def export_campaign(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> Response:
-    """All live votes of a campaign as a table that a spreadsheet opens safely."""
+    """All live votes of a campaign, as a table that is safe to open in a spreadsheet."""
     arena = arena_of(request)
     text = export_csv(arena.workspace, arena.voting.campaign(campaign_id))
     headers = {"content-disposition": 'attachment; filename="votes.csv"'}

@@ -26,20 +26,20 @@ router = APIRouter(prefix="/api", tags=["look"])
 
 @router.get("/facets")
 def get_facets(request: Request, _caller: LookCaller) -> Facets:
-    """The values that filters can take."""
+    """The possible values of all filters."""
     return Facets(**arena_of(request).leaderboards.facets())
 
 
 @router.get("/board")
 def get_board(request: Request, caller: LookCaller, query: Annotated[BoardParams, Query()]) -> BoardOut:
-    """A leaderboard with intervals and the win matrix, from the battles that the filters leave."""
+    """A leaderboard with intervals and the win matrix, from the battles that match the filters."""
     board = arena_of(request).leaderboards.board(filters_of(query, caller), query.method)
     return responses.board_out(board, query.method)
 
 
 @router.get("/model")
 def get_model(request: Request, caller: LookCaller, query: Annotated[ModelQuery, Query()]) -> ModelOut:
-    """One model: its place on the board that the filters leave, its results by opponent and group, best and worst."""
+    """One model: its place on the filtered board, its results by opponent and group, best and worst outputs."""
     arena = arena_of(request)
     boards, filters = arena.leaderboards, filters_of(query, caller)
     hidden = explorer.hidden_items(boards, leads=caller.leads)
@@ -50,7 +50,7 @@ def get_model(request: Request, caller: LookCaller, query: Annotated[ModelQuery,
 
 @router.get("/board/history")
 def get_history(request: Request, caller: LookCaller, query: Annotated[HistoryQuery, Query()]) -> RatingHistory:
-    """How ratings moved: the board of the battles that the filters leave, as it stood at several moments."""
+    """Ratings over time: the filtered board at several times."""
     history = arena_of(request).leaderboards.history(filters_of(query, caller), query.method, query.points)
     return RatingHistory(method=query.method, points=[responses_look.past_board_out(past) for past in history])
 
@@ -59,7 +59,7 @@ def get_history(request: Request, caller: LookCaller, query: Annotated[HistoryQu
 def list_stored_boards(
     request: Request, _caller: InsideCaller, cursor: Cursor = None, limit: Limit = 50
 ) -> StoredBoards:
-    """Boards that were stored, newest first."""
+    """Stored boards, newest first."""
     rows = arena_of(request).leaderboards.stored(int(cursor) if cursor else None, limit)
     boards = [
         BoardPast(
@@ -76,7 +76,7 @@ def list_stored_boards(
 
 @router.get("/head-to-head")
 def get_head_to_head(request: Request, caller: LookCaller, query: Annotated[DuelQuery, Query()]) -> HeadToHead:
-    """Two models against each other."""
+    """Two models compared."""
     total, by_task = arena_of(request).leaderboards.head_to_head(query.left, query.right, filters_of(query, caller))
     cells = {task: Cell.model_validate(duel) for task, duel in by_task.items()}
     return HeadToHead(left=query.left, right=query.right, total=Cell.model_validate(total), by_task=cells)
@@ -84,6 +84,6 @@ def get_head_to_head(request: Request, caller: LookCaller, query: Annotated[Duel
 
 @router.get("/heat-map")
 def get_heat_map(request: Request, caller: LookCaller, query: Annotated[HeatQuery, Query()]) -> HeatMap:
-    """Where raters found something wrong, and what, by editor."""
+    """Issues found by raters: their places, objects and counts by editor."""
     made = issue_heat_map(arena_of(request).leaderboards, query.editor, filters_of(query, caller))
     return responses_look.heat_map_out(made, query.editor)

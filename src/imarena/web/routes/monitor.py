@@ -31,7 +31,7 @@ _open_streams = 0
 
 @router.get("/runs")
 def list_runs(request: Request, _caller: InsideCaller, cursor: Cursor = None, limit: Limit = 50) -> RunPage:
-    """What is at work, what it did and cost, and what failed."""
+    """Runs with their progress, cost and failures."""
     return _page(arena_of(request), cursor, limit)
 
 
@@ -89,7 +89,7 @@ def _page(arena: ServedWorkspace, cursor: str | None, limit: int) -> RunPage:
 
 @router.get("/judges")
 def list_judges(request: Request, caller: LookCaller, cursor: Cursor = None, limit: Limit = 50) -> JudgePage:
-    """How each judge behaves."""
+    """The figures of each judge."""
     judges = judge_health(arena_of(request).leaderboards, released=not caller.leads, costs=caller.inside)
     here, more = page_of(judges, cursor, limit)
     return JudgePage(judges=[judge_health_out(judge, costs=caller.inside) for judge in judges[here]], next_cursor=more)

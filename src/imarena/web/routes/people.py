@@ -34,7 +34,7 @@ def list_invitations(
 
 @router.post("/lead/invitations")
 def create_invitation(request: Request, caller: LeadCaller, body: InvitationIn) -> InvitationMade:
-    """Make a link. Only an administrator may invite a lead."""
+    """Create a link. Only an administrator may invite a lead."""
     arena = arena_of(request)
     campaign = arena.voting.campaign(body.campaign_id) if body.campaign_id is not None else None
     made = make_link(arena.workspace, campaign, InvitationRequest(**body.model_dump()), by_role=caller.role)
@@ -45,7 +45,7 @@ def create_invitation(request: Request, caller: LeadCaller, body: InvitationIn) 
 
 @router.delete("/lead/invitations/{invitation_id}")
 def revoke_invitation(request: Request, caller: LeadCaller, invitation_id: Identity) -> Done:
-    """End a link and the sessions that came from it. Only an administrator may end a lead's."""
+    """Revoke a link and its sessions. Only an administrator may revoke a lead's link."""
     arena = arena_of(request)
     end_link(arena.workspace, invitation_id, by_role=caller.role)
     arena.sessions.forget()
@@ -54,7 +54,7 @@ def revoke_invitation(request: Request, caller: LeadCaller, invitation_id: Ident
 
 @router.post("/lead/invitations/{invitation_id}/restore")
 def restore_invitation(request: Request, caller: LeadCaller, invitation_id: Identity) -> InvitationOut:
-    """Undo the revocation of a link: it and the sessions that ended with it are good again."""
+    """Undo the revocation of a link: the link and its sessions are valid again."""
     arena = arena_of(request)
     restored = restore_link(arena.workspace, invitation_id, by_role=caller.role)
     arena.sessions.forget()

@@ -22,7 +22,7 @@ Index = Annotated[int, Path(ge=0, le=100_000)]
 ExampleId = Annotated[str, Path(max_length=100, pattern=r"^(item|output)_[0-9a-f]{32}$")]
 Identity = Annotated[str, Path(max_length=100, pattern=r"^[a-z]+_[0-9a-f]{32}$")]
 
-NOT_CHANGED = {"description": "The browser has it already; as with 200, a picture of a task counts as requested."}
+NOT_CHANGED = {"description": "Not modified. As with 200, an image of a task counts as requested."}
 JPEG: dict[int | str, dict[str, Any]] = {
     200: {"content": {"image/jpeg": {"schema": {"type": "string", "format": "binary"}}}},
     304: NOT_CHANGED,
@@ -35,7 +35,7 @@ PNG: dict[int | str, dict[str, Any]] = {
 
 @router.get("/tasks/{address}/pictures/{slot}", response_class=Response, responses=JPEG)
 def get_task_picture(request: Request, caller: RaterCaller, address: Address, slot: Slot) -> Response:
-    """A picture of a task that this rater holds, at most 1,600 px a side."""
+    """An image of the rater's current task, at most 1,600 px per side."""
     voting = arena_of(request).voting
     response = send_display(request, image_of_task(voting, address, rater_of(caller), slot))
     voting.pictures.add(address, slot)
@@ -55,7 +55,7 @@ def get_task_tile(
 
 @router.get("/rating/examples/{identity}", response_class=Response, responses=JPEG)
 def get_example_picture(request: Request, caller: RaterCaller, identity: ExampleId) -> Response:
-    """A picture that the guidelines of one of this rater's campaigns show."""
+    """An image in the guidelines of one of this rater's campaigns."""
     arena = arena_of(request)
     mine = campaigns_of_rater(arena.workspace, rater_of(caller), leads=caller.leads, after=0, limit=200)
     texts = [arena.voting.records.plan(campaign_id).guidelines for _, campaign_id in mine.campaigns]
@@ -64,7 +64,7 @@ def get_example_picture(request: Request, caller: RaterCaller, identity: Example
 
 @router.get("/items/{item_id}/pictures/{slot}", response_class=Response, responses=JPEG)
 def get_item_picture(request: Request, caller: LookCaller, item_id: Identity, slot: Which) -> Response:
-    """A source or reference picture of an item."""
+    """A source or reference image of an item."""
     return send_display(request, image_of_item(arena_of(request).leaderboards, item_id, slot, leads=caller.leads))
 
 
@@ -72,7 +72,7 @@ def get_item_picture(request: Request, caller: LookCaller, item_id: Identity, sl
 def get_item_tile(
     request: Request, caller: LookCaller, item_id: Identity, slot: Which, level: Level, column: Index, row: Index
 ) -> Response:
-    """A tile of an item's picture."""
+    """A tile of an item's image."""
     return send_tile(
         request, image_of_item(arena_of(request).leaderboards, item_id, slot, leads=caller.leads), level, column, row
     )
@@ -80,7 +80,7 @@ def get_item_tile(
 
 @router.get("/outputs/{output_id}/picture", response_class=Response, responses=JPEG)
 def get_output_picture(request: Request, caller: LookCaller, output_id: Identity) -> Response:
-    """What an editor made."""
+    """The output of an editor."""
     return send_display(request, image_of_output(arena_of(request).leaderboards, output_id, leads=caller.leads))
 
 
@@ -88,7 +88,7 @@ def get_output_picture(request: Request, caller: LookCaller, output_id: Identity
 def get_output_tile(
     request: Request, caller: LookCaller, output_id: Identity, level: Level, column: Index, row: Index
 ) -> Response:
-    """A tile of what an editor made."""
+    """A tile of an output."""
     return send_tile(
         request, image_of_output(arena_of(request).leaderboards, output_id, leads=caller.leads), level, column, row
     )

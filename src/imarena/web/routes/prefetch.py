@@ -16,7 +16,7 @@ router = APIRouter(prefix="/api", tags=["rating"])
 
 @router.post("/rating/campaigns/{campaign_id}/ahead")
 async def look_ahead(request: Request, campaign_id: CampaignId) -> Ahead:
-    """The task that comes next, for fetching its pictures. It is kept for two minutes; asking again keeps it longer."""
+    """The next task, for fetching its images. It is reserved for two minutes after each request."""
     arena, rater_id = arena_of(request), rater_of(await the_rater(request))
     held = await wrap_future(submit_prefetch(arena.voting, campaign_id, rater_id))
     return Ahead(task=await task_out_soon(arena, held) if held is not None else None)
@@ -24,6 +24,6 @@ async def look_ahead(request: Request, campaign_id: CampaignId) -> Ahead:
 
 @router.post("/tasks/{address}/give-back")
 def give_task_back(request: Request, caller: RaterCaller, address: Address) -> Done:
-    """Let others have a task that was kept ready. One that is in hand is not touched."""
+    """Release a reserved task for other raters. The current task is not changed."""
     release_task(arena_of(request).voting, address, rater_of(caller))
     return Done()

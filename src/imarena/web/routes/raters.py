@@ -15,7 +15,7 @@ router = APIRouter(prefix="/api/lead", tags=["lead"])
 
 @router.get("/campaigns/{campaign_id}/payments")
 def list_payments(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> PaymentList:
-    """Whom to pay for what."""
+    """The payment list of a campaign."""
     arena = arena_of(request)
     payments = payment_list(arena.workspace, arena.voting.campaign(campaign_id))
     return PaymentList(rows=[PaymentOut.model_validate(payment) for payment in payments])
@@ -23,7 +23,7 @@ def list_payments(request: Request, _caller: LeadCaller, campaign_id: CampaignId
 
 @router.get("/campaigns/{campaign_id}/payments.csv", response_class=Response, responses=CSV)
 def export_payments(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> Response:
-    """The same as a table that a spreadsheet opens safely."""
+    """The same data as a table that is safe to open in a spreadsheet."""
     arena = arena_of(request)
     text = payments_csv(payment_list(arena.workspace, arena.voting.campaign(campaign_id)))
     headers = {"content-disposition": 'attachment; filename="payments.csv"'}
@@ -32,7 +32,7 @@ def export_payments(request: Request, _caller: LeadCaller, campaign_id: Campaign
 
 @router.get("/campaigns/{campaign_id}/raters/{rater_id}")
 def get_rater(request: Request, _caller: LeadCaller, campaign_id: CampaignId, rater_id: RaterId) -> RaterDetail:
-    """One rater's work, answer by answer."""
+    """One rater's answers."""
     arena = arena_of(request)
     details = rater_details(arena.workspace, arena.voting.campaign(campaign_id), rater_id)
     answers = [RaterAnswerOut.model_validate(answer) for answer in details.answers]
@@ -41,7 +41,7 @@ def get_rater(request: Request, _caller: LeadCaller, campaign_id: CampaignId, ra
 
 @router.post("/raters/{rater_id}/invitations")
 def invite_again(request: Request, caller: LeadCaller, rater_id: RaterId, body: ReinvitationIn) -> InvitationMade:
-    """A new link for a rater who takes part already: who opens it goes on as that rater."""
+    """A new link for an existing rater: whoever opens it continues as that rater."""
     made = reinvite_rater(
         arena_of(request).workspace, rater_id, campaign=body.campaign_id, days=body.days, by_role=caller.role
     )

@@ -52,7 +52,7 @@ def _joined(arena: ServedWorkspace, caller: Caller, campaign_id: str) -> str:
 def list_my_campaigns(
     request: Request, caller: RaterCaller, cursor: Cursor = None, limit: Limit = 50
 ) -> RaterCampaignPage:
-    """The campaigns that this rater takes part in; for leads, all that are open."""
+    """The campaigns of this rater; for leads, all open campaigns."""
     arena, rater_id = arena_of(request), rater_of(caller)
     after = int(cursor) if cursor else 0
     mine = campaigns_of_rater(arena.workspace, rater_id, leads=caller.leads, after=after, limit=limit)
@@ -65,7 +65,7 @@ def list_my_campaigns(
 
 @router.post("/rating/campaigns/{campaign_id}/consent")
 def give_consent(request: Request, caller: RaterCaller, campaign_id: CampaignId, body: Consent) -> Done:  # noqa: ARG001
-    """Agree to take part."""
+    """Give consent to take part."""
     arena = arena_of(request)
     arena.voting.consent(campaign_id, _joined(arena, caller, campaign_id))
     return Done()
@@ -73,7 +73,7 @@ def give_consent(request: Request, caller: RaterCaller, campaign_id: CampaignId,
 
 @router.post("/rating/campaigns/{campaign_id}/next")
 async def take_next(request: Request, campaign_id: CampaignId) -> Next:
-    """The task that this rater holds, or a new one. Asking again gives the same task until it is answered."""
+    """The rater's current task, or a new one. Repeated requests return the same task until it is answered."""
     arena, caller = arena_of(request), await the_rater(request)
     joined = await run_in_threadpool(_joined, arena, caller, campaign_id) if caller.leads else rater_of(caller)
     result = await wrap_future(arena.voting.next_soon(campaign_id, joined, leads=caller.leads))
@@ -86,21 +86,21 @@ async def take_next(request: Request, campaign_id: CampaignId) -> Next:
 
 @router.post("/rating/campaigns/{campaign_id}/undo")
 def undo_last(request: Request, caller: RaterCaller, campaign_id: CampaignId) -> TaskOut:
-    """Take the last vote back and get its task again."""
+    """Undo the last vote and return its task."""
     arena = arena_of(request)
     return task_out(arena, arena.voting.undo(campaign_id, rater_of(caller)))
 
 
 @router.get("/tasks/{address}")
 def get_task(request: Request, caller: RaterCaller, address: Address) -> TaskOut:
-    """A task that this rater holds."""
+    """The rater's current task."""
     arena = arena_of(request)
     return task_out(arena, arena.voting.task(address, rater_of(caller)))
 
 
 @router.get("/tasks/{address}/segments")
 def get_segments(request: Request, caller: RaterCaller, address: Address) -> Segments:
-    """Numbered regions of the picture that is rated."""
+    """Numbered regions of the rated image."""
     arena = arena_of(request)
     assignment = arena.voting.shown(address, rater_of(caller))
     image = arena.voting.records.picture(assignment, "left")
@@ -124,7 +124,7 @@ def get_segments(request: Request, caller: RaterCaller, address: Address) -> Seg
 async def post_vote(request: Request, address: Address, body: Ballot) -> Receipt:
     """Answer a task. Posting the same key with the same answer again gives the same receipt and stores nothing new.
 
-    A browser's answer is accepted once each picture of the task was requested, and after the time that the lead set.
+    A browser's answer is accepted after each image of the task was requested, and after the minimum time.
     """
     arena, caller, answer = arena_of(request), await the_rater(request), answer_of(body)
     rater_id = rater_of(caller)
@@ -140,7 +140,7 @@ async def post_vote(request: Request, address: Address, body: Ballot) -> Receipt
 
 @router.post("/tasks/{address}/skip")
 def skip_task(request: Request, caller: RaterCaller, address: Address, body: SkipIn) -> Done:
-    """Leave a task to somebody else, and say why."""
+    """Skip a task, with a reason."""
     arena = arena_of(request)
     arena.voting.skip(address, rater_of(caller), f"{body.reason}: {body.note}" if body.note else body.reason)
     return Done()
@@ -148,6 +148,6 @@ def skip_task(request: Request, caller: RaterCaller, address: Address, body: Ski
 
 @router.post("/tasks/{address}/unskip")
 def unskip_task(request: Request, caller: RaterCaller, address: Address) -> TaskOut:
-    """Take a skip back. The task comes back under a new address, where nobody else has taken it."""
+    """Undo a skip. The task returns under a new address, unless another rater has taken it."""
     arena = arena_of(request)
     return task_out(arena, arena.voting.unskip(address, rater_of(caller)))

@@ -18,21 +18,21 @@ router = APIRouter(prefix="/api", tags=["session"])
 
 @router.get("/me")
 def get_me(request: Request, caller: Anyone) -> Me:
-    """Who is asking, and the token that requests which change something must carry."""
+    """The current user, and the token that requests with changes must send."""
     rater = next((visitor.name for visitor in caller.others if visitor.role == "rater"), None)
     return me_out(arena_of(request), caller, rater)
 
 
 @router.get("/health")
 def get_health(request: Request) -> Done:
-    """Can the server answer, and reach its database?"""
+    """Check that the server responds and can reach its database."""
     read_watermarks(arena_of(request).workspace)
     return Done()
 
 
 @router.post("/session/invitation")
 def sign_in_by_invitation(request: Request, response: Response, caller: Anyone, body: Invitation) -> Me:
-    """Open an invitation link. Who came by a lead's link and opens it again goes on with the same session."""
+    """Open an invitation link. A lead who opens the same link again continues the same session."""
     arena = arena_of(request)
     if caller.leads and is_own_link(arena.workspace, caller.session, body.token):
         return me_out(arena, caller)
@@ -51,7 +51,7 @@ def sign_in_by_password(request: Request, response: Response, body: Password) ->
 
 @router.post("/session/launch")
 def sign_in_by_launch(request: Request, response: Response, body: Launch) -> Me:
-    """Sign in with the address that the server printed when it started on this machine only."""
+    """Sign in with the address that the server printed at its start on this machine."""
     arena = arena_of(request)
     if not same_secret(arena.settings.launch_token, body.token):
         raise RequestRefused(
@@ -62,7 +62,7 @@ def sign_in_by_launch(request: Request, response: Response, body: Launch) -> Me:
 
 @router.delete("/session")
 def sign_out(request: Request, response: Response, caller: Anyone, role: Role | None = None) -> Done:
-    """End the session, here and on the server; `role`: that of this role, where the browser has several."""
+    """End the session, in the browser and on the server. `role` selects one if the browser has several."""
     arena = arena_of(request)
     mine = {caller.role: caller.session} if caller.session else {}
     mine.update({cast(Role, visitor.role): visitor.key for visitor in caller.others if visitor.role not in mine})

@@ -28,14 +28,14 @@ def list_tokens(request: Request, caller: LeadCaller, cursor: Cursor = None, lim
 
 @router.post("/tokens")
 def create_token(request: Request, caller: LeadCaller, body: TokenIn) -> TokenMade:
-    """Make a token for a machine; it goes into the header ``Authorization: Bearer``."""
+    """Create a token for a program; send it in the header ``Authorization: Bearer``."""
     made = new_token(arena_of(request).workspace, by_role=caller.role, **body.model_dump())
     return TokenMade(token=TokenOut.model_validate(made.token), secret=made.secret)
 
 
 @router.delete("/tokens/{token_id}")
 def revoke_token(request: Request, caller: LeadCaller, token_id: Identity) -> Done:
-    """End a token."""
+    """Revoke a token."""
     arena = arena_of(request)
     end_token(arena.workspace, token_id, by_role=caller.role)
     arena.sessions.forget()
@@ -46,7 +46,7 @@ def revoke_token(request: Request, caller: LeadCaller, token_id: Identity) -> Do
 def list_sessions(
     request: Request, caller: AdminCaller, cursor: SessionCursor = None, limit: Limit = 50
 ) -> SessionPage:
-    """Who is signed in, newest first."""
+    """Open sessions, newest first."""
     sessions = open_sessions(arena_of(request).workspace, before=cursor, limit=limit)
     shown = [SessionOut.of(session, mine=session.session_id == caller.session) for session in sessions]
     return SessionPage(sessions=shown, next_cursor=sessions[-1].cursor if len(sessions) == limit else None)
@@ -54,7 +54,7 @@ def list_sessions(
 
 @router.delete("/sessions/{session_id}")
 def end_session(request: Request, _caller: AdminCaller, session_id: Identity) -> Done:
-    """Sign somebody out."""
+    """Sign a user out."""
     arena = arena_of(request)
     shut_session(arena.workspace, session_id)
     arena.sessions.forget()

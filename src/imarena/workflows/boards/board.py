@@ -13,6 +13,7 @@ from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
 from imarena.ranking import empty_board, rank_table, sign_ranking, split_rows, table_data
 from imarena.storage import Form, Workspace
+from imarena.tables import row_slices
 from imarena.workflows.boards import findings
 from imarena.workflows.boards.choice import AvailableSources, ChosenSource, choose, judge_called, people_battles_for
 from imarena.workflows.boards.coverage import OutputCoverage, read_output_coverage
@@ -124,7 +125,9 @@ class Boards:
         Where the judge was named, or people were asked, and all verdicts are about one dimension, they are kept.
         """
         names = battles.dimension.names
-        number = np.bincount(battles.dimension.of, minlength=len(names)) if len(battles) else np.zeros(len(names), int)
+        number = np.zeros(len(names), int)
+        for rows in row_slices(len(battles), battles.dimension.of):
+            number += np.bincount(battles.dimension.of[rows], minlength=len(names))
         there = [name for name, n in zip(names, number.tolist(), strict=True) if n]
         if query.dimension is not None:
             whole = query.dimension == WHOLE
@@ -326,7 +329,7 @@ class _Shared:
 
 
 def board(workspace: Workspace, query: BoardQuery) -> Board:
-    """The board that a query asks for."""
+    """Make the board of a query."""
     return Boards(View(workspace)).board(query)
 
 

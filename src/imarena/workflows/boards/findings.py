@@ -13,10 +13,11 @@ from imarena.core.records import Status
 from imarena.judges import CARDS
 from imarena.storage import reading
 from imarena.storage.schema import outputs
+from imarena.tables import kept_rows, occurring
 from imarena.workflows.boards.choice import AvailableSources, ChosenSource
 from imarena.workflows.boards.coverage import OutputCoverage
 from imarena.workflows.boards.query import BoardQuery
-from imarena.workflows.views import UNNAMED_EDITOR, BattleColumns, View, occurring_codes, slots_of
+from imarena.workflows.views import UNNAMED_EDITOR, BattleColumns, View, slots_of
 
 FEW_VOTES = 30
 """Below this number of votes a board of people's votes says little, whatever its intervals."""
@@ -109,9 +110,9 @@ def coverage_notices(
 
 def editors_on(view: View, battles: BattleColumns) -> set[str]:
     """The editors on either side of these battles."""
-    editor = view.entries.editor
-    sides = (occurring_codes(editor.of[side], len(editor.names)) for side in (battles.left, battles.right))
-    return {editor.names[code] for codes in sides for code in codes}
+    entries = view.entries
+    shown = occurring(entries.seq.size, battles.left, battles.right)
+    return {entries.editor.names[code] for code in np.unique(entries.editor.of[shown]).tolist() if code >= 0}
 
 
 def _absent(
@@ -137,12 +138,8 @@ def _scored_only(
     scored = battles.scored[battles.judged]
     if scored.all() or not scored.any():
         return ()
-    editor = view.entries.editor
-    everyone, fought = (
-        np.unique(editor.of[np.concatenate([battles.left[rows], battles.right[rows]])])
-        for rows in (np.ones(len(battles), bool), ~(battles.judged & battles.scored))
-    )
-    only = [editor.names[code] for code in np.setdiff1d(everyone, fought).tolist()]
+    fought = battles.where(~(battles.judged & battles.scored))
+    only = sorted(editors_on(view, battles) - editors_on(view, fought))
     if not only:
         return ()
     command = _adding(view, only, chosen, evidence, "compared")
@@ -175,7 +172,7 @@ def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:
 
 def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Collection[str]) -> Iterable[Notice]:
     """Who was asked for fewer of the units on this board than others. What failed is part of coverage, not of this."""
-    units = np.array(occurring_codes(delivery.unit[battles.left], delivery.item.size), np.int64)
+    units = np.unique(delivery.unit[occurring(delivery.unit.size, battles.left)])
     asked = delivery.tried[:, units].sum(axis=1).tolist()
     pairs = zip(delivery.editors, asked, strict=True)
     less = _lacking({name: (number, int(units.size)) for name, number in pairs if name in ranked})
@@ -186,9 +183,8 @@ def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Colle
 def _not_judged(view: View, battles: BattleColumns, ranked: Collection[str]) -> Iterable[Notice]:
     entries = view.entries
     forms = view.forms.counting(battles.judges)
-    seen = np.zeros(entries.seq.size + 1, bool)
-    judged_battles = slice(None) if battles.judged.all() else battles.judged  # a vote is no judgment
-    seen[battles.left[judged_battles]] = seen[battles.right[judged_battles]] = True
+    judged_battles = battles if battles.judged.all() else battles.where(battles.judged)  # a vote is no judgment
+    seen = occurring(entries.seq.size, judged_battles.left, judged_battles.right)
     ranks = np.array([name in ranked for name in entries.editor.names] or [False])
     mine = entries.ok & entries.pictured & (entries.editor.of >= 0) & ranks[entries.editor.of]
     unit, unit_of_output = np.unique(entries.unit[mine], return_inverse=True)
@@ -199,7 +195,8 @@ def _not_judged(view: View, battles: BattleColumns, ranked: Collection[str]) -> 
     rows = np.flatnonzero(mine)[contested[unit_of_output]]
     if not seen[rows].all():  # some may be in judgments that are in no battle
         judgments = view.judgments(forms)
-        seen[judgments.left[judgments.ok]] = seen[judgments.right[judgments.ok]] = True
+        ok = judgments.ok
+        seen |= occurring(entries.seq.size, *(kept_rows(side, ok) for side in (judgments.left, judgments.right)))
     made = np.bincount(entries.editor.of[rows], minlength=editors)
     judged = np.bincount(entries.editor.of[rows[seen[rows]]], minlength=editors)
     pairs = zip(entries.editor.names, judged.tolist(), made.tolist(), strict=True)

@@ -33,17 +33,17 @@ def read_source(text: str) -> Source:
 
 @dataclass(frozen=True)
 class BoardQuery:
-    """Which verdicts, and how to rank by them. The default is the board that `imarena rank` shows without options."""
+    """Which verdicts a board uses, and how it ranks. The default is the board of `imarena rank` without options."""
 
     source: Source = "auto"
     judge: str | None = None
     """The name of one judge, or `all` for all of them together."""
     dimension: str | None = None
-    """What the verdicts are about; None: the whole."""
+    """The dimension of the verdicts; None: overall."""
     dimensions_together: bool = False
-    """Rank by verdicts about every dimension together."""
+    """Rank by the verdicts about all dimensions together."""
     kind: Kind | None = None
-    """Of a judge: only pairs that it compared, or only pairs of its scores. None: both, each pair once."""
+    """For a judge: only pairs that it compared, or only pairs of its scores. None: both, each pair once."""
     filters: Mapping[str, str] = field(default_factory=dict)
     """Values of `ITEM_FILTERS` that the battles must have."""
     window: Window = EVERYTHING
@@ -55,14 +55,14 @@ class BoardQuery:
     """One board per value of this column."""
     resume: Ranking | None = None
     weigh_routing: bool = False
-    """Weigh votes by one over the probability of having been routed."""
+    """Weight votes by 1 / probability of being routed."""
     notes: bool = True
-    """Look for models that are missing on the board or were compared on less than others."""
+    """Check for models that are missing on the board or were compared on fewer items than others."""
     editors: tuple[str, ...] = ()
-    """Only battles between these; empty: between all."""
+    """Only battles between these editors; empty: all."""
     outputs: frozenset[str] | None = None
-    """Only battles between these outputs (ids); None: between all."""
+    """Only battles between these outputs (ids); None: all."""
     samples: SamplesShown = "never"
-    """Figures over the samples of each editor: auto computes them where an editor has several per item."""
+    """Figures over the samples of each editor; `auto` computes them if an editor has several per item."""
     success: float | None = None
-    """The score from which an output counts as a success. None: by the settings, or by the judge's own threshold."""
+    """Minimum score of a success. None: from the settings, otherwise the judge's own threshold."""

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import UserError
+from imarena.ranking import CodedColumn
+from imarena.tables import empty_column, row_slices
 from imarena.workflows.boards.coverage import STATES, MissingBattles, OutputCoverage
-from imarena.workflows.views import MODES, PREFERENCES, BattleColumns, Names, View
+from imarena.workflows.views import MODES, PREFERENCES, BattleColumns, CodeArray, Names, View
 
 COLUMNS = (
     "left", "right", "winner", "item", "rater", "source", "judge", "dimension",
@@ -17,7 +19,6 @@ COLUMNS = (
 _WINNERS = ("", *PREFERENCES[1:5], "tie")  # a tie of unstated kind counts as one
 _SOURCES = ("human", "judge")
 _NAMES_SHOWN = 30
-_AT_ONCE = 1 << 18
 Codes = Callable[[slice], NDArray[Any]]
 """The codes of some of the rows."""
 
@@ -38,6 +39,7 @@ class BattleTable:
         missing: MissingBattles | None = None,
     ) -> None:
         self._entries, self._battles = view.entries, battles
+        self._sides = (battles.left, battles.right)
         self._missing = missing if delivery is not None and missing is not None and missing.left.size else None
         self._more = self._missing.left.size if self._missing is not None else 0
         self.num_rows = len(battles) + self._more
@@ -58,15 +60,21 @@ class BattleTable:
     def _made(self, name: str) -> Any:
         if name in _SCORES:
             return _numbers(_SCORES[name](self._battles), self._more)
+        return _coded(*self._places(name))
+
+    def coded(self, name: str) -> CodedColumn | None:
+        """A column of text as codes, -1 where there is none; None for a column of numbers."""
+        return None if name in _SCORES else CodedColumn(*self._places(name))
+
+    def _places(self, name: str) -> tuple[CodeArray, tuple[str, ...]]:
         codes, names, none = self._coded_column(name)
-        return _coded(codes, self.num_rows, names, none)
+        return _places(codes, self.num_rows, names, none, self._sides)
 
     def _has_values(self, name: str) -> bool:
         if name in _SCORES:
             return bool(np.isfinite(_SCORES[name](self._battles)).any())
         codes, _, none = self._coded_column(name)
-        begins = range(0, self.num_rows, _AT_ONCE)
-        return not begins or any((codes(slice(begin, begin + _AT_ONCE)) != none).any() for begin in begins)
+        return not self.num_rows or any((codes(rows) != none).any() for rows in row_slices(self.num_rows, *self._sides))
 
     def _coded_column(self, name: str) -> tuple[Codes, tuple[str, ...], int]:
         """Codes of a column, what they stand for, and the code of rows without a value."""
@@ -126,7 +134,7 @@ def with_item_column(view: View, battles: BattleColumns, table: Any, name: str) 
             hint=f"The battles have: {', '.join(table.column_names)}."
             + (f" The items have: {', '.join(names[:_NAMES_SHOWN])}." if names else ""),
         )
-    column = _coded(lambda rows: labels.of[view.entries.item[battles.left[rows]]], len(battles), labels.names)
+    column = _coded(*_places(lambda rows: labels.of[view.entries.item[battles.left[rows]]], len(battles), labels.names))
     return table if column.null_count == len(column) else table.append_column(name, column)
 
 
@@ -136,26 +144,34 @@ def _one_source(battles: BattleColumns) -> int:
     return 1 if judged.all() else -1 if judged.any() else 0
 
 
-def _coded(codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1) -> Any:
-    """A text column as the table reader gives it: a dictionary of the names that occur, in the order of appearance."""
-    import pyarrow as pa
+def _places(
+    codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1, read: tuple[NDArray[Any], ...] = ()
+) -> tuple[CodeArray, tuple[str, ...]]:
+    """(n,) the place of each row's text among the texts that occur, in the order of appearance; -1 where there is none.
 
-    places, absent = np.empty(n, np.int32), np.empty(n, bool)
+    `read`: the columns that the codes come from.
+    """
+    places = empty_column(n, np.int32)
     position = np.full(len(names) + 1, -1, np.int32)
     used: list[int] = []
-    for begin in range(0, n, _AT_ONCE):
-        codes = codes_of(slice(begin, begin + _AT_ONCE))
-        rows = slice(begin, begin + codes.size)
-        absent[rows] = codes == none
-        position[none] = 0
-        new = position[codes] < 0
+    for rows in row_slices(n, places, *read):
+        codes = codes_of(rows)
+        new = (position[codes] < 0) & (codes != none)
         if new.any():
             found, first = np.unique(codes[new], return_index=True)
             found = found[np.argsort(first)]
             position[found] = np.arange(len(used), len(used) + found.size, dtype=np.int32)
             used += found.tolist()
         places[rows] = position[codes]
-    return pa.DictionaryArray.from_arrays(_arrow(places, pa.int32(), absent), _strings([names[code] for code in used]))
+    return places, tuple(names[code] for code in used)
+
+
+def _coded(places: CodeArray, names: tuple[str, ...]) -> Any:
+    """A text column as the table reader gives it: a dictionary of the names that occur."""
+    import pyarrow as pa
+
+    indices = _arrow(np.maximum(places, 0), pa.int32(), places < 0)
+    return pa.DictionaryArray.from_arrays(indices, _strings(list(names)))
 
 
 def _strings(texts: list[str]) -> Any:

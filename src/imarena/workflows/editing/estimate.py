@@ -20,11 +20,11 @@ ENOUGH = 5
 """Earlier outputs from which a mean cost is taken."""
 _OTHERS = (
     "{:,} of those done before were made with other options or by another version, and stay as they are: "
-    "--as NAME makes new ones under a name of their own, so that the two can be compared."
+    "--as NAME stores new ones under another name, so that the two can be compared."
 )
 _CHANGED = (
-    "{} in the folder differ{} from what was taken before ({}). What is stored stays, with what was said about it, and "
-    "the new pictures are not taken under this name: --as {}-2 takes the folder as it is now, beside the old one."
+    "{} in the folder differ{} from the stored outputs ({}). The stored outputs and their verdicts stay, and the new "
+    "images are not added under this name: --as {}-2 adds the folder under another name."
 )
 _UNMATCHED = (
     "{} in the folder match{} no item ({}). A file is named after its item's key: `imarena status --items` lists the "

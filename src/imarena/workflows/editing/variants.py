@@ -38,8 +38,8 @@ def check_same_variant(workspace: Workspace, editors: Sequence[Editor], settings
             usual = max(others, key=others.__getitem__)
             raise UserError(
                 f"{counted(number, 'output')} of '{name}' made in another way {plural('is', number)} stored: {usual}.",
-                hint=f"Store the new ones under a name of their own: --as {name}-2. Or go on with --mixed: what is "
-                "stored stays as it is, and only what is missing is made in the new way.",
+                hint=f"Store the new ones under another name: --as {name}-2. Or add --mixed: stored outputs stay, and "
+                "only missing ones are made in the new way.",
             )
 
 

@@ -32,7 +32,7 @@ def check_outside(workspace: Workspace, directory: Path) -> None:
     """Raise `UserError` where a folder lies among the workspace's own files."""
     for name in ("blobs", "cache"):
         if directory.resolve().is_relative_to(workspace.root.resolve() / name):
-            raise UserError(f"{directory} lies inside the workspace's own {name}.", hint="Name a folder elsewhere.")
+            raise UserError(f"{directory} is inside the workspace's own {name}.", hint="Name a folder elsewhere.")
 
 
 class _Loader:

@@ -25,10 +25,10 @@ Distance = Callable[[Pixels, Pixels], float | None]
 
 
 def measure_edit(source: ImageInput, output: ImageInput, mask: ImageInput | None = None) -> ImageComparison:
-    """Compare an output with its source. A mask is white where the edit was asked for, black elsewhere, and
+    """Compare an output with its source. A mask is white where the edit was requested, black elsewhere, and
     has the size of the source.
 
-    Files or bytes of encoded images; one that cannot be read raises `UserError`. `lpips` is measured where the weights
+    Images are paths or bytes. Raises `UserError` if one cannot be read. `lpips` is measured if the weights
     `lpips-alex` are installed.
     """
     before, after = pixels(read_image_input(source)), pixels(read_image_input(output))

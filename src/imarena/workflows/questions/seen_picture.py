@@ -29,7 +29,7 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SeenPicture:
-    """A picture and what each tool says about it. Boxes are in pixels of the picture as shown."""
+    """An image and the result of each tool. Boxes are in pixels, after applying the EXIF orientation."""
 
     picture: str
     status: Status
@@ -42,11 +42,11 @@ class SeenPicture:
 
     @property
     def complete(self) -> bool:
-        """Did every tool answer?"""
+        """Whether every tool succeeded."""
         return self.status is Status.OK and all(answer.status is Status.OK for answer in self.answers.values())
 
     def boxes(self, name: str) -> list[dict[str, Any]]:
-        """What `objects`, `faces`, `words` or `salient` found, with boxes in pixels; empty without an answer."""
+        """The results of `objects`, `faces`, `words` or `salient`, with boxes in pixels; empty if the tool failed."""
         answer = self.answers.get(name)
         if answer is None or answer.value is None:
             return []
@@ -60,7 +60,7 @@ class SeenPicture:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """For ``--json``. A tool without an answer has null; `tools` says why."""
+        """The document of ``--json``. A tool that failed has null; `tools` contains the reason."""
         seen: dict[str, Any] = {name: getattr(self, name) for name in ("picture", "status", "error", "sha256")}
         seen |= {"width": self.width, "height": self.height}
         for name, answer in self.answers.items():
@@ -84,10 +84,10 @@ def _region(mask: Any, score: float) -> dict[str, Any]:
 
 
 def see(picture: ImageInput, tools: Sequence[str] = ()) -> SeenPicture:
-    """Ask tools about one picture: a file or the bytes of an encoded image. Without `tools`, all of `PICTURE_TOOLS`.
+    """Run tools on one image, given as a path or as bytes. Without `tools`, run all of `PICTURE_TOOLS`.
 
-    A picture that cannot be read, and a tool that fails, give a status, never an exception. An unknown tool raises
-    `UserError`.
+    If the image cannot be read or a tool fails, the result has a status; no exception is raised. An unknown tool
+    raises `UserError`.
     """
     asked = [find_picture_tool(name) for name in tools or PICTURE_TOOLS]
     name = "image" if isinstance(picture, bytes) else str(picture)

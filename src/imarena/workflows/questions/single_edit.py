@@ -23,28 +23,28 @@ ImageInput: TypeAlias = str | PathLike[str] | bytes
 
 @dataclass(frozen=True, slots=True)
 class EditScore:
-    """What a judge says about one output. Without a verdict (`status` is not ok) there is no score."""
+    """A judge's verdict on one output. There is no score unless `status` is ok."""
 
     output: str
     judge: str
     status: Status
     score: float | None
     scale: tuple[float, float] | None
-    """Lowest and highest score of this judge; None where it has no bounds."""
+    """Lowest and highest score of this judge; None if it has no bounds."""
     dimensions: dict[str, float]
     success: bool | None
     confidence: float | None
     reasons: JsonDict
     cannot_judge: tuple[str, ...]
-    """What this judge does not see."""
+    """What this judge cannot judge."""
     error: str
     cost_usd: float | None
 
 
 def score_edit(source: ImageInput | None, output: ImageInput, instruction: str, judge: str = "builtin") -> EditScore:
-    """Score one edit. Without a source the output is judged as a generated image.
+    """Score one edit. Without a source, the output is judged as a generated image.
 
-    An image that cannot be read raises `UserError`; a judge that gives no verdict is a status, never a score.
+    Raises `UserError` if an image cannot be read. If the judge gives no verdict, the result has a status and no score.
     """
     return score_outputs(wire_judge(Settings(), judge), source, [output], instruction)[0]
 

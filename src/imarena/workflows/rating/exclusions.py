@@ -37,9 +37,9 @@ def exclude_rater(workspace: Workspace, rater: str, *, since: datetime | None, r
     """Exclude a rater's votes: all, or those from `since` on."""
     person = find_rater(workspace, rater)
     if not reason.strip():
-        raise UserError("An exclusion needs a reason.", hint="Say why: --reason 'answers without looking'.")
+        raise UserError("An exclusion needs a reason.", hint="Add --reason 'answers without looking'.")
     if since is not None and since > now():
-        raise UserError("The date lies in the future.", hint="Name the day from which on votes do not count.")
+        raise UserError("The date is in the future.", hint="Name the first day whose votes do not count.")
     before = _counting(workspace, person.rater_id)
     exclusion = Exclusion(rater_id=person.rater_id, since=since, reason=reason.strip(), by=by)
     with writing(workspace.store.engine, durable=True) as connection:

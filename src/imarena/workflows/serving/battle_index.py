@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import content_id, content_number, content_numbers, sha256_hex
+from imarena.tables import ColumnWriter, empty_column, joined, looked_up, release_pages, row_slices
 from imarena.workflows.views import (
     MIRRORED,
     NONE,
@@ -22,14 +23,18 @@ from imarena.workflows.views import (
     CodeArray,
     Entries,
     IntArray,
+    JudgmentColumns,
     Names,
     ReadPosition,
     View,
     VoteColumns,
     changes_since,
+    constant_column,
+    group_starts,
     joined_names,
     judgments_on,
     pair_keys,
+    rows_by_owner,
     rows_on,
     seen_by,
 )
@@ -147,32 +152,39 @@ def _indexed(view: View, cast: VoteColumns, asking: NDArray[np.bool_], pairs: In
         rows = rows_on(entries, cast.left, cast.right, pairs)
         cast, asking = cast.where(rows), asking[rows]
         judgments = judgments_on(view, forms, pairs)
-    judgments = judgments.where(judgments.ok & (judgments.preference != NONE))
-    left, right = np.concatenate([cast.left, judgments.left]), np.concatenate([cast.right, judgments.right])
+    counting = judgments.ok & (judgments.preference != NONE)
+    judgments = judgments if counting.all() else judgments.where(counting)
+    left, right = joined(cast.left, judgments.left), joined(cast.right, judgments.right)
     keys = pair_keys(entries, left, right)
-    preference = np.concatenate([cast.preference, judgments.preference])
-    named = np.concatenate([cast.seq, judgments.seq + _AFTER_VOTES])
+    named = _named(cast, judgments)
     rows, start = _grouped(keys, named)
-    first = rows[start[:-1]]
+    first = looked_up(rows, start[:-1])
+    pair = looked_up(keys, first)
     judges = tuple(dict.fromkeys(form.judge for form in judgments.forms))
-    judged = judgments.of_forms([judges.index(form.judge) for form in judgments.forms]).astype(np.int32)
+    judged = judgments.of_forms([judges.index(form.judge) for form in judgments.forms]).astype(np.int32, copy=False)
     about = tuple(dict.fromkeys(form.dimension for form in judgments.forms))
-    dimension = joined_names(
-        [
-            cast.dimension,
-            Names(judgments.of_forms([about.index(f.dimension) for f in judgments.forms]).astype(np.int32), about),
-        ]
-    )
+    dimensions = judgments.of_forms([about.index(form.dimension) for form in judgments.forms])
+    dimension = joined_names([cast.dimension, Names(dimensions.astype(np.int32, copy=False), about)])
+    preference = joined(cast.preference, judgments.preference)
+    outcome = empty_column(rows.size, np.int8)
+    for some in row_slices(rows.size, rows, keys, left, preference, outcome):
+        at = rows[some]
+        outcome[some] = np.where(keys[at] >> 32 != left[at], MIRRORED[preference[at]], preference[at])
+    no_judge = constant_column(np.int32(-1), len(cast))
+    no_vote = constant_column(np.bool_(False), len(judgments))
+    lower, upper = (empty_column(pair.size, np.int32) for _ in range(2))
+    for some in row_slices(pair.size, pair, lower, upper):
+        lower[some], upper[some] = pair[some] >> 32, pair[some] & 0xFFFFFFFF
     return BattleIndex(
-        left=(keys[first] >> 32).astype(np.int32),
-        right=(keys[first] & 0xFFFFFFFF).astype(np.int32),
-        named=named[first],
+        left=lower,
+        right=upper,
+        named=looked_up(named, first),
         start=start,
-        outcome=np.where(keys >> 32 != left, MIRRORED[preference], preference)[rows],
-        judge=Names(np.concatenate([np.full(len(cast), -1, np.int32), judged])[rows], judges),
-        dimension=Names(dimension.of[rows], dimension.names),
-        created_us=np.concatenate([cast.created_us, judgments.created_us])[rows],
-        asking=np.concatenate([asking, np.zeros(len(judgments), bool)])[rows],
+        outcome=outcome,
+        judge=Names(looked_up(joined(no_judge, judged), rows), judges),
+        dimension=Names(looked_up(dimension.of, rows), dimension.names),
+        created_us=looked_up(joined(cast.created_us, judgments.created_us), rows),
+        asking=looked_up(joined(asking, no_vote), rows),
         forms=tuple(form.form_id for form in judgments.forms),
         outputs=entries.seq,
         voted=voted,
@@ -180,17 +192,40 @@ def _indexed(view: View, cast: VoteColumns, asking: NDArray[np.bool_], pairs: In
     )
 
 
+def _named(cast: VoteColumns, judgments: JudgmentColumns) -> IntArray:
+    """(n,) the numbers of votes, and after them those of judgments."""
+    named: IntArray = joined(cast.seq, judgments.seq)
+    for rows in row_slices(named.size, named):
+        named[rows][max(0, len(cast) - rows.start) :] += _AFTER_VOTES
+    return named
+
+
 def _grouped(keys: IntArray, named: IntArray) -> tuple[IntArray, IntArray]:
     """Rows sorted by pair, pairs by their first row, and where each pair starts."""
-    rows = np.lexsort((named, keys))
-    new = np.ones(rows.size, bool)
-    new[1:] = keys[rows[1:]] != keys[rows[:-1]]
-    begin = np.flatnonzero(new)
-    size = np.diff(np.append(begin, rows.size))
-    order = np.argsort(named[rows[begin]], kind="stable")
-    start = np.append(0, np.cumsum(size[order]))
-    shift = np.repeat(begin[order] - start[:-1], size[order])
-    return rows[np.arange(rows.size) + shift], start.astype(np.int64)
+    left = empty_column(keys.size, np.int32)
+    for some in row_slices(keys.size, keys, left):
+        left[some] = keys[some] >> 32
+    by_key, begun, sizes = ColumnWriter(np.int64), ColumnWriter(np.int64), ColumnWriter(np.int64)
+    for part in rows_by_owner(left):
+        rows = part[np.lexsort((named[part], keys[part]))]
+        begin = np.flatnonzero(group_starts(keys[rows]))
+        by_key.append(rows)
+        begun.append(named[rows[begin]])
+        sizes.append(np.diff(np.append(begin, rows.size)))
+        release_pages(keys, named)
+    size, order = sizes.column(), np.argsort(begun.column(), kind="stable")
+    begin, start = empty_column(size.size, np.int64), empty_column(size.size + 1, np.int64)
+    np.cumsum(size, out=begin)
+    begin -= size
+    start[0] = 0
+    np.cumsum(looked_up(size, order), out=start[1:])
+    rows_of_key, rows_of_pair = by_key.column(), ColumnWriter(np.int64)
+    for some in row_slices(order.size, rows_of_key, size, begin, start):
+        number = size[order[some]]
+        first = np.cumsum(number) - number
+        shift = np.repeat(begin[order[some]] - first, number)
+        rows_of_pair.append(rows_of_key[np.arange(shift.size) + shift])
+    return rows_of_pair.column(), start
 
 
 def _merged(known: BattleIndex, gone: IntArray, fresh: BattleIndex) -> BattleIndex:
@@ -311,7 +346,9 @@ class BattleIds:
             if self._read is index.left:
                 return
             entries = view.entries
-            pairs = entries.seq[index.left] << 32 | entries.seq[index.right]
+            pairs = empty_column(len(index), np.int64)
+            for rows in row_slices(len(index), index.left, index.right, pairs):
+                pairs[rows] = entries.seq[index.left[rows]] << 32 | entries.seq[index.right[rows]]
             new = np.arange(len(index))
             if self._pair.size:
                 new = np.flatnonzero(np.isin(pairs, self._pair, assume_unique=True, invert=True))
@@ -322,10 +359,10 @@ class BattleIds:
                 if not self._waiting and not pause():
                     return
             if numbers:
-                number = np.concatenate([self._number, *numbers])
-                pair = np.append(self._pair, pairs[new])
+                number = joined(self._number, *numbers)
+                pair = joined(self._pair, looked_up(pairs, new))
                 order = np.argsort(number)
-                self._number, self._pair = number[order], pair[order]
+                self._number, self._pair = looked_up(number, order), looked_up(pair, order)
             self._read = index.left
 
 

@@ -265,7 +265,7 @@ def _check_scores(wired: WiredJudge, answers: _Answers, findings: CheckFindings)
     elif first is not None and failure is not None and (first < failure if higher else first > failure):
         findings.note(
             f"The {SUCCESS} scores {first:g} and the {FAILURE} {failure:g}",
-            'Where low scores are good, `params` holds `"higher_is_better": False`.',
+            'If lower scores are better, set `"higher_is_better": False` in `params`.',
         )
 
 

@@ -38,8 +38,9 @@ from .codes import TIE as TIE
 from .codes import ByteArray as ByteArray
 from .codes import CodeArray as CodeArray
 from .codes import Names as Names
+from .codes import constant_column as constant_column
 from .codes import encode_names as encode_names
-from .codes import occurring_codes as occurring_codes
+from .codes import group_starts as group_starts
 from .dimensions import compared_dimensions as compared_dimensions
 from .entries import LABELS as LABELS
 from .entries import Entries as Entries
@@ -59,6 +60,7 @@ from .orders import PROBLEMS as PROBLEMS
 from .orders import CombinedPairs as CombinedPairs
 from .orders import combine_columns as combine_columns
 from .orders import has_swapped_order as has_swapped_order
+from .orders import rows_by_owner as rows_by_owner
 from .questions import FAILED as FAILED
 from .questions import PAGE as PAGE
 from .questions import QuestionKey as QuestionKey

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.storage import Form
+from imarena.tables import joined, looked_up, row_slices
 from imarena.workflows.views.codes import (
     LEFT,
     MODES,
@@ -86,13 +87,15 @@ def battles_between_named(table: BattleColumns, entries: Entries, editors: Colle
         names = entries.editor.names
         chosen = np.isin(entries.editor.of, [names.index(name) for name in editors if name in names])
         table = table.where(chosen[table.left] & chosen[table.right])
-    left, right = entries.editor.of[table.left], entries.editor.of[table.right]
-    unknown = (left < 0) | (right < 0)
-    same = ~unknown & (left == right)
+    unknown, same = np.empty(len(table), bool), np.empty(len(table), bool)
+    for rows in row_slices(len(table), table.left, table.right):
+        left, right = entries.editor.of[table.left[rows]], entries.editor.of[table.right[rows]]
+        unknown[rows] = (left < 0) | (right < 0)
+        same[rows] = ~unknown[rows] & (left == right)
     excluded = table.excluded.copy()
-    for reason, rows in ((EDITORS_NOT_NAMED, unknown), (SAME_EDITOR, same)):
-        if rows.any():
-            excluded[reason] += int(rows.sum())
+    for reason, where in ((EDITORS_NOT_NAMED, unknown), (SAME_EDITOR, same)):
+        if where.any():
+            excluded[reason] += int(where.sum())
     kept = table if not (unknown | same).any() else table.where(~(unknown | same))
     return replace(kept, excluded=excluded)
 
@@ -126,7 +129,7 @@ def joined_battles(parts: Sequence[BattleColumns]) -> BattleColumns:
     if not parts:
         return NO_BATTLES
     names = ("left", "right", "winner", "score_left", "score_right", "created_us")
-    arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    arrays: dict[str, Any] = {name: joined(*(getattr(part, name) for part in parts)) for name in names}
     coded: dict[str, Any] = {
         name: joined_names([getattr(part, name) for part in parts]) for name in ("judge", "rater", "dimension")
     }
@@ -137,8 +140,9 @@ def joined_battles(parts: Sequence[BattleColumns]) -> BattleColumns:
 def joined_names(parts: Sequence[Names]) -> Names:
     known = sorted({name for part in parts for name in part.names})
     code_of = {name: code for code, name in enumerate(known)}
-    codes = [np.array([*(code_of[name] for name in part.names), -1], np.int32)[part.of] for part in parts]
-    return Names(np.concatenate(codes), tuple(known))
+    lookups = (np.array([*(code_of[name] for name in part.names), -1], np.int32) for part in parts)
+    codes = [looked_up(lookup, part.of) for lookup, part in zip(lookups, parts, strict=True)]
+    return Names(joined(*codes), tuple(known))
 
 
 def live_votes(view: View, window: Window = EVERYTHING) -> VoteColumns:
@@ -192,25 +196,25 @@ def judge_battles(
     columns = vars(fought).copy()
     del fought, compared  # the columns of millions of battles: each is let go as soon as it is copied
 
-    def joined(name: str, more: NDArray[Any]) -> NDArray[Any]:
+    def followed(name: str, more: NDArray[Any]) -> NDArray[Any]:
         part = column_part(columns.pop(name), kept)
-        return np.concatenate([part, more]) if more.size else part
+        return joined(part, more) if more.size else part
 
     gap = np.round(scored.score_left - scored.score_right, 9)
     winner = np.where(gap == 0, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8)
-    left, whose_all = joined("left", scored.left), joined("whose", scored.whose)
+    left, whose_all = followed("left", scored.left), followed("whose", scored.whose)
     none = constant_column(np.float64(np.nan), left.size - scored.left.size)
     judges, dimensions = (sorted({who[part] for who in known}) for part in (0, 1))
     return BattleColumns(
         left=left,
-        right=joined("right", scored.right),
-        winner=joined("outcome", winner),
+        right=followed("right", scored.right),
+        winner=followed("outcome", winner),
         judge=_owned(whose_all, [judges.index(who[0]) for who in known], judges),
         rater=Names(constant_column(np.int32(-1), whose_all.size), ()),
         dimension=_owned(whose_all, [dimensions.index(who[1]) for who in known], dimensions),
         score_left=np.concatenate([none, scored.score_left]) if scored.left.size else none,
         score_right=np.concatenate([none, scored.score_right]) if scored.left.size else none,
-        created_us=joined("created_us", scored.created_us),
+        created_us=followed("created_us", scored.created_us),
         excluded=excluded,
     )
 
@@ -219,7 +223,7 @@ def _owned(whose: CodeArray, codes: list[int], names: list[str]) -> Names:
     known = np.array(codes or [0], np.int32)
     if is_constant(whose):
         return Names(constant_column(known[whose[0]], whose.size), tuple(names))
-    return Names(known[whose] if whose.size else np.zeros(0, np.int32), tuple(names))
+    return Names(looked_up(known, whose), tuple(names))
 
 
 def _rows(

@@ -17,6 +17,7 @@ from sqlalchemy import select
 from imarena.core import VERSION
 from imarena.storage import CachedColumns, Form, newest_version, reading
 from imarena.storage.schema import judgments
+from imarena.tables import row_slices
 from imarena.workflows.views.codes import ORDERS, PREFERENCES, STATUSES
 from imarena.workflows.views.judgments import JudgmentColumns, constant_form, missing_scores
 
@@ -66,7 +67,10 @@ def origin(view: "View", upto: int, outputs: int) -> ColumnOrigin:
     key = ("origin", upto, outputs)
     if key not in view.computed:
         entries = view.entries
-        named = sha256(entries.seq[:outputs].tobytes() + entries.output_id[:outputs].astype("S64").tobytes())
+        named = sha256()
+        for column, kind in ((entries.seq, np.int64), (entries.output_id, "S64")):
+            for rows in row_slices(outputs, column):
+                named.update(np.ascontiguousarray(column[rows], kind).data)
         workspace_id = view.workspace.store.fact("workspace_id")
         view.computed[key] = ColumnOrigin(workspace_id, upto, _sampled(view, upto), outputs, named.hexdigest())
     known: ColumnOrigin = view.computed[key]

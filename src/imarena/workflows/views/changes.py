@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 
 from imarena.storage import Form, reading
 from imarena.storage.schema import judgments
+from imarena.tables import empty_column, row_slices
 from imarena.workflows.views.codes import CodeArray
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, fetch_columns
@@ -40,9 +41,12 @@ NO_CHANGES = ChangedQuestions(np.zeros(0, np.int64), ())
 
 def pair_keys(entries: Entries, left: CodeArray, right: CodeArray) -> IntArray:
     """(n,) one number for each pair of outputs, whichever was left: the output with the smaller id comes first."""
-    turned = entries.order[left] > entries.order[right]
-    first, second = np.where(turned, right, left), np.where(turned, left, right)
-    return first.astype(np.int64) << 32 | second
+    keys = empty_column(left.size, np.int64)
+    for rows in row_slices(left.size, left, right, keys):
+        turned = entries.order[left[rows]] > entries.order[right[rows]]
+        first = np.where(turned, right[rows], left[rows]).astype(np.int64)
+        keys[rows] = first << 32 | np.where(turned, left[rows], right[rows])
+    return keys
 
 
 def rows_on(entries: Entries, left: CodeArray, right: CodeArray, pairs: IntArray) -> IntArray:

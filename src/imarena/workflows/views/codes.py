@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, case
 
 from imarena.core.records import Mode, Order, Outcome, Status
+from imarena.tables import kept_rows, occurring, release_pages
 
 ByteArray = NDArray[np.int8]
 CodeArray = NDArray[np.int32]
@@ -29,10 +30,6 @@ def code_column(column: Any, values: Sequence[str]) -> ColumnElement[int]:
     return case({word: code for code, word in enumerate(values) if code}, value=column, else_=0)
 
 
-AT_ONCE = 1 << 18
-"""Rows that are looked up at once: NumPy makes eight bytes of every code on the way."""
-
-
 @dataclass(frozen=True)
 class Names:
     """A column of names: `of` (n,) points into `names`; -1 where there is none."""
@@ -42,19 +39,11 @@ class Names:
 
     def used(self) -> list[str]:
         """The names that occur, in their order."""
-        return [self.names[code] for code in occurring_codes(self.of, len(self.names))]
+        return [self.names[code] for code in np.flatnonzero(occurring(len(self.names), self.of)).tolist()]
 
     def list(self, rows: NDArray[np.int64] | NDArray[np.bool_] | slice = slice(None)) -> list[str | None]:
         """The names themselves."""
         return [None if code < 0 else self.names[code] for code in self.of[rows].tolist()]
-
-
-def occurring_codes(codes: NDArray[Any], number: int) -> list[int]:
-    """Which of the codes 0 to `number` - 1 occur; -1 stands for none."""
-    used = np.zeros(number + 1, bool)  # the last place is that of rows without a name, -1
-    for begin in range(0, codes.size, AT_ONCE):
-        used[codes[begin : begin + AT_ONCE]] = True
-    return np.flatnonzero(used[:number]).tolist()
 
 
 def encode_names(values: Iterable[str | None]) -> Names:
@@ -103,6 +92,12 @@ def is_constant(values: NDArray[Any]) -> bool:
 
 def column_part(values: NDArray[Any], kept: NDArray[Any] | slice) -> NDArray[Any]:
     """These rows of a column; a constant stays one."""
-    if not is_constant(values) or isinstance(kept, slice):
+    if isinstance(kept, slice):
         return values[kept]
+    if not is_constant(values):
+        if kept.dtype == bool:
+            return kept_rows(values, kept)
+        chosen: NDArray[Any] = values[kept]
+        release_pages(values)
+        return chosen
     return constant_column(values[0], int(np.count_nonzero(kept)) if kept.dtype == bool else kept.size)

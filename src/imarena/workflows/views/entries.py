@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
 from imarena.storage.schema import items, outputs
+from imarena.tables import ColumnWriter
 from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, CodeArray, Names, code_column, encode_names
 from imarena.workflows.views.fetch import IntArray, column_pages, fetch_columns
 
@@ -99,25 +100,29 @@ def _read_outputs(connection: Connection, item_index: dict[str, int]) -> dict[st
         outputs.c.image_sha256.is_not(None),
     ).order_by(outputs.c.seq)
     editors: dict[str | None, int] = {None: -1}
-    parts: list[list[NDArray[Any]]] = [[np.zeros(0, kind) for kind in _KINDS]]
+    writers = {name: ColumnWriter(kind) for name, kind in _KINDS.items()}
     for seq, output_id, of_item, editor, *rest in column_pages(connection, query):
         for name in editor:
             editors.setdefault(name, len(editors) - 1)
         texts = ([item_index[name] for name in of_item], [editors[name] for name in editor])
-        parts.append(
-            [np.array(column, kind) for column, kind in zip((seq, output_id, *texts, *rest), _KINDS, strict=True)]
-        )
-    named = zip(
-        ("seq", "output_id", "item", "editor", "turn", "mode", "sample", "status", "pictured"),
-        zip(*parts, strict=True),
-        strict=True,
-    )
-    columns: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in named}
+        for values, (name, writer) in zip((seq, output_id, *texts, *rest), writers.items(), strict=True):
+            writer.append(np.array(values, _KINDS[name]))
+    columns: dict[str, Any] = {name: writer.column() for name, writer in writers.items()}
     known = sorted(name for name in editors if name is not None)
     place = [known.index(name) for name in editors if name is not None]
     columns["editor"] = Names(np.array([*place, -1], np.int32)[columns["editor"]], tuple(known))
     return columns
 
 
-_KINDS: tuple[Any, ...] = (np.int64, "S", np.int32, np.int32, np.int32, np.int8, np.int32, np.int8, bool)
-"""Of the columns of `_read_outputs`."""
+_KINDS: Mapping[str, Any] = {
+    "seq": np.int64,
+    "output_id": "S64",
+    "item": np.int32,
+    "editor": np.int32,
+    "turn": np.int32,
+    "mode": np.int8,
+    "sample": np.int32,
+    "status": np.int8,
+    "pictured": bool,
+}
+"""The columns of `_read_outputs`."""

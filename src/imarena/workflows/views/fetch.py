@@ -15,6 +15,8 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, Select, Table, and
 
 IntArray = NDArray[np.int64]
 _PAGE = 50_000
+_TEXT_PAGE = 10_000
+"""Rows with texts: each value is an object of its own until it is in an array."""
 _COPY_HEADER = 19  # signature (11), flags (4) and the length of an extension (4)
 
 
@@ -47,8 +49,8 @@ def fetch_columns(connection: Connection, query: Select[Any]) -> list[list[Any]]
 
 def column_pages(connection: Connection, query: Select[Any]) -> Iterator[tuple[tuple[Any, ...], ...]]:
     """The columns of a long query, a page of rows at a time; PostgreSQL sends a page when it is asked for."""
-    streamed = {"stream_results": True, "max_row_buffer": _PAGE}
-    for rows in connection.execute(query, execution_options=streamed).partitions(_PAGE):
+    streamed = {"stream_results": True, "max_row_buffer": _TEXT_PAGE}
+    for rows in connection.execute(query, execution_options=streamed).partitions(_TEXT_PAGE):
         yield tuple(zip(*rows, strict=True))
 
 

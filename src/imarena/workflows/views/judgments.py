@@ -1,6 +1,6 @@
 """Judgments that count, as columns: not superseded by a later reading, by a form of the judge that counts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, case, select
 
 from imarena.storage import Form
 from imarena.storage.schema import judgments
+from imarena.tables import ColumnWriter, joined, looked_up
 from imarena.workflows.views.codes import (
     EQUAL,
     OK,
@@ -69,9 +70,10 @@ class JudgmentColumns(ColumnTable):
 
     def of_forms(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         """(n,) a value of each form, spread over its judgments."""
-        if len(self.forms) == 1:
-            return constant_column(np.asarray(values)[0], len(self))
-        return np.asarray(np.array(values)[self.form]) if len(self.forms) else np.zeros(0)
+        listed = np.asarray(values)
+        if not len(self.forms):
+            return np.zeros(0)
+        return constant_column(listed[0], len(self)) if (listed == listed[0]).all() else looked_up(listed, self.form)
 
 
 _ARRAYS = tuple(field.name for field in fields(JudgmentColumns) if field.name != "forms")
@@ -96,8 +98,7 @@ def read_judgments(
         sides = judgments.c.left_seq * (1 << _SIDE) + judgments.c.right_seq
         numbered = judgments.c.seq * (1 << _VERDICT) + _packed()
         query = select(sides, numbered, judgments.c.created_us).where(*where)
-        parts = [_unpacked_pairs(rows, entries) for rows in integer_pages(connection, query)]
-        arrays = _joined(parts)
+        arrays = _joined(_unpacked_pairs(rows, entries) for rows in integer_pages(connection, query))
         score = missing_scores(arrays["seq"].size)
     else:
         names = (judgments.c.seq, judgments.c.left_seq, _packed(), judgments.c.created_us, judgments.c.score)
@@ -134,12 +135,15 @@ def _unpacked(seq: IntArray, left: CodeArray, right: CodeArray, packed: IntArray
     }
 
 
-def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """All pages as one; each part is let go as soon as it is copied."""
-    if not parts:
-        none, nobody = np.zeros(0, np.int64), np.zeros(0, np.int32)
-        parts = [_unpacked(none, nobody, nobody, none, none)]
-    return {name: np.concatenate([part.pop(name) for part in parts]) for name in tuple(parts[0])}
+def _joined(pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """All pages as one."""
+    none, nobody = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    first = _unpacked(none, nobody, nobody, none, none)
+    writers = {name: ColumnWriter(column.dtype) for name, column in first.items()}
+    for page in pages:
+        for name, writer in writers.items():
+            writer.append(page[name])
+    return {name: writer.column() for name, writer in writers.items()}
 
 
 def _packed() -> ColumnElement[int]:
@@ -186,7 +190,7 @@ def join_same_form(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColu
     n = len(known) + len(new)
     pairwise = known.forms[0].pairwise
     names = [name for name in _ARRAYS if name != "form" and not (pairwise and name == "score")]
-    arrays: dict[str, Any] = {name: np.concatenate([getattr(known, name), getattr(new, name)]) for name in names}
+    arrays: dict[str, Any] = {name: joined(getattr(known, name), getattr(new, name)) for name in names}
     if pairwise:
         arrays["score"] = missing_scores(n)
     return JudgmentColumns(forms=known.forms, form=constant_form(n), **arrays)
@@ -200,10 +204,11 @@ def join_judgments(parts: Sequence[JudgmentColumns]) -> JudgmentColumns:
     shift = np.cumsum([0, *(len(part.forms) for part in parts)])
     pairwise = all(form.pairwise for form in forms)
     names = [name for name in _ARRAYS if name != "form" and not (pairwise and name == "score")]
-    arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    arrays: dict[str, Any] = {name: joined(*(getattr(part, name) for part in parts)) for name in names}
     if pairwise:
         arrays["score"] = missing_scores(arrays["seq"].size)
-    form = np.concatenate([part.form + np.int32(at) for part, at in zip(parts, shift, strict=False)])
+    # one part has one form, so that its column takes no memory
+    form = joined(*(constant_column(np.int32(at), len(part)) for part, at in zip(parts, shift, strict=False)))
     return JudgmentColumns(forms=forms, form=form, **arrays)
 
 

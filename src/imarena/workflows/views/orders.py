@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from imarena.core import outcome_of_both
 from imarena.core.records import Outcome
+from imarena.tables import ColumnWriter, empty_column, release_pages, row_slices
 from imarena.workflows.views.codes import (
     BOTH_ORDERS,
     EQUAL,
@@ -62,8 +63,10 @@ class CombinedPairs:
 
     def incomplete(self) -> Counter[str]:
         """How many have none, by reason."""
-        counts = np.bincount(self.problem, minlength=len(PROBLEMS)).tolist()
-        problems = {f"incomplete: {name}": n for name, n in zip(PROBLEMS, counts, strict=True) if n}
+        counts = np.zeros(len(PROBLEMS), np.int64)
+        for rows in row_slices(self.problem.size, self.problem):
+            counts += np.bincount(self.problem[rows], minlength=len(PROBLEMS))
+        problems = {f"incomplete: {name}": n for name, n in zip(PROBLEMS, counts.tolist(), strict=True) if n}
         return Counter({name: n for name, n in problems.items() if name != "incomplete: ok"})
 
 
@@ -100,28 +103,29 @@ def combine_columns(
     come sorted by judge, then by the ids of the outputs: a board must not depend on the order of arrival.
     """
     swaps = has_swapped_order(columns, whose) if swapping is None else swapping
-    parts = [_combine_part(columns, rows, whose, entries, swaps) for rows in _parts(_owners(columns, whose, entries))]
-    names = [field.name for field in fields(CombinedPairs) if field.name != "whose"]
-    arrays: dict[str, Any] = {name: np.concatenate([part.pop(name) for part in parts]) for name in names}
     one = is_constant(whose)
-    owners = (
-        constant_column(whose[0], arrays["left"].size) if one else np.concatenate([part["whose"] for part in parts])
-    )
-    return CombinedPairs(whose=owners, **arrays)
+    names = [field.name for field in fields(CombinedPairs) if not (one and field.name == "whose")]
+    writers: dict[str, ColumnWriter] = {}
+    for rows in rows_by_owner(_owners(columns, whose, entries)):
+        part = _combine_part(columns, rows, whose, entries, swaps)
+        release_pages(*(values for values in vars(columns).values() if isinstance(values, np.ndarray)))
+        for name in names:
+            writers.setdefault(name, ColumnWriter(part[name].dtype)).append(part[name])
+    arrays: dict[str, Any] = {name: writer.column() for name, writer in writers.items()}
+    return CombinedPairs(**({"whose": constant_column(whose[0], arrays["left"].size)} if one else {}), **arrays)
 
 
 def _owners(columns: JudgmentColumns, whose: CodeArray, entries: Entries) -> NDArray[np.integer]:
     """(n,) a number for judge and left output. All judgments of a pair share it: parts by it are combined in turn."""
     outputs = entries.seq.size
     small = (int(whose.max(initial=0)) + 1) * outputs < 1 << 31
-    owner: NDArray[np.integer] = np.empty(len(columns), np.int32 if small else np.int64)
-    for begin in range(0, len(columns), AT_ONCE):
-        rows = slice(begin, begin + AT_ONCE)
+    owner: NDArray[np.integer] = empty_column(len(columns), np.int32 if small else np.int64)
+    for rows in row_slices(len(columns), columns.left, owner):
         owner[rows] = whose[rows].astype(np.int64) * outputs + entries.order[columns.left[rows]]
     return owner
 
 
-def _parts(owner: NDArray[np.integer]) -> Iterator[IntArray]:
+def rows_by_owner(owner: NDArray[np.integer]) -> Iterator[IntArray]:
     """Rows with the same owner together, owners in order, about `AT_ONCE` rows at a time."""
     if owner.size <= AT_ONCE:
         yield np.arange(owner.size)
@@ -129,9 +133,12 @@ def _parts(owner: NDArray[np.integer]) -> Iterator[IntArray]:
     most = int(owner.max())
     step = max(1, (most + 1) * AT_ONCE // owner.size)
     for begin in range(0, most + 1, step):
-        rows = np.flatnonzero((owner >= begin) & (owner < begin + step))
-        if rows.size:
-            yield rows
+        found = [
+            rows.start + np.flatnonzero((owner[rows] >= begin) & (owner[rows] < begin + step))
+            for rows in row_slices(owner.size, owner)
+        ]
+        if any(part.size for part in found):
+            yield np.concatenate(found)
 
 
 def _combine_part(

@@ -1,0 +1,147 @@
+"""Columns of millions of rows in temporary files that nobody else sees, so that memory does not grow with the rows.
+
+The files are mapped: pages that are not in use are in the system's file cache, which it can empty at any time. Where
+there is no room on the disk, or no way to reserve it, columns stay in memory.
+"""
+
+import mmap
+import os
+import tempfile
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+LEAST_BYTES = 4 << 20
+"""Smaller columns stay in memory."""
+ROWS_AT_ONCE = 1 << 18
+"""Rows that are looked up at once: NumPy makes eight bytes of every code on the way."""
+
+
+def empty_column(n: int, dtype: DTypeLike) -> NDArray[Any]:
+    """(n,) values that are not set yet; a large column is in a file."""
+    kind = np.dtype(dtype)
+    size = n * kind.itemsize
+    if size >= LEAST_BYTES:
+        try:
+            with _temporary_file() as file:
+                os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error here, and no crash later
+                return _mapped(file, kind)
+        except (OSError, AttributeError):
+            pass
+    return np.empty(n, kind)
+
+
+def row_slices(n: int, *columns: NDArray[Any], step: int | None = None) -> Iterator[slice]:
+    """All n rows, some at a time; what they took of these columns is given back before the next ones."""
+    width = step or ROWS_AT_ONCE
+    for begin in range(0, n, width):
+        yield slice(begin, min(n, begin + width))
+        release_pages(*columns)
+
+
+def looked_up(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
+    """`values[places]`, some rows at a time."""
+    found = empty_column(places.size, values.dtype)
+    for rows in row_slices(places.size, places, found):
+        found[rows] = values[places[rows]]
+    return found
+
+
+def kept_rows(values: NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[Any]:
+    """`values[kept]`, some rows at a time."""
+    if kept.size <= ROWS_AT_ONCE:
+        return values[kept]
+    writer = ColumnWriter(values.dtype)
+    for rows in row_slices(kept.size, values, kept):
+        writer.append(values[rows][kept[rows]])
+    return writer.column()
+
+
+def joined(*parts: NDArray[Any]) -> NDArray[Any]:
+    """These columns one after the other."""
+    writer = ColumnWriter(np.result_type(*parts))
+    for part in parts:
+        for rows in row_slices(part.size, part):
+            writer.append(part[rows])
+    return writer.column()
+
+
+def occurring(n: int, *columns: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) which of the codes 0 to n - 1 occur in one of these columns; -1 is no code."""
+    used = np.zeros(n + 1, bool)
+    for codes in columns:
+        for rows in row_slices(codes.size, codes):
+            used[codes[rows]] = True
+    return used[:n]
+
+
+def release_pages(*columns: NDArray[Any]) -> None:
+    """Give back the memory of columns that are in files. They are read from there when they are used again."""
+    for column in columns:
+        held: Any = column
+        while isinstance(held, np.ndarray | memoryview):
+            held = held.obj if isinstance(held, memoryview) else held.base
+        if isinstance(held, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            held.madvise(mmap.MADV_DONTNEED)
+
+
+class ColumnWriter:
+    """A column that grows: what does not fit into `LEAST_BYTES` goes to a file."""
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        self._dtype = np.dtype(dtype)
+        self._parts: list[NDArray[Any]] = []
+        self._held = self._written = 0
+        self._file: IO[bytes] | None = None
+        self._most_held: float = LEAST_BYTES
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Add values to the end."""
+        part = np.ascontiguousarray(values, self._dtype)
+        self._parts.append(part)
+        self._held += part.nbytes
+        if self._held >= self._most_held:
+            self._write_parts()
+
+    def column(self) -> NDArray[Any]:
+        """All values. Nothing can be added afterwards."""
+        if self._file is not None and self._parts and self._held < self._most_held:
+            self._write_parts()
+        if self._file is None or not self._written:
+            return np.concatenate([np.empty(0, self._dtype), *self._parts])
+        with self._file as file:
+            file.truncate(self._written)
+            written = _mapped(file, self._dtype)
+        return np.concatenate([written, *self._parts]) if self._parts else written
+
+    def _write_parts(self) -> None:
+        try:
+            if self._file is None:
+                self._file = _temporary_file()
+            self._file.seek(self._written)
+            for part in self._parts:
+                _write(self._file, part)
+        except OSError:  # no room: what is not written stays in memory, and so does the rest
+            self._most_held = float("inf")
+            return
+        self._written += self._held
+        self._parts, self._held = [], 0
+        self._most_held = LEAST_BYTES / 16
+
+
+def _temporary_file() -> IO[bytes]:
+    """Without a name, on a disk: /tmp is memory on many systems."""
+    folder = os.environ.get("TMPDIR", "/var/tmp")  # noqa: S108
+    return tempfile.TemporaryFile(dir=folder if os.access(folder, os.W_OK) else None, buffering=0)
+
+
+def _write(file: IO[bytes], part: NDArray[Any]) -> None:
+    left = part.view(np.uint8).data
+    while left:
+        left = left[file.write(left) :]
+
+
+def _mapped(file: IO[bytes], dtype: np.dtype[Any]) -> NDArray[Any]:
+    return np.frombuffer(mmap.mmap(file.fileno(), 0), dtype)

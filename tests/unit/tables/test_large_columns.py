@@ -1,0 +1,97 @@
+"""Columns in temporary files hold the same values as columns in memory, also where there is no room for them."""
+
+import mmap
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from imarena.tables import large_columns
+from imarena.tables.large_columns import ColumnWriter, empty_column, kept_rows, looked_up, occurring, release_pages
+
+PARTS = st.lists(st.lists(st.integers(-1000, 1000), max_size=40), max_size=12)
+
+
+@pytest.fixture(autouse=True)
+def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files from 64 bytes on, and seven rows at a time."""
+    monkeypatch.setattr(large_columns, "LEAST_BYTES", 64)
+    monkeypatch.setattr(large_columns, "ROWS_AT_ONCE", 7)
+
+
+def _in_file(column: NDArray[Any]) -> bool:
+    held: Any = column
+    while isinstance(held, np.ndarray | memoryview):
+        held = held.obj if isinstance(held, memoryview) else held.base
+    return isinstance(held, mmap.mmap)
+
+
+def _written(parts: list[list[int]]) -> NDArray[Any]:
+    writer = ColumnWriter(np.int16)
+    for part in parts:
+        writer.append(np.array(part, np.int16))
+    return writer.column()
+
+
+@given(PARTS)
+def test_a_column_that_grows_has_all_its_values(parts: list[list[int]]) -> None:
+    column = _written(parts)
+    assert column.tolist() == [value for part in parts for value in part]
+    assert _in_file(column) == (column.nbytes >= 64)
+    release_pages(column)
+    assert column.tolist() == [value for part in parts for value in part]
+
+
+@given(PARTS, st.integers(0, 400))
+def test_a_full_disk_loses_nothing(parts: list[list[int]], room: int) -> None:
+    write = os.write
+
+    def limited(file: Any, part: NDArray[Any]) -> None:
+        data, free = part.tobytes(), max(0, room - file.tell())
+        write(file.fileno(), data[:free])
+        if free < len(data):
+            raise OSError(28, "No space left on device")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large_columns, "_write", limited)
+        assert _written(parts).tolist() == [value for part in parts for value in part]
+
+
+def test_where_no_room_can_be_reserved_a_column_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _in_file(empty_column(64, np.int8))
+    assert not _in_file(empty_column(63, np.int8))
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    column = empty_column(64, np.int8)
+    column[:] = 3
+    assert not _in_file(column)
+    assert column.sum() == 192
+
+
+def test_files_go_where_they_are_wanted_and_leave_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    column = empty_column(1000, np.int64)
+    column[:] = np.arange(1000)
+    release_pages(column)
+    assert column.sum() == 499_500
+    assert not list(tmp_path.iterdir()), "a process that is killed leaves no file"
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "absent"))
+    assert empty_column(1000, np.int64).size == 1000
+
+
+@given(st.lists(st.integers(-1, 8), max_size=60), st.integers(0, 2**60 - 1))
+def test_rows_are_taken_as_numpy_takes_them(codes: list[int], bits: int) -> None:
+    column = np.array(codes, np.int32)
+    kept = np.array([bool(bits >> row & 1) for row in range(column.size)], bool)
+    assert kept_rows(column, kept).tolist() == column[kept].tolist()
+    values = np.arange(10) * 11
+    assert looked_up(values, column).tolist() == values[column].tolist()
+    assert np.flatnonzero(occurring(9, column)).tolist() == sorted({*codes} - {-1})
