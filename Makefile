@@ -13,7 +13,8 @@ MEMORY := $(shell free=$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)
 test test-browser test-slow test-fuzz test-torch: export TMPDIR := $(or $(MEMORY),$(TMPDIR))
 # Modules are compiled once, not again by each process that a test starts.
 export PYTHONDONTWRITEBYTECODE :=
-PIP    := -m pip install --quiet --disable-pip-version-check
+# Packages are compiled by the process that first imports them: most of their modules are never imported.
+PIP    := -m pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: help demo serve pictures test test-browser test-slow test-fuzz test-all test-torch test-ray lint types imports check check-web docs web browser wheel wheel-demo bench clean
 help:

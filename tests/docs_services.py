@@ -7,6 +7,8 @@ these must occur there, so that a table which no longer fits its page fails.
 import asyncio
 import json
 import re
+import shutil
+import subprocess
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
@@ -15,6 +17,8 @@ from inspect import CO_COROUTINE
 from itertools import combinations, takewhile
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 from imarena.clients.fake_answers import ChatQuery
 from imarena.core.records import Outcome, Output, Rater, Vote
@@ -139,6 +143,17 @@ def check_extras(words: Sequence[str], where: str) -> None:
         named = re.fullmatch(r"imarena\[([a-z0-9,]+)\]", word)
         assert named, f"{where}: pip install {word}"
         assert set(named[1].split(",")) <= offered.keys(), f"{where}: no such extra: {word}"
+
+
+def curl(words: Sequence[str]) -> str:
+    """What `curl -H HEADER ADDRESS` prints; where there is no curl, the same request by httpx."""
+    program, flag, header, address = words
+    assert (program, flag) == ("curl", "-H"), words
+    if path := shutil.which("curl"):
+        silent = [path, "--silent", "--show-error", "--fail-with-body", "--noproxy", "*"]
+        return subprocess.run([*silent, *words[1:]], check=True, capture_output=True, text=True).stdout
+    name, _, value = header.partition(": ")
+    return httpx.get(address, headers={name: value}, trust_env=False).raise_for_status().text
 
 
 def answer(query: ChatQuery) -> str:

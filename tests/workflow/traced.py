@@ -95,6 +95,7 @@ def vote(folder: Path) -> Entered:
     with traced() as found:
         task = person.next(made)["task"]
         person.vote(task, preference="left")
+        app.state.arena.voting.pictures.flush()  # a timer does it later
         board = admin.get("/api/board?source=human").json()
     assert board["n_battles"] == 1, board
     return found

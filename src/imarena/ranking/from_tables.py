@@ -230,7 +230,7 @@ def split_rows(table: Any, by: str) -> RowGroups:
 
 def empty_board(method: str, error: UserError, scope: dict[str, str]) -> Ranking:
     """The board of a group that cannot be ranked, with the reason."""
-    why = Notice(code="group_not_ranked", values={"reason": str(error)})
+    why = Notice(code="group_not_ranked", values={"reason": " ".join(str(error).split())})
     return Ranking(method=method, settings={}, n_battles=0, notices=(why,), scope=scope)
 
 

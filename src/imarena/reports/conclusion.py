@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 from imarena.core import counted
 from imarena.core.records import Ranking
-from imarena.reports.pair_differences import PairDifference, listed, model_groups, pair_differences
+from imarena.reports.pair_differences import PairDifference, few_units_text, listed, model_groups, pair_differences
 from imarena.reports.rank_details import interval_level_text
 
 _LISTED = 3
 _LEADERS_LISTED = 5
 _GROUPS_LISTED = 6
+_SEPARATED = "separate them from the others"
 
 
 def board_conclusion(ranking: Ranking, noun: str = "model", source: str = "") -> str:
@@ -60,7 +61,8 @@ def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
     pairs = [pair for pair in pair_differences(ranking) if pair.above in leaders and pair.below not in leaders]
     if len(leaders) > 1:
         lead = "" if len(leaders) == len(ranking.models) else _shared_lead(pairs, level)
-        return f"{begin}{listed(leaders, _LEADERS_LISTED)} share the first place of {number}{lead}."
+        chance = _chance(ranking) if lead.endswith(_SEPARATED) else ""
+        return f"{begin}{listed(leaders, _LEADERS_LISTED)} share the first place of {number}{lead}.{chance}"
     ahead = f"{first.rating - second.rating:.0f} points ahead of {second.model}"
     if not any(pair.bounded for pair in pairs):
         return (
@@ -74,6 +76,7 @@ def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
     if unknown:
         names = listed(unknown, _LISTED)
         return f"{begin}{first.model} has the highest rating of {number}; the data do not bound its lead over {names}."
+    chance = "" if all(pair.high is None for pair in pairs) else _chance(ranking)  # a sweep has an exact interval
     low, high = pairs[0].low, pairs[0].high
     if low is None or low <= 0:  # the second lost every battle
         lead = f"the {level} intervals of the other ranks exclude the first place"
@@ -81,7 +84,13 @@ def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
         lead = f"at least {_points(low)} points ahead of {second.model} ({level} interval, without an upper end)"
     else:
         lead = f"{ahead} ({level} interval {_points(low)} to {_points(high)})"
-    return f"{begin}{first.model} is the best of {number}: {lead}."
+    return f"{begin}{first.model} is the best of {number}: {lead}.{chance}"
+
+
+def _chance(ranking: Ranking) -> str:
+    """A sentence about a lead that rests on too few items; empty where there are enough."""
+    few = few_units_text(ranking)
+    return few and f" {few}, and the lead may be chance."
 
 
 def _shared_lead(pairs: Sequence[PairDifference], level: str) -> str:
@@ -93,7 +102,7 @@ def _shared_lead(pairs: Sequence[PairDifference], level: str) -> str:
         return f"; the {level} intervals do not separate all of them from {listed(rivals, _LISTED)}"
     if unknown:
         return f"; the data do not bound their lead over {listed(unknown, _LISTED)}"
-    return f"; the {level} intervals separate them from the others"
+    return f"; the {level} intervals {_SEPARATED}"
 
 
 def _not_separated(pairs: Sequence[PairDifference]) -> tuple[list[str], list[str]]:

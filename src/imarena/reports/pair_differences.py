@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from imarena.core import Standing
+from imarena.core import Standing, counted
 from imarena.core.records import Ranking
 
 
@@ -74,3 +74,9 @@ def listed(names: Sequence[str], most: int) -> str:
     if len(names) > most + 1:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def few_units_text(ranking: Ranking) -> str:
+    """`Only 6 items: the intervals are too narrow`, without a full stop; empty where there are enough of them."""
+    few: Any = next((notice.values for notice in ranking.notices if notice.code == "few_units"), None)
+    return "" if few is None else f"Only {counted(few['units'], few['cluster'])}: the intervals are too narrow"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from imarena.core import counted
 from imarena.core.records import Ranking
 from imarena.reports.page import Section
-from imarena.reports.pair_differences import PairDifference, listed, model_groups, pair_differences
+from imarena.reports.pair_differences import PairDifference, few_units_text, listed, model_groups, pair_differences
 from imarena.reports.rank_details import interval_level_text
 from imarena.reports.tables import Column, Table
 from imarena.reports.tables.table import columns
@@ -30,6 +30,8 @@ def significance_section(ranking: Ranking) -> Section | None:
         f"{sum(pair.settled for pair in pairs):,} of {counted(len(pairs), 'pair')} of editors {_differ(pairs)} "
         f"significantly: the {level} interval of their difference is on one side of 0.{apart}"
     ]
+    if (few := few_units_text(ranking)) and any(pair.settled for pair in pairs):
+        points.append(f"{few}, and some of these differences may be chance.")
     for place, (group, some) in enumerate(groups, 1):
         if len(groups) > 1:
             names = listed([standing.model for standing in group.models], _NAMED)
@@ -39,10 +41,10 @@ def significance_section(ranking: Ranking) -> Section | None:
             )
         points += _statements(group, some)
     if len(pairs) > 1:
-        level_share = float(str(ranking.settings.get("level", 0.95)))
+        by_chance = len(pairs) * (1 - float(str(ranking.settings.get("level", 0.95))))
         points.append(
-            f"Each interval is for one pair. Among {len(pairs):,} pairs without any real difference, about "
-            f"{len(pairs) * (1 - level_share):.0f} would appear significant by chance."
+            f"Each interval is for one pair. Among {len(pairs):,} pairs without any real difference, "
+            f"{f'about {by_chance:.0f}' if by_chance >= 1 else 'fewer than 1'} would appear significant by chance."
         )
     return Section("What is significant", points=tuple(points), tables=(_pair_table(pairs, level),))
 
@@ -67,7 +69,7 @@ def _statement(model: str, pairs: Sequence[PairDifference]) -> str:
     if not open_ones:
         return f"{model} is significantly better than every editor below it."
     if not settled:
-        return f"{model} is not significantly better than any editor below it: {listed(open_ones, _NAMED)}."
+        return f"{model} is not significantly better than {listed(open_ones, _NAMED)}."
     return (
         f"{model} is significantly better than {listed(settled, _NAMED)}; "
         f"not significantly better than {listed(open_ones, _NAMED)}."

@@ -86,6 +86,39 @@ def test_all_models_of_a_shared_first_place_are_named() -> None:
     assert board_conclusion(board(many)) == "m0, m1, m2, m3, m4 and 3 more share the first place of 8 models."
 
 
+def test_few_items_do_not_make_a_best_model() -> None:
+    """Three items give intervals that are too narrow: without a real difference, one pair in six looks settled."""
+    shares = ((4, 1), (3, 1), (3, 2))  # votes for and against `a`, by item
+    few = [
+        ("a", other, winner, f"i{item}")
+        for item, (won, lost) in enumerate(shares)
+        for other in ("b", "c")
+        for winner in ["left"] * won + ["right"] * lost
+    ]
+    ranking = board(few)
+    assert "few_units" in {notice.code for notice in ranking.notices}
+    assert board_conclusion(ranking).endswith("Only 3 items: the intervals are too narrow, and the lead may be chance.")
+    section = significance_section(ranking)
+    assert section is not None
+    assert (
+        section.points[1] == "Only 3 items: the intervals are too narrow, and some of these differences may be chance."
+    )
+    enough = board(duel("a", "b", 19, 1))
+    assert "chance" not in board_conclusion(enough)
+
+
+def test_models_of_the_same_rank_are_not_called_below() -> None:
+    names = ["a", "b", "c"]
+    ranking = board([(x, y, "tie", f"i{n}") for n in range(12) for x in names for y in names if x < y])
+    section = significance_section(ranking)
+    assert section is not None
+    assert section.points[1:3] == (
+        "a is not significantly better than b and c.",
+        "b is not significantly better than c.",
+    )
+    assert section.points[3].endswith("fewer than 1 would appear significant by chance.")
+
+
 def test_the_table_of_all_pairs_has_what_the_sentences_leave_out(tmp_path: Path) -> None:
     names = [f"m{number:02d}" for number in range(12)]
     rows = [row for place, left in enumerate(names) for right in names[place + 1 :] for row in duel(left, right, 7, 5)]

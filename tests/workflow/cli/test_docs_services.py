@@ -1,5 +1,6 @@
 """Blocks of the guides that ask a model server, a database, a bucket, a hub or other people's files: stand-ins answer."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from imarena.storage import open_workspace
 from tests.command import Imarena
 from tests.docs_blocks import blocks_of
 from tests.docs_people import raters_agree, served
-from tests.docs_services import SERVED, Stage, add_endpoint, add_people, answer, block_with
+from tests.docs_services import SERVED, Stage, add_endpoint, add_people, answer, block_with, curl, fitted
 from tests.fake_endpoint import serve_here
 from tests.fake_pictures_server import TABLES, add_editors, pictures_server
 from tests.other_peoples_files import museum, rating_tables, small_hub, tiny_model, vie_scores, vision_reward
@@ -205,3 +206,21 @@ def test_serve_md_serves_and_leads_a_campaign(tmp_path: Path) -> None:
     Stage(root, {"RATER": somebody.rater_id}).run([campaign])
     assert (root / "votes.csv").is_file()
     assert (root / "payments.csv").is_file()
+
+
+@pytest.mark.slow
+def test_looking_md_asks_for_a_board_with_a_token(asked: Path, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(asked / "arena", tmp_path / "arena"))
+    with open_workspace(root) as workspace:
+        task = next(item.task for item in workspace.store.records(Item))
+    (block,) = blocks_of("looking.md", __file__)
+    with served(["-w", "arena", "serve"], tmp_path) as stage:
+        secret = stage.post("/api/tokens", {"name": "board", "role": "viewer"})["secret"]
+        here = {"https://arena.example.org": stage.address, "$TOKEN": secret, "task=remove": f"task={task}"}
+        (words,) = fitted([block], here)[0].calls()
+        board = json.loads(curl(words))
+    ranked = Imarena(tmp_path)("--json", "-w", "arena", "rank", "--source", "people", "--by", "task").json
+    (same,) = [group for group in ranked["boards"] if group["scope"]["task"] == task]
+    shown = {one["model"]: one["rating"] for one in board}
+    assert shown == {one["model"]: one["rating"] for one in same["models"]}
+    assert len(shown) == 3

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from imarena.core.records import Item, Judgment, Output, Status, Turn
+from imarena.core.records import Item, Judgment, Output, Rater, Status, Turn, Vote
 from imarena.images import describe_image
 from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.workflows.wiring import record_run
@@ -103,6 +103,7 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
         "Leaderboard: critic, scores",
         "Leaderboard: critic, scores, by task",
         "Gallery",
+        "Methods",
         "What this report does not have",
     ]
     assert "fair" not in text
@@ -110,7 +111,7 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
     assert (
         "- Failure modes: needs measured, judged or rated outputs. Command: imarena edit, then imarena judge." in absent
     )
-    assert "Judge health, Tables and figures of the papers, Methods: only in a report of all editors." in absent
+    assert "Judge health, Tables and figures of the papers: only in a report of all editors." in absent
     assert "Leaderboard by" not in absent, "only the column that was asked for"
     whole = Imarena(arena.parent)("-w", arena, "--json", "status").json["judgments"]["critic"]["ok"]
     judged = int(re.search(r"([\d,]+) judgments?,", text)[1])  # type: ignore[index]
@@ -153,6 +154,32 @@ def test_methods_have_every_setting_version_and_seed(arena: Path) -> None:
     assert "Ratings are Bradley-Terry ratings on a scale where 400 points mean odds of 10 to 1" in methods
     assert "ties count as half a win each. Missing outputs are excluded. Intervals are 95% percentile" in methods
     assert re.search(r"\| edit \| \{.items.:12,.seed.:7\} \| done \| 3 ok \|", methods)
+
+
+def test_methods_of_chosen_editors_count_what_concerns_them(arena: Path) -> None:
+    """One rater rates an output of each editor and compares the first two, and the first with the last."""
+    names = list(SCORES)
+    with open_workspace(arena) as workspace:
+        made = {output.editor: output for output in workspace.store.records(Output, status="ok")}
+        workspace.store.add([Rater(rater_id="ann")])
+        asked = [(name, None) for name in names] + [(names[0], names[1]), (names[0], names[2])]
+        workspace.store.add(
+            Vote(
+                rater_id="ann", item_id=made[left].item_id, left_id=made[left].output_id,
+                right_id=made[right].output_id if right else None, preference="left" if right else None,
+                ratings={} if right else {"overall": 3}, scale=None if right else (1, 5), idempotency_key=f"{left}{right}",
+            )
+            for left, right in asked
+        )  # fmt: skip
+    text = report(arena, "some", "--judge", "critic", "-e", "good,poor")
+    methods = text[text.index("## Methods") : text.index("## What this report does not have")]
+    assert "We evaluated 2 editors on 12 items with imarena " in methods
+    assert "; 24 outputs were available. 1 judge answered 24 questions; " in methods
+    assert "1 rater gave 3 answers that count." in methods
+    assert "| ratings, overall | 2 |" in methods
+    assert re.search(r"\| critic \|.*\| 24 \|", methods)
+    assert not re.search("fair|robot", methods)
+    assert re.search(r"\| good \| 2\.1 \| \{.steps.:30\} \| 0, 1 \| 12 \|", methods)
 
 
 def test_a_choice_that_is_not_there_is_refused(arena: Path) -> None:

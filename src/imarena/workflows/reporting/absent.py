@@ -26,6 +26,7 @@ class ReportPart:
 
 
 _RATING = "imarena campaign create NAME --kind rating"
+_BATTLE = "imarena edit, then imarena battle"
 PARTS = (
     ReportPart("What is significant", "a board with intervals: verdicts on several items", "imarena battle"),
     ReportPart("Leaderboard", "verdicts on outputs of two or more editors", "imarena battle, or imarena serve"),
@@ -33,8 +34,8 @@ PARTS = (
     ReportPart("What raters found wrong", "issues that raters marked", _RATING),
     ReportPart("Error areas", "boxes or segments that raters marked", _RATING),
     ReportPart("Words that address a judge", "a search for text in the images", "imarena scan"),
-    ReportPart("Best outputs", "battles on outputs with stored images", "imarena edit, then imarena battle", True),
-    ReportPart("Worst outputs", "battles on outputs with stored images", "imarena edit, then imarena battle", True),
+    ReportPart("Best outputs", "battles that outputs with stored images won", _BATTLE, True),
+    ReportPart("Worst outputs", "battles that outputs with stored images lost", _BATTLE, True),
     ReportPart("Where a judge and people disagree", "verdicts of a judge and of people on the same outputs or pairs",
                "imarena judge, then imarena campaign create NAME", True, starts="Where "),
     ReportPart("Most disputed pairs", "two verdicts that contradict each other", "imarena campaign create NAME", True),
@@ -46,7 +47,6 @@ PARTS = (
     ReportPart("Tables and figures of the papers", "outputs and verdicts", "imarena edit, then imarena judge", True,
                starts="Tables "),
     ReportPart("Gallery", "outputs", "imarena edit"),
-    ReportPart("Methods", "outputs", "imarena edit", True),
 )  # fmt: skip
 """Every part that a report has where the data allow, in its order. The tables of papers have a list of their own."""
 

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.records import Status
+from imarena.storage import Form
 from imarena.workflows.upkeep import WorkspaceStatus
-from imarena.workflows.views import View, unanswered_questions
+from imarena.workflows.views import View, VoteColumns, unanswered_questions
 
 
 def chosen_status(view: View, stands: WorkspaceStatus, judge: str | None, editors: tuple[str, ...]) -> WorkspaceStatus:
@@ -19,23 +20,36 @@ def chosen_status(view: View, stands: WorkspaceStatus, judge: str | None, editor
     judgments = stands.judgments
     totals = dict(stands.totals)
     outputs = stands.outputs
-    votes = view.votes
+    votes = chosen_votes(view, editors)
     cast = votes.in_force
     if editors:
-        shown = _outputs_of(view, editors)
         outputs = {name: row for name, row in outputs.items() if name in editors}
-        judgments = _judgments(view, shown)
+        judgments = _judgments(view, chosen_outputs(view, editors))
         totals["output"] = sum(row.get(Status.OK.value, 0) for row in outputs.values())
-        cast &= _shown(shown, votes.left) & _shown(shown, votes.right)
     totals["rating"] = int((cast & (votes.left >= 0) & (votes.right < 0)).sum())
     totals["vote"] = int(cast.sum()) - totals["rating"]
     judged = {name: row for name, row in judgments.items() if judge in (None, name)}
     return replace(stands, outputs=outputs, judgments=judged, totals=totals)
 
 
-def _outputs_of(view: View, editors: tuple[str, ...]) -> NDArray[np.bool_]:
-    """(k,) which outputs of the view are by these editors."""
+def chosen_votes(view: View, editors: tuple[str, ...]) -> VoteColumns:
+    """The votes about outputs of these editors alone (empty: all votes)."""
+    if not editors:
+        return view.votes
+    shown, votes = chosen_outputs(view, editors), view.votes
+    return votes.where(_shown(shown, votes.left) & _shown(shown, votes.right))
+
+
+def chosen_verdicts(view: View, form: Form, editors: tuple[str, ...]) -> int:
+    """How many verdicts of a judge in this form are about outputs of these editors alone (empty: all)."""
+    return _concerned(view, form, chosen_outputs(view, editors)) if editors else view.verdicts.get(form.form_id, 0)
+
+
+def chosen_outputs(view: View, editors: tuple[str, ...]) -> NDArray[np.bool_]:
+    """(k,) which outputs of the view are by these editors (empty: all)."""
     named = view.entries.editor
+    if not editors:
+        return np.ones(named.of.size, bool)
     codes = [code for code, name in enumerate(named.names) if name in editors]
     return np.isin(named.of, codes)
 
@@ -45,13 +59,16 @@ def _shown(shown: NDArray[np.bool_], places: NDArray[np.int32]) -> NDArray[np.bo
     return (places < 0) | shown[np.maximum(places, 0)] if shown.size else places < 0
 
 
+def _concerned(view: View, form: Form, shown: NDArray[np.bool_]) -> int:
+    columns = view.judgments([form])
+    return int((columns.ok & _shown(shown, columns.left) & _shown(shown, columns.right)).sum())
+
+
 def _judgments(view: View, shown: NDArray[np.bool_]) -> dict[str, dict[str, int]]:
     """By judge and status, as `status` counts them: every question once."""
     counts: Counter[tuple[str, str]] = Counter()
     for form in view.forms.every:
-        columns = view.judgments([form])
-        concerned = columns.ok & _shown(shown, columns.left) & _shown(shown, columns.right)
-        counts[form.judge, Status.OK.value] += int(concerned.sum())
+        counts[form.judge, Status.OK.value] += _concerned(view, form, shown)
     places = view.entries.index_of
     for (_, left, right, _), question in unanswered_questions(view.workspace).items():
         sides = [places.get(side, -1) for side in (left, right) if side is not None]

@@ -53,7 +53,8 @@ def _extremes(
     enough = known[fought[known] >= np.median(fought[known]) / 2] if known.size else known
     scores = _mean_scores(battles, len(entries.output_id))
     for title, sign in (("Best outputs", -1), ("Worst outputs", 1)):
-        order = enough[np.lexsort((entries.order[enough], sign * scores[enough], sign * share[enough]))]
+        some = enough[sign * share[enough] < sign * 0.5]  # the best took more than half of the points
+        order = some[np.lexsort((entries.order[some], sign * scores[some], sign * share[some]))]
         chosen = _different(view, order)
         if chosen:
             text = "By the share of points that an output took in its battles on the first board; one per item."

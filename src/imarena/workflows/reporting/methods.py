@@ -6,14 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imarena.core import VERSION, canonical_json, counted
 from imarena.core.records import Item, Output, Ranking, Run
 from imarena.reports import METHODS, Section, columns
 from imarena.reports.tables import Cell, Column, Table
 from imarena.workflows.boards import Board
+from imarena.workflows.reporting.chosen_counts import chosen_outputs, chosen_verdicts, chosen_votes
 from imarena.workflows.upkeep import WorkspaceStatus
-from imarena.workflows.views import UNNAMED_EDITOR, View, read_ratings
+from imarena.workflows.views import UNNAMED_EDITOR, View, VoteColumns, read_ratings
 
 _LIBRARIES = ("numpy", "scipy", "numba", "pillow", "altair", "vl-convert-python")
 _SHOWN_SETTINGS = ("signature", "content_key", "beside", "verdicts")
@@ -23,23 +25,30 @@ _TIES = {"tie parameter per dimension": "ties have a parameter per dimension"}
 _MISSING = {"exclude": "Missing outputs are excluded.", "loss": "A missing output counts as a loss."}
 
 
-def methods_section(view: View, status: WorkspaceStatus, boards: Sequence[Board]) -> Section:
-    """How every figure of the report was made."""
+def methods_section(
+    view: View,
+    status: WorkspaceStatus,
+    boards: Sequence[Board],
+    judge: str | None = None,
+    editors: tuple[str, ...] = (),
+) -> Section:
+    """How every figure of the report was made. Of a chosen judge and chosen editors (empty: all) alone, as `status`."""
+    votes = chosen_votes(view, editors)
     tables = [
-        _data(view), _editors(status), _editor_settings(view), _judges(view), _people(view), _boards(boards),
-        _runs(view), _software(),
+        _data(view), _editors(status), _editor_settings(view, editors), _judges(view, judge, editors),
+        _people(view, votes, chosen_outputs(view, editors)), _boards(boards), _runs(view, whole=not editors),
+        _software(),
     ]  # fmt: skip
     return Section(
-        "Methods", (_paragraph(view, status, boards),), tables=tuple(table for table in tables if table.rows)
+        "Methods", (_paragraph(view, status, votes, boards),), tables=tuple(table for table in tables if table.rows)
     )
 
 
-def _paragraph(view: View, status: WorkspaceStatus, boards: Sequence[Board]) -> str:
+def _paragraph(view: View, status: WorkspaceStatus, votes: VoteColumns, boards: Sequence[Board]) -> str:
     """Text for a paper."""
-    entries = view.entries
     texts = [
-        f"We evaluated {counted(len(status.outputs), 'editor')} on {counted(len(entries.item_id), 'item')} with "
-        f"imarena {VERSION}; {counted(int(entries.ok.sum()), 'output')} were available."
+        f"We evaluated {counted(len(status.outputs), 'editor')} on {counted(len(view.entries.item_id), 'item')} with "
+        f"imarena {VERSION}; {counted(status.totals['output'], 'output')} were available."
     ]
     judged = sum(row.get("ok", 0) for row in status.judgments.values())
     failed = sum(sum(row.values()) for row in status.judgments.values()) - judged
@@ -48,7 +57,6 @@ def _paragraph(view: View, status: WorkspaceStatus, boards: Sequence[Board]) -> 
             f"{counted(len(status.judgments), 'judge')} answered {counted(judged, 'question')}; {failed:,} questions "
             "have no verdict (refused, unparsable, failed or timed out) and count neither as ties nor as zeros."
         )
-    votes = view.votes
     if len(votes):
         raters = len({name for name in votes.rater.list(np.flatnonzero(votes.counts)) if name})
         texts.append(
@@ -102,11 +110,13 @@ def _editors(status: WorkspaceStatus) -> Table:
     return Table(head, tuple(rows), "Editors")
 
 
-def _editor_settings(view: View) -> Table:
+def _editor_settings(view: View, editors: tuple[str, ...]) -> Table:
     """Version, parameters and seeds as the outputs store them: one row per editor, version and parameters."""
     counts: Counter[tuple[str, str, str]] = Counter()
     seeds: defaultdict[tuple[str, str, str], set[int]] = defaultdict(set)
     for row in view.workspace.store.rows(Output):
+        if editors and row["editor"] not in editors:
+            continue
         stored = json.loads(row["body"])  # a record of each would take seconds for 100,000 outputs
         params = canonical_json(stored.get("params", {}))
         key = (row["editor"] or UNNAMED_EDITOR, stored.get("editor_version", ""), params)
@@ -131,8 +141,8 @@ def _seeds(seeds: Collection[int]) -> str | None:
     return ", ".join(str(seed) for seed in sorted(seeds)) or None
 
 
-def _runs(view: View) -> Table:
-    """The commands that made the records, in the order in which they ran."""
+def _runs(view: View, *, whole: bool) -> Table:
+    """The commands that made the records, in the order in which they ran. `whole`: the report is of all editors."""
     rows = tuple(
         (run.command, canonical_json(run.settings), run.state, _reasons(dict(sorted(run.counts.items()))),
          run.cost_usd or None)
@@ -141,21 +151,22 @@ def _runs(view: View) -> Table:
     head = columns(
         "command", Column("settings", wrap=True), "ended", Column("records", wrap=True), Column("cost in US$", ",.2f")
     )
-    return Table(head, rows, "Runs")
+    return Table(head, rows, "Runs" if whole else "Runs, of all editors")
 
 
-def _judges(view: View) -> Table:
+def _judges(view: View, judge: str | None, editors: tuple[str, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for form in sorted(view.forms.every, key=lambda form: (form.judge, form.dimension, form.pairwise, form.form_id)):
+    forms = [form for form in view.forms.every if judge in (None, form.judge)]
+    for form in sorted(forms, key=lambda form: (form.judge, form.dimension, form.pairwise, form.form_id)):
         counts = form.form_id not in view.forms.earlier
-        verdicts = view.verdicts.get(form.form_id, 0)
+        verdicts = chosen_verdicts(view, form, editors) if counts else None
         rows.append((
             form.judge, form.judge_version, "pairs" if form.pairwise else "single outputs", form.dimension,
             " ".join(part for part in (form.prompt_id, form.prompt_version) if part), form.parser_version,
             "imported" if form.imported else form.params,
             (form.orders or "both") if form.pairwise else "",
             "higher is better" if form.higher_is_better else "lower is better",
-            verdicts if counts else None, "" if counts else "not used: a newer version exists",
+            verdicts, "" if counts else "not used: a newer version exists",
         ))  # fmt: skip
     head = columns(
         "judge", "version", "asked about", "dimension", "prompt", "parser", Column("settings", wrap=True), "orders",
@@ -164,13 +175,15 @@ def _judges(view: View) -> Table:
     return Table(head, tuple(rows), "Judges")
 
 
-def _people(view: View) -> Table:
-    votes, ratings = view.votes, read_ratings(view)
+def _people(view: View, votes: VoteColumns, shown: NDArray[np.bool_]) -> Table:
+    """`shown` (k,): the outputs that the report is about."""
+    ratings = read_ratings(view)
     rows: list[tuple[Cell, ...]] = [("answers that count", int(votes.counts.sum()))] if len(votes) else []
     rows += [(f"answers excluded: {reason}", number) for reason, number in votes.excluded.items()]
     for criterion in sorted(ratings.criterion.used()):
-        rows.append((f"ratings, {criterion}", int(ratings.of(criterion).size)))
-    if ratings.rule:
+        number = int(shown[ratings.output[ratings.of(criterion)]].sum())
+        rows += [(f"ratings, {criterion}", number)] if number else []
+    if ratings.rule and rows:
         rows.append((f"overall: the {ratings.rule.replace('-', ' ')} of each rater's marks", None))
     return Table(columns("people", Column("number", ",")), tuple(rows), "Raters' votes and ratings")
 

@@ -149,8 +149,7 @@ def write_report(
     sections.append(
         read_gallery(workspace, pictures, gallery, known.qualities if known else None, query.judge, query.editors)
     )
-    if not query.editors:
-        sections.append(methods_section(view, status, shown))
+    sections.append(methods_section(view, status, shown, query.judge, query.editors))
     grouped = [by for by, _ in groups[main.title]] if main is not None else []
     ungrouped = [by for by in GROUPED_BY if main is not None and query.by is None and by not in grouped]
     dimensions = any(notice.code == "one_dimension" for board in shown for notice in board.ranking.notices)
@@ -203,7 +202,7 @@ def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]
     try:
         return boards.board(BoardQuery(judge=query.judge, editors=query.editors, samples="auto")), ""
     except UserError as error:
-        return None, str(error)
+        return None, " ".join(str(error).split())
 
 
 def _same(board: Board, other: Board) -> bool:

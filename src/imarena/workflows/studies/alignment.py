@@ -101,8 +101,6 @@ def read_aligned_columns(
     chosen = check_judges(workspace, judges)
     written = read_people_file(View(workspace), people) if people is not None else None
     ratings = filter_rows(ratings_from_store(workspace, options.by) if written is None else written.ratings, only)
-    criteria = sorted(set(ratings.labels.get("criterion", ())))
-    scores = scores_from_store(workspace, chosen, criteria, options.by)
     votes = votes_from_store(workspace, options.by) if written is None else written.votes
     only_rated = not len(votes) and (written is not None or WHOLE in ratings.labels["criterion"])
     if only_rated:
@@ -111,6 +109,10 @@ def read_aligned_columns(
     if only_rated:  # a judge that scores meets the ratings themselves
         verdicts = exclude_judges(verdicts, by_scores)
         by_scores = ()
+    scores = ScoreColumns([], [], [])
+    if len(ratings) or not (len(votes) and len(verdicts)):  # without ratings, nothing is compared with scores
+        criteria = sorted(set(ratings.labels.get("criterion", ())))
+        scores = scores_from_store(workspace, chosen, criteria, options.by)
     if not (len(ratings) and len(scores)) and not (len(votes) and len(verdicts)):
         given = f"{counted(len(ratings), 'rating')} and {counted(len(votes), 'vote')} by people"
         judged = f"{counted(len(scores), 'score')} and {counted(len(verdicts), 'battle')} by judges"

@@ -176,7 +176,7 @@ def _marks(
 ) -> dict[int, tuple[dict[str, float], Range | None]]:
     """Judgment (its `seq`) to its marks on these criteria, and the scale that the source states."""
     marks = {}
-    for seq, body in judgment_bodies(view, scored):
+    for seq, body in judgment_bodies(view, scored, "" if criteria else '"scale"'):
         scores = body.get("scores") or {}
         ends = body.get("params", {}).get("scale")
         scale = (float(ends[0]), float(ends[1])) if isinstance(ends, list) and len(ends) == 2 else None

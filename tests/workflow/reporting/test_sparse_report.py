@@ -1,0 +1,59 @@
+"""Reports of workspaces that settle nothing: no verdicts, only ties, only bad outputs."""
+
+import re
+from itertools import combinations
+from pathlib import Path
+
+from imarena.core.records import Item, Judgment, Order, Outcome, Output, Turn
+from imarena.storage import init_workspace, open_workspace
+from imarena.workflows.reporting import write_report
+from tests.samples import kept
+
+EDITORS = ("ash", "elm", "fir")
+
+
+def report_of(root: Path, outcome: Outcome | None) -> str:
+    """The Markdown report of six items; a judge gives this outcome on every pair, None: no judge was asked."""
+    with init_workspace(root) as workspace:
+        for number in range(6):
+            item = Item(
+                dataset="d", key=f"i{number}", turns=(Turn(instruction="red"),), sources=(kept(workspace, number),)
+            )
+            made = [
+                Output(item_id=item.item_id, editor=editor, image=kept(workspace, 100 + 10 * number + place))
+                for place, editor in enumerate(EDITORS)
+            ]
+            workspace.store.add([item, *made])
+            workspace.store.add(
+                Judgment(
+                    work_id=f"{order}{left.output_id}{right.output_id}", judge="robot", item_id=item.item_id,
+                    left_id=left.output_id, right_id=right.output_id, order=order, preference=outcome,
+                )
+                for left, right in combinations(made, 2)
+                for order in (Order.LEFT_FIRST, Order.RIGHT_FIRST)
+                if outcome is not None
+            )  # fmt: skip
+    with open_workspace(root) as workspace:
+        write_report(workspace, root / "out", gallery=0)
+    return (root / "out" / "report.md").read_text()
+
+
+def test_a_report_without_verdicts_states_why_in_one_line(tmp_path: Path) -> None:
+    lead = report_of(tmp_path / "w", None).splitlines()[2]
+    assert lead.startswith(
+        "There is no leaderboard yet. There are no votes or verdicts in this workspace to rank by. Run "
+    )
+
+
+def test_ties_have_neither_best_nor_worst_outputs(tmp_path: Path) -> None:
+    text = report_of(tmp_path / "w", Outcome.TIE)
+    assert not re.search("^## (Best|Worst) outputs", text, re.MULTILINE)
+    assert "- Best outputs: needs battles that outputs with stored images won. Command: " in text
+    assert "- Worst outputs: needs battles that outputs with stored images lost. Command: " in text
+
+
+def test_bad_outputs_are_worst_and_never_best(tmp_path: Path) -> None:
+    text = report_of(tmp_path / "w", Outcome.BOTH_BAD)
+    assert not re.search("^## Best outputs", text, re.MULTILINE)
+    worst = text[text.index("## Worst outputs") :]
+    assert "took 0% of the points in 2 battles" in worst
