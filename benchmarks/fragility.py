@@ -1,13 +1,16 @@
 """Fragility: how often the search finds the true minimum on small boards, and its CPU time on a large one.
 
-    python -m benchmarks.fragility [--boards 1000] [--battles 1000000] [--models 100] [--items 12000] [--raters 1000]
+    python -m benchmarks.fragility [--boards 1000] [--battles 1000000] [--models 100] [--items 12000 300]
+                                   [--raters 1000 30]
 
-Small boards have 3 to 5 models and 8 to 16 battles on half as many items. All removals of up to 4 votes, and of up to 4
-items, are tried; for the first place with all challengers, for the top 2 with all pairs across its edge, and for each
-two neighbours. An answer that is too large for that is counted apart if no smaller removal is enough.
+Small boards have 3 to 5 models and 8 to 16 battles, on half as many items, by two thirds as many raters. All removals
+of up to 4 votes, 4 items and 4 raters are tried: for the first place with all challengers, for the top 2 with all pairs
+across its edge, and for each two neighbours. An answer that is too large for that is counted apart if no smaller
+removal is enough.
 
-Each battle of the large board names one of the items and one of the raters, at random. Every answer is fitted again by
-the board's own fit.
+Each battle of a large board names one of the items and one of the raters, at random; `--items` and `--raters` give
+their numbers, one board after the other. All removed units are listed, and every answer is fitted again by the board's
+own fit.
 """
 
 import argparse
@@ -19,11 +22,14 @@ from unittest.mock import patch
 import numpy as np
 
 from imarena.ranking import Battles, CodedColumn, Options
+from imarena.ranking.fragility import board
 from imarena.ranking.fragility.board import UNITS, BoardFragility, board_fragility
 from imarena.ranking.fragility.removal import FittedRemovals
-from tests.unit.ranking.test_fragility import Comparison, arena, compare_with_all, small_board
+from tests.unit.ranking.test_fragility import Comparison, arena, compare_with_all, small_board, strengths_without
 
 TRIED = 4
+SHOWN = 100
+"""Small boards between two tables of results."""
 
 
 def main() -> None:
@@ -32,22 +38,25 @@ def main() -> None:
     parser.add_argument("--boards", type=int, default=1000)
     parser.add_argument("--battles", type=int, default=1_000_000)
     parser.add_argument("--models", type=int, default=100)
-    parser.add_argument("--items", type=int, default=12_000)
-    parser.add_argument("--raters", type=int, default=1_000)
+    parser.add_argument("--items", type=int, nargs="+", default=[12_000, 300])
+    parser.add_argument("--raters", type=int, nargs="+", default=[1_000, 30])
     options = parser.parse_args()
     if options.battles:
-        large(large_board(options.battles, options.models, options.items, options.raters))
+        for items, raters in zip(options.items, options.raters, strict=True):
+            print(f"{items:,} items, {raters:,} raters")
+            large(large_board(options.battles, options.models, items, raters))
     if options.boards:
         small(options.boards)
 
 
 def small(boards: int) -> None:
     """Compare all answers with the true minimum."""
-    compared = {"vote": Comparison(), "item": Comparison()}
-    for seed in range(boards):
-        compare_with_all(small_board(seed, 16), TRIED, compared)
-    for unit, one in compared.items():
-        show(boards, unit, one)
+    compared = {unit: Comparison() for unit in UNITS}
+    for done in range(1, boards + 1):
+        compare_with_all(small_board(done - 1, 16), TRIED, compared)
+        if done % SHOWN == 0 or done == boards:
+            for unit, one in compared.items():
+                show(done, unit, one)
 
 
 def show(boards: int, unit: str, compared: Comparison) -> None:
@@ -57,7 +66,8 @@ def show(boards: int, unit: str, compared: Comparison) -> None:
     print(f"{boards} small boards, {unit}s: {total} answers compared with the minimum; equal {equal:.2%}")
     for above, count in sorted(compared.above.items()):
         print(f"  {above} above the minimum: {count}")
-    print(f"  larger than {TRIED + 1}, and no removal of up to {TRIED} {unit}s is enough: {compared.beyond}")
+    beyond = f"larger than {TRIED + 1}, and no removal of up to {TRIED} {unit}s is enough: {compared.beyond}"
+    print(f"  {beyond}", flush=True)
 
 
 def large_board(n: int, models: int, items: int, raters: int) -> Battles:
@@ -83,7 +93,7 @@ def large(battles: Battles) -> None:
         fits += 1
         return fit(*arguments)  # type: ignore[arg-type]
 
-    with patch.object(FittedRemovals, "strengths", counted):
+    with patch.object(FittedRemovals, "strengths", counted), patch.object(board, "LISTED", len(battles)):
         start = time.process_time()
         answer = board_fragility(battles, Options(fragility=3))
         seconds = time.process_time() - start
@@ -92,10 +102,10 @@ def large(battles: Battles) -> None:
         f"{len(battles):,} battles, {len(battles.models)} models: {seconds:.1f} CPU s, {fits:,} fits, peak memory "
         f"{memory / 1024:,.0f} MiB ({before / 1024:,.0f} MiB before), {len(answer.orders)} answers"
     )
-    report(answer)
+    report(battles, answer)
 
 
-def report(answer: BoardFragility) -> None:
+def report(battles: Battles, answer: BoardFragility) -> None:
     """Print the answers for the first place and the top 3, and how many fail when the board is fitted again."""
     for order in answer.orders:
         if order.question != "neighbours":
@@ -107,8 +117,12 @@ def report(answer: BoardFragility) -> None:
         if known:
             largest, none = max(known), len(sizes) - len(known)
             print(f"  neighbours, {unit}s: median {np.median(known):,.0f}, largest {largest:,}, none found {none}")
-    wrong = [one for one in answer.orders if one.difference_without is not None and one.difference_without >= 0]
-    print(f"  removals that do not change the order when fitted again: {len(wrong)}")
+    removals = [order for order in answer.orders if order.removed is not None]
+    wrong = 0
+    for order in removals:
+        theta = strengths_without(battles, order)
+        wrong += theta[order.behind] <= theta[order.ahead]
+    print(f"  removals that do not change the order when fitted again: {wrong} of {len(removals)}")
 
 
 if __name__ == "__main__":

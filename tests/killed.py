@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import sys
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ from sqlalchemy import Engine, event
 
 from imarena.cli import main
 from imarena.storage.backup import snapshots
+
+BATCH = 50
+"""Rows that an upgrade or a backup handles at once here: few, so that kills fall between batches of a small workspace."""
 
 
 class Steps:
@@ -41,6 +45,10 @@ def run(end: int, arguments: list[str]) -> None:
     """Run a command; where ``--backup-to`` is among its arguments, it is seen when the backup is there."""
     backups = Path(arguments[arguments.index("--backup-to") + 1]) if "--backup-to" in arguments else None
     steps = Steps(end, backups)
+    for module, name in (("derive", "BATCH"), ("backup", "_PAGE")):
+        held = import_module(f"imarena.storage.{module}")
+        assert hasattr(held, name)
+        setattr(held, name, BATCH)
     event.listen(Engine, "before_cursor_execute", steps)
     event.listen(Engine, "commit", steps)
     try:

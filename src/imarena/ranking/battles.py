@@ -28,8 +28,9 @@ class CodedColumn:
     unnamed: int | None = None
     """The place in `names` that stands for rows without a name."""
 
-    @property
+    @cached_property
     def n_unnamed(self) -> int:
+        """How many rows have no name; asked for with every part of the rows."""
         return 0 if self.unnamed is None else int(np.count_nonzero(self.of == self.unnamed))
 
     @cached_property

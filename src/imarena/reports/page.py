@@ -7,7 +7,10 @@ from re import findall
 from imarena.core import VERSION
 from imarena.core.records import now
 from imarena.reports.charts import Chart
-from imarena.reports.tables import Table, render_template, to_csv, to_latex
+from imarena.reports.tables import Table, escape_latex, render_template, to_csv, to_latex
+
+LAST_LATIN = 0x24F
+OTHER_SCRIPTS = "% Names in other scripts than Latin: compile with XeLaTeX or LuaLaTeX, and set a font that has them."
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def write_folder(page: Page, folder: Path) -> Path:
     """Write ``index.html`` and, beside it, Markdown, LaTeX, one CSV file per table, and charts as PNG and SVG."""
     write_markdown(page, folder)
     tables = [(section, table) for section in page.sections for table in section.tables]
-    _write(folder / "report.tex", "\n\n".join(to_latex(table) for _, table in tables) + "\n")
+    _write(folder / "report.tex", latex(page))
     for number, (section, table) in enumerate(tables, 1):
         words = "-".join(findall(r"[a-z0-9]+", (table.title or section.title).lower()))[:60].strip("-")
         _write(folder / "tables" / f"{number:02d}-{words}.csv", to_csv(table))
@@ -83,6 +86,20 @@ def write_folder(page: Page, folder: Path) -> Path:
         for chart in section.charts:
             chart.save(folder / "plots")
     return write_html(page, folder)
+
+
+def latex(page: Page) -> str:
+    """The conclusion, texts and tables of a report as LaTeX, to paste parts of it into a paper."""
+    parts = [escape_latex(page.lead)] if page.lead else []
+    for section in page.sections:
+        if section.text or section.points or section.tables:
+            parts += [rf"\subsection*{{{escape_latex(section.title)}}}", *map(escape_latex, section.text)]
+            if section.points:
+                points = "\n".join(rf"\item {{}}{escape_latex(point)}" for point in section.points)
+                parts.append(f"\\begin{{itemize}}\n{points}\n\\end{{itemize}}")
+            parts += [to_latex(table).rstrip("\n") for table in section.tables]
+    made = "\n\n".join(parts) + "\n"
+    return f"{OTHER_SCRIPTS}\n{made}" if any(ord(letter) > LAST_LATIN and letter.isalpha() for letter in made) else made
 
 
 def markdown(page: Page) -> str:

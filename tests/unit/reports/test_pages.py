@@ -1,9 +1,14 @@
 """Pages and sections from plain values."""
 
+from dataclasses import replace
+from pathlib import Path
+
 from imarena.core import sha256_hex
 from imarena.core.records import ImageRef, Item, Output, Status, Turn
 from imarena.reports.comparison_page import ComparedItem, ComparisonFigures, build_comparison_page
 from imarena.reports.gallery import ScoringJudge, gallery_section, spread_items
+from imarena.reports.page import Page, Section, write_folder
+from imarena.reports.tables import Column, Table
 from imarena.reports.workspace_sections import issues_section, overview_section, report_lead
 from imarena.stats import compare_points
 
@@ -83,3 +88,28 @@ def test_issues_are_listed_only_where_somebody_marked_one() -> None:
     section = issues_section(("box", "other"), {"e": {"box": 2}}, {"e": 3})
     assert section is not None
     assert section.tables[0].rows == (("e", 3, 2, 0),)
+
+
+def test_latex_has_the_texts_of_the_report_and_names_what_other_scripts_need(tmp_path: Path) -> None:
+    table = Table((Column("editor"),), (("a_b",),), "Boards")
+    methods = Section("Methods & more", ("We evaluated 2 editors: 50% of 100_000.",), points=("a_b is [not] better.",))
+    page = Page("t", "a_b is the best.", (methods, Section("Board", tables=(table,)), Section("Gallery")))
+    write_folder(page, tmp_path)
+    made = (tmp_path / "report.tex").read_text()
+    expected = r"""a\_b is the best.
+
+\subsection*{Methods \& more}
+
+We evaluated 2 editors: 50\% of 100\_000.
+
+\begin{itemize}
+\item {}a\_b is {[}not{]} better.
+\end{itemize}
+
+\subsection*{Board}
+
+% Needs \usepackage{booktabs}."""
+    assert made.startswith(expected)
+    assert "Gallery" not in made
+    write_folder(replace(page, lead="模型 is the best."), tmp_path)
+    assert (tmp_path / "report.tex").read_text().startswith("% Names in other scripts than Latin: compile with XeLaTeX")

@@ -12,7 +12,7 @@ from imarena.core import UserError
 from imarena.core.records import Item, Judgment, Origin, Output, Rater, Turn, Vote
 from imarena.storage import Workspace, init_workspace
 from imarena.workflows.boards import BoardQuery, Boards
-from imarena.workflows.reporting.changes import changes_section
+from imarena.workflows.reporting.changes import BoardChanges, ModelChange, _section, changes_section
 from imarena.workflows.views import View
 from tests.docs_blocks import blocks_of
 from tests.docs_services import Stage
@@ -186,3 +186,17 @@ def test_votes_on_other_pairs_of_the_same_outputs_are_the_raters(tmp_path: Path)
     rows: list[Any] = list(table.rows)
     assert any(abs(row[5]) > 1 for row in rows)
     assert [row[-2:] for row in rows] == [(round(row[5]), 0) for row in rows]
+
+
+def test_editors_without_intervals_are_not_counted_as_unmoved() -> None:
+    def model(name: str, half_width: float | None) -> ModelChange:
+        return ModelChange(name, 1000, 1400, 2, 1, half_width, None)
+
+    def points(*models: ModelChange) -> tuple[str, ...]:
+        return _section(BoardChanges("w", models, (), (), 0, 0, 0, (0, 0), "the judge", ())).points
+
+    unknown = points(model("a", None), model("b", None))
+    assert unknown[0] == "For 2 editors a board has no interval: whether they moved is not known."
+    mixed = points(model("a", 50), model("b", None))
+    assert mixed[0] == "1 of 1 editor with intervals moved by more than chance: a +400."
+    assert points(model("a", 50), model("b", 500))[0] == "1 of 2 editors moved by more than chance: a +400."

@@ -20,11 +20,11 @@ from imarena.storage import migrate, open_workspace
 from imarena.storage.backup import backup, restore, snapshots
 from tests.command import Imarena, run_to_step
 from tests.fixtures.old_workspaces import VERSIONS, load_sqlite, move_to_postgres, rows_of
-from tests.killed import moments
+from tests.killed import BATCH, moments
 from tests.postgres import new_database
 
 OLDER = [version for version in VERSIONS if version != migrate.newest_version()]
-COPIES = 3_000
+COPIES = 10 * BATCH
 """Judgments, and a tenth as many votes: many batches for a migration that works in batches."""
 SEED = 12
 
@@ -42,13 +42,13 @@ class Upgrade:
     """The first step after the backup: from here on the workspace is changed."""
 
 
-def grown(version: str, root: Path) -> Path:
-    """A fixture with thousands of judgments and hundreds of votes more, as its software would have written them."""
+def grown(version: str, root: Path, copies: int) -> Path:
+    """A fixture with hundreds of judgments and dozens of votes more, as its software would have written them."""
     load_sqlite(version, root)
     with sqlite3.connect(root / "arena.db") as database:
         database.row_factory = sqlite3.Row
-        _grow(database, "judgments", COPIES, _judgment)
-        _grow(database, "votes", COPIES // 10, _vote)
+        _grow(database, "judgments", copies, _judgment)
+        _grow(database, "votes", copies // 10, _vote)
     database.close()
     return root
 
@@ -95,9 +95,9 @@ def killed(root: Path, step: int, backups: Path) -> tuple[int, dict[str, int]]:
     return ended.code, {} if step else json.loads(ended.err.splitlines()[-1])
 
 
-def prepared(version: str, folder: Path, url: str = "") -> Upgrade:
+def prepared(version: str, folder: Path, url: str = "", copies: int = COPIES) -> Upgrade:
     """Grow a fixture and see how its upgrade ends."""
-    root, whole = grown(version, folder / "grown"), folder / "whole"
+    root, whole = grown(version, folder / "grown", copies), folder / "whole"
     before = held(root)
     shutil.copytree(root, whole)
     if url:
@@ -191,7 +191,7 @@ def test_an_upgrade_on_postgresql_killed_in_the_middle_is_finished_by_the_next(
 @pytest.mark.slow
 def test_an_upgrade_killed_at_any_time_is_finished_by_the_next(tmp_path: Path, imarena: Imarena) -> None:
     """Killed from outside, wherever it is: also while it copies pictures or the database writes."""
-    upgrade = prepared(OLDER[-1], tmp_path)
+    upgrade = prepared(OLDER[-1], tmp_path, copies=3_000)  # enough to be killed in
     dice, stopped = random.Random(SEED), 0
     for n in range(5):
         root, backups = tmp_path / f"kill-{n}", tmp_path / f"kill-{n}-backup"

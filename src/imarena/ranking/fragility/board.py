@@ -123,18 +123,27 @@ def _check(battles: Battles, options: Options, top: int) -> None:
 
 def _orders(battles: Battles, fits: FittedRemovals, unit: str, top: int, options: Options) -> Iterable[FragileOrder]:
     ranked = [int(model) for model in np.argsort(-fits.base, kind="stable")]
+    half = fits.units.total // 2
     searched: dict[tuple[int, int], tuple[PassingSearch, Removal | None]] = {}
 
-    def search(ahead: int, behind: int) -> tuple[PassingSearch, Removal | None]:
-        if (ahead, behind) not in searched:
-            passing = PassingSearch(fits, ahead, behind)
-            searched[ahead, behind] = passing, passing.fewest(fits.units.total // 2)
-        return searched[ahead, behind]
+    def search(ahead: int, behind: int, limit: int) -> tuple[PassingSearch, Removal | None]:
+        if (ahead, behind) in searched:
+            return searched[ahead, behind]
+        passing = PassingSearch(fits, ahead, behind)
+        answer = passing, passing.fewest(limit)
+        if limit == half:
+            searched[ahead, behind] = answer
+        return answer
 
     def easiest(pairs: list[tuple[int, int]]) -> tuple[PassingSearch, Removal | None]:
         by_estimate = sorted(pairs, key=lambda pair: PassingSearch(fits, *pair).estimate())
-        tried = [search(*pair) for pair in by_estimate[:TRIED]]
-        return min(tried, key=lambda one: np.inf if one[1] is None else one[1].size)
+        best = search(*by_estimate[0], half)
+        for pair in by_estimate[1:TRIED]:
+            limit = best[1].size - 1 if fits.small and best[1] is not None else half
+            answer = search(*pair, limit)
+            if answer[1] is not None and (best[1] is None or answer[1].size < best[1].size):
+                best = answer
+        return best
 
     def order(question: str, answer: tuple[PassingSearch, Removal | None]) -> FragileOrder:
         passing, removal = answer
@@ -154,7 +163,7 @@ def _orders(battles: Battles, fits: FittedRemovals, unit: str, top: int, options
     if top > 1:
         yield order(f"top {top}", easiest([(above, below) for above in ranked[:top] for below in ranked[top:]]))
     for ahead, behind in pairwise(ranked):
-        yield order("neighbours", search(ahead, behind))
+        yield order("neighbours", search(ahead, behind, half))
 
 
 def _removed(battles: Battles, fits: FittedRemovals, removal: Removal) -> tuple[RemovedUnit, ...]:

@@ -19,14 +19,23 @@ NEWTON_TOLERANCE = 1e-10
 REACH_TOLERANCE = 1e-6
 SLOW = 0.2
 """Steps that do not shrink to this share of the step before need a new inverse of the information matrix."""
+FRESH = 0.05
+"""The same where gains are computed: the fits that follow start from the same strengths."""
 POINTS = np.array([1.0, 0.5, 0.0])
 """The left side's share of the win, by outcome."""
+PLAYED = np.ones(3)
+SCORED = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+"""Which side won or tied, by outcome."""
 NOTHING = 1e-9
 """Weights of battles that were added and taken away again leave less than this."""
 SMALL = 100
 """Boards with up to this many counts: searches for different pairs try the same removals, so their fits are kept."""
 DENSE_LIMIT = 20_000_000
-"""Largest table of units by models that is kept."""
+"""Largest table of units by models, or of units by counts, that is kept."""
+BLOCK = 64
+"""Matrices of up to this many rows are inverted at once."""
+DENSE_SHARE = 3
+"""A matrix of units with more than one entry in this many that is not 0 is kept as a table: it is faster."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,9 @@ def removal_units(battles: Battles, cells: PairCells, by: str) -> RemovalUnits:
     used = occurring(len(column.names), column.of[named])
     codes, row = np.flatnonzero(used), (np.cumsum(used) - 1)[column.of[named]]
     matrix = csr_matrix((weight[named], (row, entry[named])), shape=(codes.size, cells.counts.size))
-    return RemovalUnits(matrix, np.ones(codes.size, np.int64), tuple(column.names[code] for code in codes))
+    dense = min(DENSE_SHARE * matrix.nnz, DENSE_LIMIT) > codes.size * cells.counts.size
+    names = tuple(column.names[code] for code in codes)
+    return RemovalUnits(matrix.toarray() if dense else matrix, np.ones(codes.size, np.int64), names)
 
 
 def _votes(battles: Battles, cells: PairCells) -> RemovalUnits:
@@ -108,11 +119,28 @@ class FittedRemovals:
         self.units = removal_units(battles, self.cells, by)
         self.base = self._whole_fit(self.cells.counts)
         self._base_inverse = self._inverse = self.inverse(self.cells.counts, self.base)
-        self._fitted: dict[bytes, FloatArray] = {}
+        self._fitted: dict[bytes, FloatArray] = battles.computed.setdefault("fragility fits", {})
 
     @property
     def small(self) -> bool:
         return self.cells.counts.size <= SMALL
+
+    @cached_property
+    def _cell_at(self) -> IntArray | None:
+        """(m, m) the cell of each two models, K where they have none; None where most have none."""
+        left, right, m = self.cells.left, self.cells.right, self.cells.n_models
+        if m * m > 4 * left.size:
+            return None
+        place = np.full((m, m), left.size)
+        place[left, right] = place[right, left] = np.arange(left.size)
+        return place
+
+    @cached_property
+    def _cells_of(self) -> list[IntArray]:
+        """The cells of each model."""
+        of = np.concatenate([self.cells.left, self.cells.right])
+        order = np.argsort(of, kind="stable")
+        return np.split(order % self.cells.left.size, np.searchsorted(of[order], np.arange(1, self.cells.n_models)))
 
     @cached_property
     def _places(self) -> IntArray:
@@ -137,7 +165,7 @@ class FittedRemovals:
     def information(self, counts: FloatArray, theta: FloatArray) -> FloatArray:
         """(m, m) information of the strengths, made invertible in the direction of their sum."""
         p = sigmoid(theta[self.cells.left] - theta[self.cells.right])
-        weight = counts.sum(axis=1) * p * (1 - p)
+        weight = counts @ PLAYED * p * (1 - p)
         m = self.cells.n_models
         flat = np.bincount(self._places, np.concatenate([weight, weight, -weight, -weight]), m * m)
         return np.asarray(flat.reshape(m, m) + max(float(weight.sum()), 1e-9) / m / m, np.float64)
@@ -147,7 +175,7 @@ class FittedRemovals:
         information = self.information(counts, theta)
         if self._whole(counts):
             try:
-                return np.asarray(np.linalg.inv(information), np.float64)
+                return _inverted(information)
             except np.linalg.LinAlgError:
                 pass
         return np.asarray(np.linalg.pinv(information, hermitian=True), np.float64)
@@ -166,33 +194,49 @@ class FittedRemovals:
             return self._whole_fit(counts)
         theta: FloatArray = start - start.mean()
         left, right, m = self.cells.left, self.cells.right, self.cells.n_models
-        played = counts.sum(axis=1)
-        scored = counts @ POINTS
+        played, won = counts @ PLAYED, counts @ POINTS
+        points = np.bincount(left, won, m) + np.bincount(right, played - won, m)
+        if self._cell_at is not None:
+            played = np.append(played, 0.0)[self._cell_at]
         before = np.inf
         for _ in range(NEWTON_STEPS):
-            error = scored - played * sigmoid(theta[left] - theta[right])
-            gradient = np.bincount(left, error, m) - np.bincount(right, error, m)
+            gradient = points - self._expected(played, theta)
             step = self._inverse @ gradient
             size = float(np.abs(step).max())
             if size > SLOW * before or size > 0.5:  # the inverse of an earlier board is too far off here
                 self._inverse = self.inverse(counts, theta)
                 step = self._inverse @ gradient
                 size = float(np.abs(step).max())
-            theta, before = theta + step * min(1.0, 2.0 / max(size, 1e-12)), size
-            if size < NEWTON_TOLERANCE:
+            theta = theta + step * min(1.0, 2.0 / max(size, 1e-12))
+            if size * (size / before if before < np.inf else 1.0) < NEWTON_TOLERANCE:  # the next step is that small
                 return theta
+            before = size
         return self._whole_fit(counts)
+
+    def _expected(self, played: FloatArray, theta: FloatArray) -> FloatArray:
+        """(m,) points that each model is expected to score; `played` is by cell, or (m, m) where most models met."""
+        if played.ndim == 2:
+            odds = np.exp(theta)
+            return np.asarray(odds * (played / np.add.outer(odds, odds)).sum(axis=1), np.float64)
+        left, right, m = self.cells.left, self.cells.right, self.cells.n_models
+        won = played * sigmoid(theta[left] - theta[right])
+        return np.asarray(np.bincount(left, won, m) + np.bincount(right, played - won, m), np.float64)
 
     def _whole(self, counts: FloatArray) -> bool:
         """Does a maximum exist, so that no prior is needed to place groups of models?"""
         if not self._whole_before:
             return False
-        fewer = _scored(self.cells.counts) & ~_scored(counts)
+        fewer = self._scored_before & (counts @ SCORED <= 0)
         return not fewer.any() or find_blocks(replace(self.cells, counts=counts)).whole
 
     @cached_property
     def _whole_before(self) -> bool:
         return find_blocks(self.cells).whole
+
+    @cached_property
+    def _scored_before(self) -> NDArray[np.bool_]:
+        """(K, 2) did the left and the right model of each cell win or tie a battle? This holds a board together."""
+        return np.asarray(self.cells.counts @ SCORED > 0)
 
     def _whole_fit(self, counts: FloatArray) -> FloatArray:
         theta: FloatArray = fit_board(replace(self.cells, counts=counts), BradleyTerry()).theta
@@ -215,9 +259,10 @@ class FittedRemovals:
         """
         left, right, m = self.cells.left, self.cells.right, self.cells.n_models
         p = sigmoid(theta[left] - theta[right])
-        weight = counts.sum(axis=1) * p * (1 - p)
+        weight = counts @ PLAYED * p * (1 - p)
         level = max(float(weight.sum()), 1e-9) / m / m
-        reach, before = self._inverse[ahead] - self._inverse[behind], np.inf
+        reach = self._inverse[ahead] - self._inverse[behind]
+        before, slow = float(np.abs(reach).max()), FRESH
         whole = self._whole(counts)
         while whole:
             flow = weight * (reach[left] - reach[right])
@@ -229,9 +274,9 @@ class FittedRemovals:
             size = float(np.abs(step).max())
             if size < REACH_TOLERANCE * float(np.abs(reach).max()):
                 return np.asarray(reach, np.float64)
-            if size > SLOW * before:
+            if size > slow * before:
                 break
-            before = size
+            before, slow = size, SLOW
         self._inverse = self.inverse(counts, theta)
         return np.asarray(self._inverse[ahead] - self._inverse[behind], np.float64)
 
@@ -273,12 +318,21 @@ class FittedRemovals:
 
     def still_ranked(self, counts: FloatArray, *models: int) -> bool:
         """Does each of these models have a battle left?"""
-        played = counts.sum(axis=1)
-        m = self.cells.n_models
-        battles = np.bincount(self.cells.left, played, m) + np.bincount(self.cells.right, played, m)
-        return bool((battles[list(models)] > 0).all())
+        return all(bool(counts[self._cells_of[model]].any()) for model in models)
 
 
-def _scored(counts: FloatArray) -> NDArray[np.bool_]:
-    """(K, 2) did the left and the right model of each cell win or tie a battle? These links hold a board together."""
-    return np.asarray(counts[:, ::2] + counts[:, 1:2] > 0)
+def _inverted(matrix: FloatArray) -> FloatArray:
+    """The inverse of a positive definite matrix, by blocks.
+
+    The library that NumPy calls gives larger matrices to several threads. On a busy machine these wait for each other,
+    and the inverse for 100 models takes a hundred times the CPU time.
+    """
+    size = len(matrix)
+    if size <= BLOCK:
+        return np.asarray(np.linalg.inv(matrix), np.float64)
+    upper, lower = slice(size // 2), slice(size // 2, size)
+    first = _inverted(matrix[upper, upper])
+    across = matrix[lower, upper] @ first
+    last = _inverted(matrix[lower, lower] - across @ matrix[upper, lower])
+    mixed = last @ across
+    return np.block([[first + across.T @ mixed, -mixed.T], [-mixed, last]])

@@ -20,6 +20,8 @@ BEAM, REACH = 12, 24
 """Partial removals that are kept, and kinds of units that each of them tries next, in a search of few removals."""
 WIDE_BEAM = 60
 """Partial removals that are kept on a small board where single steps found nothing."""
+SCREENED = 2
+"""On larger boards, removals that are fitted for each that is kept."""
 BEAM_LIMIT = 10
 """Removals of up to this many units are also searched by a beam."""
 SORTED = 512
@@ -28,8 +30,8 @@ SWAPS = 400
 """Fits per round of swaps."""
 CAUTION = 3
 """First-order effects of units with a share s of what is known of a distance may be wrong by this many times s."""
-COARSE = 0.05
-"""From this share on, first-order effects exclude nothing: on small boards all candidates are fitted."""
+COARSE, COARSE_SMALL = 0.25, 0.05
+"""From this share on (on a small board), first-order effects exclude nothing."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ class PassingSearch:
         fitted.
         """
         share = self.fits.shares(self.ahead, self.behind)
-        return np.where(share < COARSE, CAUTION * share / np.maximum(1 - share / COARSE, 1e-9), 1e9)
+        coarse = COARSE_SMALL if self.fits.small else COARSE
+        return np.where(share < coarse, CAUTION * share / np.maximum(1 - share / coarse, 1e-9), 1e9)
 
     def _lead(self, theta: FloatArray) -> float:
         return float(theta[self.ahead] - theta[self.behind])
@@ -258,29 +261,47 @@ class PassingSearch:
         """Removals of 1, 2, ... units from the best few of the size before: finds what single steps do not see."""
         states = [self.start]
         for taken in range(limit):
-            grown: dict[bytes, Removal] = {}
-            for state in states:
-                gains = self._gains(state)
-                open_kinds = np.flatnonzero(self.fits.units.available > state.removed)
-                most = _first(self.fits.units.available - state.removed, gains, limit - taken)
-                if not self._may_pass(state, gains, state.removed + most):
-                    continue
-                for kind in _by_gain(gains, open_kinds)[:REACH]:
-                    removed = state.removed.copy()
-                    removed[kind] += 1
-                    key = removed.tobytes()
-                    if key in grown:
-                        continue
-                    made = self._without(removed, state)
-                    if made is None:
-                        continue
-                    if made.passed:
-                        return made
-                    grown[key] = made
-            states = sorted(grown.values(), key=lambda one: one.lead)[:width]
+            grown: list[Removal] = []
+            for removed, near in self._longer(states, limit - taken, width):
+                made = self._without(removed, near)
+                if made is not None and made.passed:
+                    return made
+                grown += [] if made is None else [made]
+            states = sorted(grown, key=lambda one: one.lead)[:width]
             if not states:
                 return None
         return None
+
+    def _longer(self, states: list[Removal], more: int, width: int) -> list[tuple[IntArray, Removal]]:
+        """Removals of one unit more that can be enough with `more` units, and what each grew from.
+
+        On larger boards only those that should leave the smallest leads, by their first-order effects.
+        """
+        leads: dict[bytes, float] = {}
+        grown: list[tuple[IntArray, Removal]] = []
+        for state in states:
+            gains = self._gains(state)
+            for kind in self._promising(state, gains, more):
+                removed = state.removed.copy()
+                removed[kind] += 1
+                if removed.tobytes() not in leads:
+                    leads[removed.tobytes()] = state.lead - gains[kind]
+                    grown.append((removed, state))
+        if self.fits.small:
+            return grown
+        return [grown[place] for place in np.argsort(list(leads.values()), kind="stable")[: SCREENED * width]]
+
+    def _promising(self, at: Removal, gains: FloatArray, more: int) -> IntArray:
+        """Kinds whose next unit, with the most helpful others, can be enough as one of `more` units; best first."""
+        left = self.fits.units.available - at.removed
+        most = _first(left, gains, more)
+        used = np.flatnonzero(most)
+        if used.size == 0 or not self._may_pass(at, gains, at.removed + most):
+            return np.empty(0, np.int64)
+        kinds = _by_gain(gains, np.flatnonzero(left))[:REACH]
+        hope = gains + self._doubt * _scale(gains)
+        others = float(hope[used] @ most[used]) - float(hope[_by_gain(gains, used)[-1]])
+        return np.asarray(kinds[(most[kinds] > 0) | (at.lead - others - hope[kinds] < 0)], np.int64)
 
 
 def _scale(gains: FloatArray) -> float:

@@ -210,11 +210,13 @@ def _parts(one: ModelChange) -> tuple[Cell, Cell]:
 
 def _section(changes: BoardChanges) -> Section:
     real = [one for one in changes.models if one.real]
-    points = [
-        f"{len(real)} of {counted(len(changes.models), 'editor')} moved by more than chance"
-        + (": " + ", ".join(f"{one.model} {one.change:+.0f}" for one in real) + "." if real else ".")
-    ]
     unknown = sum(one.real is None for one in changes.models)
+    points = []
+    if known := len(changes.models) - unknown:
+        points.append(
+            f"{len(real)} of {counted(known, 'editor')}{' with intervals' if unknown else ''} moved by more than chance"
+            + (": " + ", ".join(f"{one.model} {one.change:+.0f}" for one in real) + "." if real else ".")
+        )
     if unknown:
         points.append(f"For {counted(unknown, 'editor')} a board has no interval: whether they moved is not known.")
     if changes.judge_changes:
