@@ -28,8 +28,9 @@ class CodedColumn:
     unnamed: int | None = None
     """The place in `names` that stands for rows without a name."""
 
-    @property
+    @cached_property
     def n_unnamed(self) -> int:
+        """How many rows have no name; asked for with every part of the rows."""
         return 0 if self.unnamed is None else int(np.count_nonzero(self.of == self.unnamed))
 
     @cached_property
@@ -94,7 +95,9 @@ class Battles:
         if len(self.models) < 2 or self.left.size == 0:
             raise UserError(
                 "There is nothing to rank: no battle between two models is left.",
-                hint="Check the winner column and what was excluded: " + (_listed(self.excluded) or "nothing") + ".",
+                hint=f"Check the winner column and what was excluded: {_listed(self.excluded)}."
+                if self.excluded
+                else "The table needs rows with two different models: columns left, right and winner.",
             )
 
     @cached_property

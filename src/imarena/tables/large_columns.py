@@ -1,9 +1,11 @@
 """Columns of millions of rows in temporary files that nobody else sees, so that memory does not grow with the rows.
 
 The files are mapped: pages that are not in use are in the system's file cache, which it can empty at any time. Where
-there is no room on the disk, or no way to reserve it, columns stay in memory.
+there is no room on the disk, or no way to reserve it, columns stay in memory. A mapping is shared: giving back its
+pages loses nothing that another thread writes meanwhile, and a process that is forked writes to the same column.
 """
 
+import errno
 import mmap
 import os
 import tempfile
@@ -17,6 +19,8 @@ LEAST_BYTES = 4 << 20
 """Smaller columns stay in memory."""
 ROWS_AT_ONCE = 1 << 18
 """Rows that are looked up at once: NumPy makes eight bytes of every code on the way."""
+LEAST_FREE = 256 << 20
+"""Bytes of the disk that are left to others: a database there must be able to write."""
 
 
 def empty_column(n: int, dtype: DTypeLike) -> NDArray[Any]:
@@ -27,6 +31,7 @@ def empty_column(n: int, dtype: DTypeLike) -> NDArray[Any]:
         try:
             with _temporary_file() as file:
                 os.posix_fallocate(file.fileno(), 0, size)  # a full disk is an error here, and no crash later
+                _check_room(file)
                 return _mapped(file, kind)
         except (OSError, AttributeError):
             pass
@@ -113,13 +118,17 @@ class ColumnWriter:
             return np.concatenate([np.empty(0, self._dtype), *self._parts])
         with self._file as file:
             file.truncate(self._written)
-            written = _mapped(file, self._dtype)
+            try:
+                written = _mapped(file, self._dtype)
+            except OSError:  # some file systems map no files
+                written = _read(file, self._written, self._dtype)
         return np.concatenate([written, *self._parts]) if self._parts else written
 
     def _write_parts(self) -> None:
         try:
             if self._file is None:
                 self._file = _temporary_file()
+            _check_room(self._file)
             self._file.seek(self._written)
             for part in self._parts:
                 _write(self._file, part)
@@ -134,13 +143,49 @@ class ColumnWriter:
 def _temporary_file() -> IO[bytes]:
     """Without a name, on a disk: /tmp is memory on many systems."""
     folder = os.environ.get("TMPDIR", "/var/tmp")  # noqa: S108
-    return tempfile.TemporaryFile(dir=folder if os.access(folder, os.W_OK) else None, buffering=0)
+    file: IO[bytes] = tempfile.TemporaryFile(  # noqa: SIM115
+        dir=folder if os.access(folder, os.W_OK) else None, buffering=0
+    )
+    next_number = os.dup(file.fileno())  # Python keeps one open file for each mapping
+    os.close(next_number)
+    if next_number >= _most_open():
+        file.close()
+        raise OSError(errno.EMFILE, "too many open files")
+    return file
+
+
+def _most_open() -> float:
+    """Half of the files that this process may open: the rest is for databases, images and connections."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 256
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return most / 2 if most > 0 else float("inf")
+
+
+def _check_room(file: IO[bytes]) -> None:
+    if hasattr(os, "fstatvfs"):
+        disk = os.fstatvfs(file.fileno())
+        if disk.f_blocks and disk.f_bavail * disk.f_frsize < LEAST_FREE:
+            raise OSError(errno.ENOSPC, "too little room on the disk")
 
 
 def _write(file: IO[bytes], part: NDArray[Any]) -> None:
     left = part.view(np.uint8).data
     while left:
         left = left[file.write(left) :]
+
+
+def _read(file: IO[bytes], size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The first bytes of a file as a column in memory."""
+    column = np.empty(size // dtype.itemsize, dtype)
+    read, at = column.view(np.uint8), 0
+    file.seek(0)
+    while part := file.read(min(1 << 20, size - at)):
+        read[at : at + len(part)] = np.frombuffer(part, np.uint8)
+        at += len(part)
+    return column
 
 
 def _mapped(file: IO[bytes], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -2,6 +2,8 @@
 
 import mmap
 import os
+import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +76,57 @@ def test_where_no_room_can_be_reserved_a_column_is_in_memory(monkeypatch: pytest
     column[:] = 3
     assert not _in_file(column)
     assert column.sum() == 192
+
+
+@pytest.mark.skipif(not hasattr(os, "fstatvfs"), reason="the room on the disk is not known")
+def test_the_last_room_on_a_disk_is_left_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_columns, "LEAST_FREE", float("inf"))
+    assert not _in_file(empty_column(64, np.int8))
+    column = _written([list(range(40)), list(range(40))])
+    assert not _in_file(column)
+    assert column.tolist() == [*range(40), *range(40)]
+
+
+def test_many_large_columns_leave_files_to_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource")
+    with tempfile.TemporaryFile() as file:
+        most = 2 * (file.fileno() + 10)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (most, most))
+    columns = [empty_column(64, np.int8) for _ in range(12)] + [_written([[3] * 40]) for _ in range(12)]
+    assert 0 < sum(map(_in_file, columns)) <= 10
+    assert [column.size for column in columns] == [64] * 12 + [40] * 12
+    del columns
+    assert _in_file(empty_column(64, np.int8)), "files are closed when nobody uses the columns"
+
+
+def test_where_no_file_can_be_mapped_columns_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_device(*_: object) -> None:
+        raise OSError(19, "No such device")
+
+    monkeypatch.setattr(large_columns, "_mapped", no_device)
+    column = _written([list(range(40)), list(range(40)), [5]])
+    assert column.tolist() == [*range(40), *range(40), 5]
+    column[0] = 7  # as one in a file
+    assert not _in_file(empty_column(64, np.int8))
+
+
+def test_pages_are_given_back_while_others_read_and_write() -> None:
+    column = empty_column(1 << 16, np.int64)
+    done = threading.Event()
+
+    def give_back() -> None:
+        while not done.is_set():
+            release_pages(column)
+
+    other = threading.Thread(target=give_back)
+    other.start()
+    try:
+        for number in range(50):
+            column[:] = number
+            assert (column == number).all()
+    finally:
+        done.set()
+        other.join()
 
 
 def test_files_go_where_they_are_wanted_and_leave_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

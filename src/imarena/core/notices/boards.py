@@ -65,7 +65,7 @@ def _no_outputs(values: dict[str, Any], medium: Medium) -> str:  # noqa: ARG001
 
 def _fewer_items(values: dict[str, Any], medium: Medium) -> str:
     parts = [f"{name} ({part:,} of {whole:,})" for name, (part, whole) in values["models"].items()]
-    text = f"Some models were not run on all items of this board: {name_list(parts, 'model')}."
+    text = f"Some models were not run on all items and turns of this board: {name_list(parts, 'model')}."
     if medium == "report":
         return text
     return f"{text} `imarena edit` makes the missing outputs (`--mode all` also edits items of several turns)."

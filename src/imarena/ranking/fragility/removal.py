@@ -119,7 +119,7 @@ class FittedRemovals:
         self.units = removal_units(battles, self.cells, by)
         self.base = self._whole_fit(self.cells.counts)
         self._base_inverse = self._inverse = self.inverse(self.cells.counts, self.base)
-        self._fitted: dict[bytes, FloatArray] = battles.computed.setdefault("fits", {})
+        self._fitted: dict[bytes, FloatArray] = battles.computed.setdefault("fragility fits", {})
 
     @property
     def small(self) -> bool:

@@ -31,7 +31,7 @@ SWAPS = 400
 CAUTION = 3
 """First-order effects of units with a share s of what is known of a distance may be wrong by this many times s."""
 COARSE, COARSE_SMALL = 0.25, 0.05
-"""From this share on (on a small board), first-order effects exclude nothing: all candidates are fitted."""
+"""From this share on (on a small board), first-order effects exclude nothing."""
 
 
 @dataclass(frozen=True)
@@ -295,10 +295,10 @@ class PassingSearch:
         """Kinds whose next unit, with the most helpful others, can be enough as one of `more` units; best first."""
         left = self.fits.units.available - at.removed
         most = _first(left, gains, more)
-        if not self._may_pass(at, gains, at.removed + most):
+        used = np.flatnonzero(most)
+        if used.size == 0 or not self._may_pass(at, gains, at.removed + most):
             return np.empty(0, np.int64)
         kinds = _by_gain(gains, np.flatnonzero(left))[:REACH]
-        used = np.flatnonzero(most)
         hope = gains + self._doubt * _scale(gains)
         others = float(hope[used] @ most[used]) - float(hope[_by_gain(gains, used)[-1]])
         return np.asarray(kinds[(most[kinds] > 0) | (at.lead - others - hope[kinds] < 0)], np.int64)
