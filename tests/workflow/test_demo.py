@@ -95,6 +95,8 @@ def test_the_demo_survives_kills_and_finds_the_known_order(imarena: Imarena, tmp
     second = serve_as_the_guide_does(tmp_path)
     assert f"{first['judgments']} scores and {first['battles']} battles" in second
     assert "studio-flaky is excluded" in second
+    assert first["conclusion"] in " ".join(second.split())
+    assert first["conclusion"] in (tmp_path / "imarena-demo" / "report.html").read_text()
     assert imarena("-w", "imarena-demo", "--json", "verify", "--deep").json["clean"] is True
     page = (tmp_path / "imarena-demo" / "report.html").read_text()
     assert "Leaderboard" in page

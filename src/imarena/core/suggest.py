@@ -5,9 +5,11 @@ from collections.abc import Collection, Iterable
 
 
 def suggestion(name: str, known: Iterable[str], listed: str | None = None) -> str:
-    """The nearest known name, if one is near whatever its case, and then `listed`: by default all known names."""
+    """The nearest known name in any case, one that begins as typed first; then `listed`: by default all known names."""
     names = {candidate.casefold(): candidate for candidate in known}
-    near = difflib.get_close_matches(name.casefold(), names, n=1)
+    typed = name.casefold()
+    begun = [candidate for candidate in names if len(typed) > 2 and candidate.startswith(typed)]
+    near = begun[:1] or difflib.get_close_matches(typed, names, n=1)
     if listed is None:
         listed = f"Known: {', '.join(sorted(names.values())) or 'none'}."
     return f"Did you mean '{names[near[0]]}'? {listed}".rstrip() if near else listed

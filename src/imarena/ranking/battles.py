@@ -95,7 +95,9 @@ class Battles:
         if len(self.models) < 2 or self.left.size == 0:
             raise UserError(
                 "There is nothing to rank: no battle between two models is left.",
-                hint="Check the winner column and what was excluded: " + (_listed(self.excluded) or "nothing") + ".",
+                hint=f"Check the winner column and what was excluded: {_listed(self.excluded)}."
+                if self.excluded
+                else "The table needs rows with two different models: columns left, right and winner.",
             )
 
     @cached_property

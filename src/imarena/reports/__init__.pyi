@@ -14,6 +14,7 @@ from .comparison_page import next_step_text as next_step_text
 from .comparison_page import task_table as task_table
 from .comparison_page import verdict_sentence as verdict_sentence
 from .conclusion import board_conclusion as board_conclusion
+from .conclusion import reading_help as reading_help
 from .contact_sheet import ContactSheetCell as ContactSheetCell
 from .contact_sheet import ContactSheetPage as ContactSheetPage
 from .contact_sheet import ContactSheetRow as ContactSheetRow

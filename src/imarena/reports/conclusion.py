@@ -34,6 +34,25 @@ def board_conclusion(ranking: Ranking, noun: str = "model", source: str = "") ->
     return " ".join(texts)
 
 
+def reading_help(ranking: Ranking) -> str:
+    """What the words of the conclusion mean, for somebody who reads a report for the first time."""
+    texts = ["An editor is a model or program that makes images. A battle compares the outputs of two editors."]
+    scale, odds = ranking.settings.get("scale"), ranking.settings.get("base")
+    if ranking.method == "bt" and isinstance(scale, int | float) and isinstance(odds, int | float):
+        share = 1 / (1 + odds ** (-100 / scale))
+        texts.append(
+            f"A rating orders the editors: one that is 100 points ahead wins about {share:.0%} of its battles "
+            "against the other (a tie counts as half a win)."
+        )
+    if any(standing.low is not None for standing in ranking.models):
+        level = interval_level_text(ranking)
+        texts.append(
+            f"The {level} interval shows how far chance could move a figure; a difference is "
+            "significant if its interval does not contain 0."
+        )
+    return " ".join(texts)
+
+
 def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
     """What a board of models that met says."""
     first, second = ranking.models[:2]

@@ -61,6 +61,8 @@ class Page:
     next_steps: tuple[str, ...] = field(default=())
     facts: str = ""
     """What the report is made from, below the lead."""
+    reading: str = ""
+    """What the words and figures of the lead mean, below the facts."""
 
 
 def write_html(page: Page, folder: Path) -> Path:

@@ -105,7 +105,7 @@ def _meanings(ranking: Ranking) -> str:
     if any(standing.rank_low is not None for standing in ranking.models):
         parts.append("ranks: the interval of the rank")
     if any(standing.coverage is not None for standing in ranking.models):
-        parts.append("coverage: the share of all items with an output")
+        parts.append("coverage: the share of all items, each turn counted, with an output")
     return f"{'; '.join(parts)}." if parts else ""
 
 

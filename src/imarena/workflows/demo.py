@@ -9,9 +9,10 @@ from imarena.core.records import ImageRef, Item, Judgment, Mode, Output, Status
 from imarena.datasets import DATASET, studio_items
 from imarena.editors import studio_editors
 from imarena.judges import JUDGES
+from imarena.reports import board_conclusion
 from imarena.storage import Workspace, init_workspace
 from imarena.studio import DEMO_KEYS
-from imarena.workflows.boards import Boards, all_boards
+from imarena.workflows.boards import BoardQuery, Boards, all_boards, describe_source
 from imarena.workflows.editing import EditSettings, edit_items
 from imarena.workflows.exchange import WorkspaceIntake
 from imarena.workflows.questions import Sampler, cases_of, judge_cases, load_outputs, pointwise_cases, sampled_pairs
@@ -32,6 +33,8 @@ class Demo:
     battles: int
     tau: dict[str, float]
     """Kendall's tau of each board with the known order of the editors."""
+    conclusion: str
+    """The result of the board that `imarena rank` shows, in one sentence."""
 
 
 def demo(
@@ -58,7 +61,9 @@ def demo(
         judge_cases(workspace, judge, pointwise_cases(board), parents=board.parents, progress=progress)
         battles = cases_of(board, sampled_pairs(board, Sampler()), "both")
         judge_cases(workspace, judge, battles, parents=board.parents, progress=progress)
-        known = known_truth(workspace, all_boards(Boards(View(workspace))))
+        made = Boards(View(workspace))
+        first = made.board(BoardQuery())
+        known = known_truth(workspace, all_boards(made))
         page = write_report(
             workspace,
             root / "report.html",
@@ -69,14 +74,16 @@ def demo(
         )
         tau = known.tau if known is not None else {}
         counts = _tally(workspace)
-    return Demo(root, page, len(items), _benchmark_size(), *counts, tau)
+    conclusion = board_conclusion(first.ranking, "editor", describe_source(first.chosen))
+    return Demo(root, page, len(items), _benchmark_size(), *counts, tau, conclusion)
 
 
 def next_steps(root: Path, program: str = "imarena") -> tuple[str, ...]:
-    """Three commands to try next."""
+    """Commands to try next."""
     return (
         f"{program} -w {root} status",
-        f"{program} -w {root} rank --judge builtin",
+        f"{program} -w {root} rank",
+        f"{program} -w {root} site {root}-site",
         f"{program} -w {root} export native {root}-exported",
     )
 

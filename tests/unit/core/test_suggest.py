@@ -13,6 +13,7 @@ from imarena.core import split_names, suggestion
         ("tie", ["TIG", "TIE"], "", "Did you mean 'TIE'?"),
         ("zzz", ["TIG"], "", ""),
         ("chatt", ["chat"], "It has: chat.", "Did you mean 'chat'? It has: chat."),
+        ("gpt4o", ["gpt4v_1shot", "gpt4o_0shot"], "", "Did you mean 'gpt4o_0shot'?"),
         ("any", [], None, "Known: none."),
     ],
 )

@@ -170,8 +170,9 @@ def test_missing_output_is_excluded_or_a_loss_and_lowers_coverage() -> None:
 def test_nothing_to_rank() -> None:
     with pytest.raises(UserError, match="nothing to rank"):
         rank(table([("a", "b", None)]))
-    with pytest.raises(UserError, match="nothing to rank"):
+    with pytest.raises(UserError, match="nothing to rank") as empty:
         rank({"left": [], "right": [], "winner": []})
+    assert "needs rows with two different models" in str(empty.value.hint)
     board = rank(table([*CORE, ("a", "a", "left"), ("z", "z", "tie")]), interval="none")
     assert board.excluded == {"same_model_on_both_sides": 2}
     assert Notice(code="models_not_ranked", values={"models": ["z"], "more": 0}) in board.notices

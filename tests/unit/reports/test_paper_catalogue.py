@@ -98,6 +98,6 @@ def test_the_failure_modes_are_those_of_the_paper() -> None:
 
 
 def test_one_value_has_no_standard_deviation() -> None:
-    assert spread_cell(np.array([0.8, np.nan])) == "0.80±–"
+    assert spread_cell(np.array([0.8, np.nan])) == "0.80"
     assert spread_cell(np.array([0.5, 1.0])) == "0.75±0.35"
     assert spread_cell(np.array([np.nan])) is None

@@ -106,7 +106,7 @@ def test_hostile_names_are_text_everywhere(made: Path) -> None:
 
 
 def test_the_same_records_and_seed_give_the_same_bytes(made: Path) -> None:
-    Imarena(made)("-w", "a", "site", "again")
+    assert "state their licence: --licence CC-BY-4.0" in Imarena(made)("-w", "a", "site", "again").out
     one, other = (
         {path.relative_to(made / name): path.read_bytes() for path in (made / name).rglob("*") if path.is_file()}
         for name in ("out", "again")

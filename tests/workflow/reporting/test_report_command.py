@@ -85,11 +85,13 @@ def test_the_conclusion_stands_first(arena: Path) -> None:
     ranked = Imarena(arena.parent)("--json", "-w", arena, "rank", "--judge", "robot").json
     assert int(said[1]) == round(ranked["details"]["pairs"]["difference_low"][0][1])
     assert lines[2].startswith("12 items, 3 editors, 35 outputs of 36 asked for")
+    assert "one that is 100 points ahead wins about 64% of its battles" in lines[3]
     page = (arena.parent / "first" / "index.html").read_text()
+    assert lines[3] in page
     assert page.index("good is the best of 3 editors") < page.index("<h2")
     shown = Imarena(arena.parent)("-w", arena, "rank", "--judge", "robot").out
     assert shown.splitlines()[0].startswith(f"good is the best of 3 models: at least {said[1]} points ahead of fair")
-    assert "coverage: the share of all items with an output" in shown
+    assert "coverage: the share of all items, each turn counted, with an output" in shown
 
 
 def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:

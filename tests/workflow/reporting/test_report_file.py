@@ -140,8 +140,8 @@ def test_failure_modes_tell_who_found_them(folder: Path) -> None:
 
 def test_papers_appear_where_the_data_allow_and_as_a_sentence_where_not(folder: Path) -> None:
     text = (folder / "report.md").read_text()
-    for place in ("CV-Arena (000)", "GenArena (001)", "ImagenWorld (004)"):
-        assert f"## Tables and figures of {place}".replace("(", "\\(").replace(")", "\\)") in text or place in text
+    for paper in ("CV-Arena", "GenArena", "ImagenWorld"):
+        assert f"## Tables and figures of {paper}\n" in text
     for title in ("Table 3. Top of the board", "Table 2. Leaderboard by track", "Appendix A.5. Five contrasts",
                   "Table 6. Accuracy with people by track", "Table 5. Human overall by task and topic"):  # fmt: skip
         assert title in text, title

@@ -57,3 +57,5 @@ def _show(console: Console, report: "SiteReport") -> None:
     )  # fmt: skip
     for reason, number in sorted(report.images_left_out.items()):
         console.print(f"left out: {counted(number, 'image')} ({reason})")
+    if report.without_licence:
+        console.print("If the images are yours, state their licence: --licence CC-BY-4.0 --force")

@@ -82,11 +82,14 @@ def _tell(context: typer.Context, done: "Demo", steps: tuple[str, ...]) -> None:
             f"{done.items} of {done.of_items} items, {done.outputs} outputs by eight editors,"
             f" {done.judgments} scores and {done.battles} battles by the builtin judge."
         )
-        for title, value in done.tau.items():
-            console.print(f"Kendall's tau of the board '{title}' with the known order: {value:.2f} (1: the same)")
+        console.print(done.conclusion)
         if done.tau:
-            console.print("studio-flaky is excluded: its place depends on how its missing outputs count.")
-        console.print(f"\nThe report: {done.report.resolve()}\n\nTry next:")
+            values = "; ".join(f"{title} {value:.2f}" for title, value in done.tau.items())
+            console.print(
+                "The true order of these editors is known. Kendall's tau between it and each board (1: the same order):"
+                f" {values}. studio-flaky is excluded: its place depends on how its missing outputs count."
+            )
+        console.print(f"\nOpen the report in a browser: {done.report.resolve()}\n\nTry next:")
         for line in steps:
             console.print(f"  {line}")
 

@@ -65,7 +65,7 @@ def _no_outputs(values: dict[str, Any], medium: Medium) -> str:  # noqa: ARG001
 
 def _fewer_items(values: dict[str, Any], medium: Medium) -> str:
     parts = [f"{name} ({part:,} of {whole:,})" for name, (part, whole) in values["models"].items()]
-    text = f"Some models were not run on all items of this board: {name_list(parts, 'model')}."
+    text = f"Some models were not run on all items and turns of this board: {name_list(parts, 'model')}."
     if medium == "report":
         return text
     return f"{text} `imarena edit` makes the missing outputs (`--mode all` also edits items of several turns)."
@@ -97,9 +97,11 @@ def _people_and_judges(values: dict[str, Any], medium: Medium) -> str:  # noqa: 
 
 def _other_sources(values: dict[str, Any], medium: Medium) -> str:
     """What else there is to rank by. A part of a sentence: the board's own line begins it."""
-    parts = []
-    if values.get("votes"):
-        parts.append(f"{counted(values['votes'], 'vote')} of people" + _how(medium, source="people"))
+    parts = [
+        f"{counted(values[f'{noun}s'], noun)} of people" + _how(medium, source="people")
+        for noun in ("vote", "rating")
+        if values.get(f"{noun}s")
+    ]
     judges: Mapping[str, int] = values.get("judges") or {}
     if judges:
         names = sorted(judges)

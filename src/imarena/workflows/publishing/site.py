@@ -17,7 +17,7 @@ from imarena.reports.tables import Table
 from imarena.storage import Workspace
 from imarena.workflows.boards import Board, BoardQuery, board_queries, describe_source, matrix_of, with_samples
 from imarena.workflows.publishing.new_folder import new_folder
-from imarena.workflows.publishing.record_redaction import RecordRedaction
+from imarena.workflows.publishing.record_redaction import NO_LICENCE, RecordRedaction
 from imarena.workflows.publishing.site_battles import SiteBattles
 from imarena.workflows.publishing.site_images import SiteImages
 from imarena.workflows.publishing.workspace_redaction import check_outside, redact_workspace
@@ -57,6 +57,11 @@ class SiteReport:
     images_left_out: dict[str, int] = field(default_factory=dict)
     open_campaigns: tuple[str, ...] = ()
     """Names of campaigns whose raters can see their results on the site."""
+
+    @property
+    def without_licence(self) -> int:
+        """Images that were left out because nobody states a licence."""
+        return self.images_left_out.get(NO_LICENCE, 0)
 
 
 def write_site(

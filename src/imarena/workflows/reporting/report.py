@@ -14,6 +14,7 @@ from imarena.reports import (
     board_section,
     groups_section,
     overview_section,
+    reading_help,
     report_lead,
     significance_section,
     write_folder,
@@ -162,6 +163,7 @@ def write_report(
         tuple(section for section in sections if section is not None),
         tuple(next_steps),
         facts=report_lead(status.outputs, status.judgments, status.totals) + _left_out(pictures),
+        reading="" if first is None else reading_help(first.ranking),
     )
     path = write_html_file(page, target) if alone else write_folder(page, target)
     tell("report", 5, 5)

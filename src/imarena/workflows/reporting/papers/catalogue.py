@@ -67,11 +67,11 @@ def paper_sections(data: PaperData) -> Iterator[Section]:
             known_better = f" ({block.needs.rstrip('.')})" if block.needs else ""
             missing.append(replace(entry, needs=entry.needs + known_better))
         else:
-            by_paper.setdefault(f"{entry.name} ({entry.paper})", []).append((entry, block))
+            by_paper.setdefault(entry.name, []).append((entry, block))
     for paper, blocks in by_paper.items():
         yield _section(paper, blocks)
     if missing:
-        rows = tuple((f"{one.name} ({one.paper})", one.place, one.title, one.needs, one.command) for one in missing)
+        rows = tuple((one.name, one.place, one.title, one.needs, one.command) for one in missing)
         head = columns(
             "paper", "table or figure", Column("title", wrap=True), Column("not available: it needs", wrap=True),
             Column("command", wrap=True),

@@ -190,12 +190,11 @@ class PaperData:
 
 
 def spread_cell(values: Values) -> Cell:
-    """Mean and standard deviation, as in the papers; None without a value. One value has no standard deviation."""
+    """Mean and standard deviation, as in the papers; None without a value. One value is shown alone."""
     known = values[np.isfinite(values)]
     if not known.size:
         return None
-    spread = f"{known.std(ddof=1):.2f}" if known.size > 1 else "–"
-    return f"{known.mean():.2f}±{spread}"
+    return f"{known.mean():.2f}" + (f"±{known.std(ddof=1):.2f}" if known.size > 1 else "")
 
 
 def groups_of(*columns: Sequence[str]) -> dict[tuple[str, ...], NDArray[np.int64]]:
