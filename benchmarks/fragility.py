@@ -66,7 +66,7 @@ def show(boards: int, unit: str, compared: Comparison) -> None:
     print(f"{boards} small boards, {unit}s: {total} answers compared with the minimum; equal {equal:.2%}")
     for above, count in sorted(compared.above.items()):
         print(f"  {above} above the minimum: {count}")
-    beyond = f"larger than {TRIED + 1}, and no removal of up to {TRIED} {unit}s is enough: {compared.beyond}"
+    beyond = f"none found or larger than {TRIED + 1}, and nothing up to {TRIED} {unit}s is enough: {compared.beyond}"
     print(f"  {beyond}", flush=True)
 
 

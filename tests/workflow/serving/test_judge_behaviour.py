@@ -6,6 +6,7 @@ import pytest
 
 from imarena.core.records import Item, Judgment, Order, Outcome, Rater, Status, Turn, Usage, Vote
 from imarena.storage import Workspace
+from imarena.workflows.serving import run_monitor
 from imarena.workflows.serving.judge_behaviour import JudgeBehaviour
 from imarena.workflows.serving.judge_monitor import judge_health
 from imarena.workflows.serving.leaderboards import Leaderboards
@@ -61,6 +62,13 @@ def test_a_judge_is_counted_by_order_tie_and_agreement(any_workspace: Workspace)
         ties=4, preferences=11, people_pairs=4, with_people=3, cost_usd=13 * 0.25,
     )  # fmt: skip
     assert dict(found.failed) == {"refused": 1}, "a question fails once, however often it was asked"
+
+
+@pytest.mark.parametrize("at_once", [1, 5, 1000])
+def test_costs_are_summed_in_parts(any_workspace: Workspace, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    _fill(any_workspace)
+    monkeypatch.setattr(run_monitor, "_SUMMED_AT_ONCE", at_once)
+    assert judge_health(Leaderboards(any_workspace))[0].cost_usd == pytest.approx(13 * 0.25)
 
 
 def test_what_comes_later_is_added_to_the_cost(any_workspace: Workspace) -> None:

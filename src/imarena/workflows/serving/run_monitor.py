@@ -80,6 +80,8 @@ Who = tuple[str, str]
 _COSTS = "costs"
 _WRITTEN = 5_000
 """Sums are stored again after this many judgments: the file is small."""
+_SUMMED_AT_ONCE = 20_000
+"""SQLite sorts whole bodies in memory to group them."""
 _SETTLED = 100_000
 """Final sums may be this far behind."""
 
@@ -118,8 +120,10 @@ class Costs:
             return self._latest.costs
 
     def _added(self, known: "_Sums", upto: int, recent: int) -> "_Sums":
-        costs = self._between(known.judgments, upto) if upto > known.judgments else Counter()
-        return _Sums(max(upto, known.judgments), recent, known.costs + costs)
+        costs = known.costs.copy()
+        for after in range(known.judgments, upto, _SUMMED_AT_ONCE):
+            costs.update(self._between(after, min(upto, after + _SUMMED_AT_ONCE)))
+        return _Sums(max(upto, known.judgments), recent, +costs)
 
     def _between(self, after: int, upto: int) -> Counter[Who]:
         body: Any = judgments.c.body
