@@ -37,11 +37,15 @@ LISTS = ("battles", "items", "judges")
 
 @dataclass(frozen=True)
 class Spent:
-    """What a command took. `database_s`: CPU seconds of the PostgreSQL server meanwhile."""
+    """What a command took.
+
+    `own_mb`: its memory without the pages of files. `database_s`: CPU seconds of the PostgreSQL server meanwhile.
+    """
 
     cpu_s: float
     wall_s: float
     peak_mb: float
+    own_mb: float
     database_s: float
 
 
@@ -145,7 +149,11 @@ def run(arguments: list[str], postgres: Postgres | None = None) -> tuple[Any, Sp
         begun = time.perf_counter()
         command = [sys.executable, "-m", "imarena", "--json", *arguments]
         process = subprocess.Popen(command, stdout=out)
-        _, status, used = os.wait4(process.pid, 0)
+        own_mb = 0.0
+        while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
+            own_mb = max(own_mb, _own_mb(process.pid))
+            time.sleep(0.02)
+        _, status, used = ended
         wall = time.perf_counter() - begun
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
@@ -155,7 +163,16 @@ def run(arguments: list[str], postgres: Postgres | None = None) -> tuple[Any, Sp
     if postgres:
         time.sleep(0.5)  # the server has to notice that the connection is closed
     more = postgres.cpu_s() - before if postgres else 0.0
-    return document, Spent(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024, more)
+    return document, Spent(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024, own_mb, more)
+
+
+def _own_mb(pid: int) -> float:
+    """The memory of a process without the pages of files, which the system can reclaim."""
+    with contextlib.suppress(OSError):  # it ended meanwhile
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("RssAnon"):
+                return int(line.split()[1]) / 1024
+    return 0.0
 
 
 def best_of(runs: int, arguments: list[str], postgres: Postgres | None = None) -> tuple[Any, Spent]:

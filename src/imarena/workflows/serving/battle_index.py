@@ -233,12 +233,12 @@ def _merged(known: BattleIndex, gone: IntArray, fresh: BattleIndex) -> BattleInd
     parts = _parts(gone, np.searchsorted(known.named, fresh.named), len(known))
 
     def put(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([(new if is_new else old)[begin:end] for is_new, begin, end in parts])
+        return joined(*((new if is_new else old)[begin:end] for is_new, begin, end in parts))
 
     def put_rows(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
         cuts = ((fresh.start, new) if is_new else (known.start, old) for is_new, _, _ in parts)
-        return np.concatenate(
-            [rows[start[begin] : start[end]] for (start, rows), (_, begin, end) in zip(cuts, parts, strict=True)]
+        return joined(
+            *(rows[start[begin] : start[end]] for (start, rows), (_, begin, end) in zip(cuts, parts, strict=True))
         )
 
     # a name that is not there any more was of votes, and all of those were replaced
