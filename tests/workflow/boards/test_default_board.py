@@ -156,3 +156,30 @@ def test_a_table_with_odd_columns_has_a_steady_signature(imarena: Imarena, tmp_p
         imarena("--json", "rank", "--from", table, "--interval", "none").json["settings"]["signature"] for _ in "ab"
     }
     assert len(lines) == 1
+
+
+def test_a_board_by_a_judge_names_the_ratings_of_people(imarena: Imarena, tmp_path: Path) -> None:
+    """They rate two of three editors, too few for the board that nobody chose."""
+    root = arena(tmp_path / "a", votes=0)
+    with open_workspace(root) as workspace:
+        rated = [one for one in workspace.store.records(Output) if one.editor != "c"]
+        workspace.store.add(
+            Vote(
+                rater_id="ann", item_id=one.item_id, left_id=one.output_id, ratings={"overall": 3}, scale=(1, 5),
+                idempotency_key=one.output_id,
+            )
+            for one in rated
+        )  # fmt: skip
+    settings = board(imarena, root)["settings"]
+    assert settings["verdicts"] == "judge wide"
+    assert settings["beside"].startswith("24 ratings of people (--source people) and 9 verdicts of judge narrow")
+
+
+def test_a_board_of_one_editor_names_it(imarena: Imarena, tmp_path: Path) -> None:
+    with init_workspace(tmp_path / "one") as workspace:
+        item = Item(dataset="d", key="i", turns=(Turn(instruction="edit"),))
+        made = Output(item_id=item.item_id, editor="a", image=picture_of(workspace, "a"))
+        told = Judgment(work_id="w", judge="wide", score=5.0, item_id=item.item_id, left_id=made.output_id)
+        workspace.store.add([item, made, told])
+    ended = imarena("-w", tmp_path / "one", "rank", code=2)
+    assert "There is only one editor with outputs ('a'): a board needs two or more." in ended.err

@@ -6,11 +6,14 @@ from pathlib import Path
 Tables = dict[str, list[list[str]]]
 """Title to rows of cells; the first row is the head. Of tables with one title the last is kept."""
 
+PAPERS = {"000": "CV-Arena", "001": "GenArena", "002": "EdiVal-Agent", "003": "GEditBench v2", "004": "ImagenWorld"}
+"""The number of a paper in plot names, and its name in reports."""
+
 
 def paper_tables(text: str, paper: str) -> Tables:
     """The tables in the section about a paper, such as `000`."""
     parts = re.split(r"^## ", text, flags=re.MULTILINE)
-    (section,) = [part for part in parts if re.match(rf"Tables and figures of [^\n]*\(?{paper}", part)]
+    (section,) = [part for part in parts if part.startswith(f"Tables and figures of {PAPERS[paper]}\n")]
     found: Tables = {}
     title = ""
     for line in section.splitlines():
@@ -25,8 +28,9 @@ def paper_tables(text: str, paper: str) -> Tables:
 def missing_places(text: str) -> set[tuple[str, str]]:
     """Paper and place of what the report says is not available."""
     _, _, rest = text.partition("## Tables of the papers that need more data")
-    rows = re.findall(r"^\| [\w -]+\((\d{3})\) \| ([^|]+) \|", rest.partition("\n## ")[0], re.MULTILINE)
-    return {(paper, place) for paper, place in rows}
+    rows = re.findall(r"^\| ([\w -]+) \| ([^|]+) \|", rest.partition("\n## ")[0], re.MULTILINE)
+    numbers = {name: number for number, name in PAPERS.items()}
+    return {(numbers[paper], place) for paper, place in rows if paper in numbers}
 
 
 def written_numbers(folder: Path, chart: str) -> list[str]:

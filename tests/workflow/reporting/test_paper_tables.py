@@ -215,7 +215,7 @@ def test_judge_study_prints_the_same_tables(arena: Path, text: str) -> None:
     run = Imarena(arena)
     printed = run("-w", "w", "judge-study", *OTHER_BOARD, "--markdown").out
     shown = paper_tables(text, "001")
-    study = paper_tables(f"## Tables and figures of 001\n{printed}", "001")
+    study = paper_tables(f"## Tables and figures of GenArena\n{printed}", "001")
     assert len(study) >= 6
     assert study == {title: rows for title, rows in shown.items() if title in study}
     assert "Figure A.3: cv-judge/tiny: of 284 votes that decide, 90.1% have" in printed

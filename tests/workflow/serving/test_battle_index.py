@@ -1,5 +1,6 @@
 """The list of battles: pairs by what counts, in the order in which they were first named, found again by their id."""
 
+import gc
 from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from fastapi.testclient import TestClient
 from imarena.core.ids import content_id, content_number, content_numbers
 from imarena.core.records import Assignment, Campaign, Judgment, Order, Outcome, Output, Rater, Status, Vote
 from imarena.storage import Workspace, init_workspace, open_workspace
+from imarena.tables import large_columns
 from imarena.web.app import create_app
 from imarena.workflows.serving.explorer import list_battles, load_battle
 from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards
@@ -194,6 +196,27 @@ def test_what_comes_later_is_seen_and_found(tmp_path: Path) -> None:
         assert board.ranking is not None
         assert now.ranking is not None
         assert (board.n_battles, now.n_battles) == (12, 13), "an old board stays what it was"
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what is mapped is not known")
+def test_a_server_keeps_no_files_of_columns_that_it_replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    looked_at(tmp_path / "arena")
+    monkeypatch.setattr(large_columns, "LEAST_BYTES", 32)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    held = []
+    with open_workspace(tmp_path / "arena") as workspace:
+        leaderboards = Leaderboards(workspace)
+        one, other = list(workspace.store.records(Output))[:2]
+        for number in range(5):
+            verdict = compared(one, other, Outcome.LEFT, f"new-{number}", repeat=number)
+            workspace.store.add([verdict.model_copy(update={"judge": "oak"})])
+            assert len(list_battles(leaderboards)) == 12
+            leaderboards.board(BattleFilters(source="judge", judge="oak"), "bt")
+            gc.collect()
+            lines = Path("/proc/self/maps").read_text().splitlines()
+            held.append(sum(str(tmp_path) in line and "(deleted)" in line for line in lines))
+    assert held[0] > 10
+    assert max(held[2:]) <= held[1] + 2, held
 
 
 def test_numbers_of_ids_are_their_beginnings() -> None:

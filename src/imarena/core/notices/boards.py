@@ -97,9 +97,11 @@ def _people_and_judges(values: dict[str, Any], medium: Medium) -> str:  # noqa: 
 
 def _other_sources(values: dict[str, Any], medium: Medium) -> str:
     """What else there is to rank by. A part of a sentence: the board's own line begins it."""
-    parts = []
-    if values.get("votes"):
-        parts.append(f"{counted(values['votes'], 'vote')} of people" + _how(medium, source="people"))
+    parts = [
+        f"{counted(values[f'{noun}s'], noun)} of people" + _how(medium, source="people")
+        for noun in ("vote", "rating")
+        if values.get(f"{noun}s")
+    ]
     judges: Mapping[str, int] = values.get("judges") or {}
     if judges:
         names = sorted(judges)

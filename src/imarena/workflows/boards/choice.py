@@ -15,6 +15,7 @@ from imarena.workflows.views import (
     Window,
     battles_between_named,
     judges_called,
+    live_votes,
     people_battles,
     rating_battles,
     read_ratings,
@@ -47,6 +48,12 @@ class AvailableSources:
     def votes(self) -> int:
         """Preferences of people that count, whatever they are about."""
         return len(people_battles(self.view, window=self.window))
+
+    @cached_property
+    def ratings(self) -> int:
+        """Ratings of single outputs by people that count."""
+        cast = live_votes(self.view, self.window)
+        return int(((cast.right < 0) & (cast.preference == 0)).sum())
 
     @cached_property
     def judges(self) -> Mapping[str, tuple[int, int]]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
 from sqlalchemy import func, select
 
 from imarena.core import UserError, counted, suggestion
@@ -56,6 +57,12 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
             f"There is nothing to rank: {parts}.",
             hint="Run the same `judge` or `battle` command again: it asks only what has no answer, and reports why. "
             "For unparsable replies, `imarena reparse` reads the stored ones again.",
+        )
+    editors = view.entries.editor.list(np.flatnonzero(view.entries.ok))
+    if chosen.judges and len(names := sorted({name for name in editors if name})) == 1:
+        return UserError(
+            f"There is only one editor with outputs ('{names[0]}'): a board needs two or more.",
+            hint="Run another editor (`imarena edit`), or import its outputs, and judge them.",
         )
     source = {"human": "votes of people", "judge": "verdicts of judges"}.get(chosen.source, "votes or verdicts")
     if query.source == "auto" and not chosen.judges:

@@ -37,10 +37,11 @@ def other_sources(evidence: AvailableSources, chosen: ChosenSource) -> Notice | 
     if chosen.source == "all":
         return None
     votes = evidence.votes if chosen.source == "judge" else 0
+    ratings = evidence.ratings if chosen.source == "judge" and not votes else 0  # with votes, no board ranks by ratings
     judges = {name: sum(n) for name, n in evidence.judges.items() if name not in chosen.judges}
-    if not votes and not judges:
+    if not votes and not ratings and not judges:
         return None
-    return Notice(code="other_sources", values={"votes": votes, "judges": judges})
+    return Notice(code="other_sources", values={"votes": votes, "ratings": ratings, "judges": judges})
 
 
 def verdict_notices(view: View, battles: BattleColumns, *, weighed: bool = False) -> tuple[Notice, ...]:

@@ -8,6 +8,7 @@ from .battles import joined_names as joined_names
 from .battles import judge_battles as judge_battles
 from .battles import live_judgments as live_judgments
 from .battles import live_vote_rows as live_vote_rows
+from .battles import live_votes as live_votes
 from .battles import people_battles as people_battles
 from .cached import read_cached as read_cached
 from .cached import rows_cached as rows_cached
