@@ -221,7 +221,7 @@ def _by_unit(battles: BattleParts, n_units: int) -> tuple[IntArray, NDArray[np.i
 
 
 def _unit_ranges(ends: IntArray) -> Iterator[tuple[int, int]]:
-    """Units one after the other, so many at a time that they have about `BATTLES_AT_ONCE` battles."""
+    """Ranges of units, each with about `BATTLES_AT_ONCE` battles."""
     first = 0
     while first < ends.size - 1:
         last = max(first + 1, int(np.searchsorted(ends, ends[first] + BATTLES_AT_ONCE, side="right")) - 1)
