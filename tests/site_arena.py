@@ -43,8 +43,9 @@ def _verdicts(item: Item, left: Output, right: Output, seed: int) -> list[Judgme
         work_id=f"work_{left.output_id}{right.output_id}", judge="looker", item_id=item.item_id, order=Order.BOTH,
         left_id=left.output_id, right_id=right.output_id, preference=outcomes[seed * 3 % 5],
     )  # fmt: skip
+    voted = Outcome.BOTH_BAD if outcomes[seed % 5] is Outcome.TIE else outcomes[seed % 5]
     cast = Vote(
         rater_id=RATER, item_id=item.item_id, left_id=left.output_id, right_id=right.output_id,
-        preference=outcomes[seed % 5], comment="my cat died", idempotency_key=f"{left.output_id}{right.output_id}",
+        preference=voted, comment="my cat died", idempotency_key=f"{left.output_id}{right.output_id}",
     )  # fmt: skip
     return [judged, cast]

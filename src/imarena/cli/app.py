@@ -15,6 +15,8 @@ from imarena.cli.console import Exit, Session, fail
 from imarena.core import VERSION, ImarenaError, UserError
 
 _M_ARENA_MAX = -8
+_USUAL_VALUES = {"--fragility": "3"}
+"""Options that may stand without their value, and the value that they then have."""
 _DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -142,11 +144,21 @@ def hoist_global_options(arguments: list[str]) -> list[str]:
     return front + rest
 
 
+def fill_in_values(arguments: list[str]) -> list[str]:
+    """Let ``--fragility`` stand without its number: typer has no options with an optional value."""
+    filled: list[str] = []
+    for word, following in zip(arguments, [*arguments[1:], "-"], strict=True):
+        filled.append(word)
+        if word in _USUAL_VALUES and following.startswith("-"):
+            filled.append(_USUAL_VALUES[word])
+    return filled
+
+
 def main() -> None:
     """The entry point: exit 0 done, 1 failed, 2 the user must fix something, 3 done in part."""
     _share_heaps()
     try:
-        app(args=hoist_global_options(sys.argv[1:]), prog_name="imarena")
+        app(args=hoist_global_options(fill_in_values(sys.argv[1:])), prog_name="imarena")
     except UserError as error:
         message, _, hint = str(error).partition("\n")
         _end(message, hint, Exit.USER)

@@ -5,10 +5,10 @@ from imarena.core import ReadFormat, Registry, WriteFormat
 _ROOM = "imarena.datasets"
 
 DESCRIPTIONS: dict[str, str] = {
-    "native": "imarena folder: manifest, one JSON Lines file per kind of record, pictures by hash",
-    "native_jsonl": "imarena JSON Lines: one record a line, pictures inside or beside",
-    "native_parquet": "imarena Parquet: one file per kind of record, pictures inside or beside",
-    "table": "your own: items in CSV, JSON Lines or Parquet, outputs/<editor>/<key>.png; or folders of pictures",
+    "native": "imarena folder: manifest, one JSON Lines file per kind of record, images named by their hash",
+    "native_jsonl": "imarena JSON Lines: one record per line; images embedded or in files next to it",
+    "native_parquet": "imarena Parquet: one file per kind of record; images embedded or in files next to it",
+    "table": "your own: items in CSV, JSON Lines or Parquet, outputs/<editor>/<key>.png; or folders of images",
     "genarena": "GenArena: benchmark Parquet, model outputs, battle and audit logs",
     "gedit_bench": "GEdit-Bench: Parquet, result tree and score CSV",
     "geditbench_v2": "GEditBench v2: Parquet, gallery and pair results",

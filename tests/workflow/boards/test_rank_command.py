@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from imarena.cli.app import app
 from imarena.core.errors import UserError
+from tests.command import Imarena
 
 HOSTILE = ["=HYPERLINK(1)", "a|b_[x](y)<script>", r"\input{x} 100% & co", "\x1b[31mred\u202e"]
 
@@ -145,6 +146,9 @@ def test_fragility_names_the_votes_items_and_raters_that_decide(tmp_path: Path) 
     fewest = {order["unit"]: order["removed"] for order in orders if order["question"] == "first place"}
     assert fewest == {"vote": 2, "item": 2, "rater": 1}
     assert next(one["units"] for one in orders if one["unit"] == "rater") == [{"name": "ann", "count": 1}]
+    for words in (("--rounds", "50", "--fragility"), ("--fragility", "--rounds", "50")):  # without a number: 3
+        done_too = Imarena(tmp_path)("--json", "rank", "--from", path, *words).json
+        assert done_too["details"]["fragility"]["orders"] == orders
 
 
 def sweep(path: Path, wins: int) -> Path:

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,21 @@ def test_the_explorer_holds_the_verdicts_of_the_boards(made: Path) -> None:
                 if number == 0 and outcome < 2:
                     wins[models[(left, right)[outcome]]] += count
     assert wins == {row["model"]: row["wins"] for row in board["models"]}
+
+
+def test_the_explorer_tells_both_bad_from_a_tie(made: Path) -> None:
+    """Raters answered `both bad` and never `tie`, the judge the other way round."""
+    facts = json.loads((made / "out/data/site.js").read_text().removeprefix("imarenaSite.start(").rstrip(";\n)"))
+    people = facts["boards"].index("people")
+    found = Counter(
+        (number == people, outcome)
+        for _, battles in parts(made / "out")
+        for *_, verdicts in battles
+        for number, outcome, _ in verdicts
+        if outcome > 1 and number in (0, people)
+    )
+    assert found[True, 3] > 0 < found[False, 2]
+    assert found[True, 2] == found[False, 3] == 0
 
 
 def test_nothing_private_and_no_image_without_a_licence(made: Path) -> None:

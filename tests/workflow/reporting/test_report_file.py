@@ -15,6 +15,7 @@ pytestmark = pytest.mark.slow
 EDITORS = ("good", "fair", "poor")
 MARKS = {"good": 0.9, "fair": 0.6, "poor": 0.2}
 ITEMS = 12
+PSEUDONYMS = {"ann": "rater 1", "bob": "rater 2"}
 DATE = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC")
 
 
@@ -111,6 +112,8 @@ def tables_of(text: str) -> list[str]:
 )
 def test_every_table_is_the_table_that_the_command_prints(arena: Path, folder: Path, words: tuple[str, ...]) -> None:
     printed = Imarena(arena.parent)("-w", arena, *words, "--markdown").out
+    for name, number in PSEUDONYMS.items():  # the report names no rater
+        printed = printed.replace(f"| {name} |", f"| {number} |")
     shown = tables_of((folder / "report.md").read_text())
     made = [
         table for table in tables_of(printed) if not (words[:2] == ("agree", "--by") and "| rater | ratings |" in table)
@@ -118,6 +121,18 @@ def test_every_table_is_the_table_that_the_command_prints(arena: Path, folder: P
     assert made
     for table in made:
         assert table in shown, table
+
+
+def test_a_report_names_no_rater_and_explains_codes(arena: Path, folder: Path) -> None:
+    assert "| overall | ann |" in Imarena(arena.parent)("-w", arena, "agree", "--markdown").out
+    files = [path.read_text() for path in folder.rglob("*") if path.suffix in (".html", ".md", ".tex", ".csv")]
+    for text in files:
+        assert not re.search(r"\b(ann|bob)\b", text)
+    text = (folder / "report.md").read_text()
+    assert "| overall | rater 1 |" in text
+    by_task = text.split("by task\n", 1)[1].split("\n## ")[0]
+    assert "TIG: text-guided image generation" in by_task
+    assert "Spearman" in text.split("## Judges against people\n")[1].split("Command:")[0], "the conclusion first"
 
 
 def test_boards_by_group_are_those_of_rank(arena: Path, folder: Path) -> None:

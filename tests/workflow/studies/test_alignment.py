@@ -1,5 +1,6 @@
 """`align` on a workspace whose judge only scores and whose people only voted."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,30 @@ def test_a_p_value_is_printed_as_a_bound_where_the_rounds_can_say_no_more(imaren
     assert rows["dull", "sharp"]["p_value"] == pytest.approx(2 / 1001)
     assert not rows["dull", "faint"]["p_is_bound"]
     assert f"{rows['dull', 'faint']['p_value']:.4f}" in printed
+
+
+def test_align_prints_a_conclusion(imarena: Imarena, tmp_path: Path) -> None:
+    """Of one judge its correlation; of several the best and the next, and whether the difference is significant."""
+    units = range(60)
+
+    def conclude(factors: dict[str, int], *options: object) -> str:
+        lines = [f"u{n},m,{judge},{n * factor % 60}" for judge, factor in factors.items() for n in units]
+        (tmp_path / "scores.csv").write_text("unit,model,judge,score\n" + "\n".join(lines) + "\n", encoding="utf-8")
+        words = ("align", "--from", "scores.csv", "--against", "ratings.csv", "--rounds", 200, *options)
+        conclusion = str(imarena(*words, "--json").json["conclusion"])
+        assert imarena(*words).out.startswith(conclusion)
+        return conclusion
+
+    (tmp_path / "ratings.csv").write_text("unit,rater,value\n" + "".join(f"u{n},r,{n}\n" for n in units))
+    assert conclude({"sharp": 1}) == "sharp: Spearman correlation with people 1.00, 60 outputs."
+    assert re.search(r", 95% interval -\S+ to \S+, .* contains 0: not enough evidence", conclude({"faint": 11}))
+    best = "sharp agrees best with people (Spearman correlation 1.00); the next is dull ("
+    two = {"sharp": 1, "dull": 7}
+    assert conclude(two).startswith(best)
+    assert conclude(two).endswith("Add --compare to test whether the difference is significant.")
+    assert "The difference is significant (p <= " in conclude(two, "--compare")
+    assert "The difference is not significant (p = " in conclude({"dull": 7, "faint": 11}, "--compare")
+    assert conclude(two, "--by", "model") == ""
 
 
 def test_the_missing_column_and_the_warning_agree(imarena: Imarena, tmp_path: Path) -> None:

@@ -65,7 +65,8 @@ Fragility = Annotated[
     typer.Option(
         "--fragility",
         metavar="K",
-        help="Also print the fewest votes, items and raters that decide the first place, the top K and neighbours.",
+        help="Also print the fewest votes, items and raters that decide the first place, the top K (default 3) and "
+        "neighbours.",
     ),
 ]
 Samples = Annotated[

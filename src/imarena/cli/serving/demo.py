@@ -39,6 +39,8 @@ def command(
         source = context.find_root().get_parameter_source("workspace")
         named = source is not None and source.name == "COMMANDLINE"
         directory = session(context).workspace if named else Path("imarena-demo")
+    if not full and not directory.exists():
+        _say("The demo takes about two minutes of CPU time. If you interrupt it, the same command continues it.")
     if serve:
         need_web()  # before the work, not after it
         need_port("127.0.0.1", port)
@@ -98,4 +100,6 @@ def _tell(context: typer.Context, done: "Demo", steps: tuple[str, ...]) -> None:
 
 def _program() -> str:
     """How to call this program from here: by its name where that is on the path, else as it was called."""
-    return "imarena" if shutil.which("imarena") else sys.argv[0]
+    if shutil.which("imarena"):
+        return "imarena"
+    return f"{sys.executable} -m imarena" if sys.argv[0].endswith("__main__.py") else sys.argv[0]

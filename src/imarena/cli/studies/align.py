@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 
 from imarena.cli.console import Exit, emit, print_tables, session, stderr, warn
 from imarena.cli.options import Latex, Markdown, Only, refuse_with_table
@@ -109,7 +110,13 @@ def command(
             warn(warning)
         if "page" in document:
             stderr().print(f"Page: {document['page']}", soft_wrap=True)
-    emit(context, document, lambda console: print_tables(console, tables, markdown=markdown, latex=latex))
+
+    def show(console: Console) -> None:
+        if document["conclusion"] and not (markdown or latex):
+            console.print(document["conclusion"], soft_wrap=True, markup=False, highlight=False)
+        print_tables(console, tables, markdown=markdown, latex=latex)
+
+    emit(context, document, show)
     if is_partial(document):
         raise typer.Exit(Exit.PARTIAL)
 
@@ -154,7 +161,9 @@ def _workspace(
     from imarena.workflows.studies import (
         align_columns,
         read_aligned_columns,
+        score_conclusion,
         score_tables,
+        verdict_conclusion,
         verdict_tables,
         worst_disagreements,
         write_disagreements,
@@ -163,10 +172,12 @@ def _workspace(
     with open_workspace(root) as workspace:
         columns = read_aligned_columns(workspace, judges, options, only=only, people=people)
         alignment = align_columns(columns, options, missing=missing)
-        document = alignment.to_json()
         made = score_tables(alignment.scores) if alignment.scores else []
+        said = [score_conclusion(alignment.scores)] if alignment.scores else []
         if alignment.verdicts:
             made += verdict_tables(alignment.verdicts, options.by)
+            said.append(verdict_conclusion(alignment.verdicts))
+        document = {**alignment.to_json(), "conclusion": " ".join(filter(None, said))}
         if worst.count:
             found = worst_disagreements(workspace, columns, options, worst.count)
             document["worst"] = found.to_json()
@@ -181,12 +192,19 @@ def _files(
 ) -> tuple[dict[str, Any], list[Table]]:
     """Two tables: scores with ratings, or a judge's battles with people's."""
     from imarena.agreement import VerdictAlignment
-    from imarena.workflows.studies import align_files, score_tables, verdict_tables
+    from imarena.workflows.studies import (
+        align_files,
+        score_conclusion,
+        score_tables,
+        verdict_conclusion,
+        verdict_tables,
+    )
 
     alignment = align_files(from_file, against, options, only=only, missing=missing)
     if isinstance(alignment, VerdictAlignment):
-        return alignment.to_json(), verdict_tables(alignment, options.by)
-    return alignment.to_json(), score_tables(alignment)
+        said = verdict_conclusion(alignment)
+        return {**alignment.to_json(), "conclusion": said}, verdict_tables(alignment, options.by)
+    return {**alignment.to_json(), "conclusion": score_conclusion(alignment)}, score_tables(alignment)
 
 
 def _range(text: str) -> tuple[float, float]:

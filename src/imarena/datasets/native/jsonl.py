@@ -1,4 +1,4 @@
-"""Native JSON Lines: one file, one record a line with its kind, pictures in the stream or beside it.
+"""Native JSON Lines: one file, one record per line with its kind; images embedded or in files next to it.
 
     records.jsonl            {"kind": "manifest", "format": "imarena", "version": 1}
                              {"kind": "item", "id": "item_...", "record": {...}}

@@ -31,7 +31,7 @@ const imarenaSite = (() => {
 
   // A battle: [item, left model, right model, left image, right image, [[board, outcome, count], ...]]
   function counts(battle, board) {
-    const sum = [0, 0, 0];
+    const sum = [0, 0, 0, 0]; // left, right, tie, both bad
     for (const [number, outcome, count] of battle[5]) if (board === "" || number === Number(board)) sum[outcome] += count;
     return sum;
   }
@@ -43,14 +43,15 @@ const imarenaSite = (() => {
     if (wanted.opponent && (side < 0 ? !names.includes(wanted.opponent) : names[1 - side] !== wanted.opponent)) return false;
     for (const name of facts.labels) if (wanted[name] && item.labels[name] !== wanted[name]) return false;
     if (wanted.text && !`${item.instruction} ${item.key}`.toLowerCase().includes(wanted.text.toLowerCase())) return false;
-    const [left, right, tie] = counts(battle, wanted.board);
-    if (left + right + tie === 0) return false;
-    if (wanted.outcome === "split") return [left, right, tie].filter((n) => n > 0).length > 1;
-    if (wanted.outcome === "tie") return tie > left && tie > right;
+    const sum = counts(battle, wanted.board);
+    const most = (outcome) => sum.every((count, other) => other === outcome || sum[outcome] > count);
+    if (sum.every((count) => count === 0)) return false;
+    if (wanted.outcome === "split") return sum.filter((count) => count > 0).length > 1;
+    if (wanted.outcome === "tie") return most(2);
+    if (wanted.outcome === "both_bad") return most(3);
     if (wanted.outcome) {
-      if (side < 0) return left !== right;
-      const [own, other] = side === 0 ? [left, right] : [right, left];
-      return wanted.outcome === "win" ? own > other && own > tie : other > own && other > tie;
+      if (side < 0) return sum[0] !== sum[1];
+      return most(wanted.outcome === "win" ? side : 1 - side);
     }
     return true;
   }
@@ -92,7 +93,7 @@ const imarenaSite = (() => {
     facts.boards.forEach((title, number) => {
       if (wanted.board !== "" && Number(wanted.board) !== number) return;
       const words = battle[5].filter(([board]) => board === number)
-        .map(([, outcome, count]) => `${outcome === 2 ? "tie" : names[outcome]}${count > 1 ? ` × ${count}` : ""}`);
+        .map(([, outcome, count]) => `${[...names, "tie", "both bad"][outcome]}${count > 1 ? ` × ${count}` : ""}`);
       if (words.length) list.append(make("li", `${title}: ${words.join(", ")}`));
     });
     box.append(list);

@@ -11,12 +11,12 @@ from imarena.core.records import Mode
 from imarena.reports import SiteImage, write_site_part
 from imarena.reports.tables import printable
 from imarena.workflows.publishing.site_images import SiteImages
-from imarena.workflows.views import LEFT, MIRRORED, RIGHT, BattleColumns, Entries
+from imarena.workflows.views import BOTH_BAD, LEFT, MIRRORED, RIGHT, BattleColumns, Entries
 
 LABELS = ("task", "topic", "family", "track", "dataset")
 _PART = 400
 """Battles per file."""
-_WIN, _LOSS, _TIE = range(3)
+_WIN, _LOSS, _TIE, _BOTH_BAD = range(4)
 
 
 class SiteBattles:
@@ -102,7 +102,7 @@ def _pairs(entries: Entries, boards: Sequence[BattleColumns]) -> tuple[NDArray[n
     turned = entries.editor.of[left] > entries.editor.of[right]
     left, right = np.where(turned, right, left), np.where(turned, left, right)
     winner = np.where(turned, MIRRORED[winner], winner)
-    outcome = np.select([winner == LEFT, winner == RIGHT], [_WIN, _LOSS], _TIE)
+    outcome = np.select([winner == LEFT, winner == RIGHT, winner == BOTH_BAD], [_WIN, _LOSS, _BOTH_BAD], _TIE)
     if not left.size:
         return np.zeros((0, 2), np.int64), []
     of = entries.editor.of

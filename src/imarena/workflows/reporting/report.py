@@ -35,6 +35,7 @@ from imarena.workflows.questions import findings_table, read_findings
 from imarena.workflows.reporting.absent import absent_section
 from imarena.workflows.reporting.changes import changes_section
 from imarena.workflows.reporting.chosen_counts import chosen_status
+from imarena.workflows.reporting.code_words import explain_codes
 from imarena.workflows.reporting.examples import example_sections
 from imarena.workflows.reporting.failures.sections import failure_sections
 from imarena.workflows.reporting.gallery import read_gallery
@@ -160,7 +161,7 @@ def write_report(
     page = Page(
         title or status.name,
         _conclusion(first, reason, query),
-        tuple(section for section in sections if section is not None),
+        tuple(section for section in explain_codes(view, sections) if section is not None),
         tuple(next_steps),
         facts=report_lead(status.outputs, status.judgments, status.totals) + _left_out(pictures),
         reading="" if first is None else reading_help(first.ranking),

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from imarena.agreement import AlignOptions
-from imarena.core import UserError
+from imarena.agreement import AlignOptions, RatingColumns
+from imarena.core import UserError, sha256_hex
 from imarena.core.notices import sentences
 from imarena.reports import Section
 from imarena.reports.tables import Table
@@ -17,7 +17,9 @@ from imarena.workflows.studies import (
     judge_health_report,
     ratings_in_workspace,
     read_aligned_columns,
+    score_conclusion,
     score_tables,
+    verdict_conclusion,
     verdict_tables,
 )
 from imarena.workflows.views import WHOLE
@@ -29,7 +31,7 @@ _RATERS = "Raters"
 
 def agreement_sections(workspace: Workspace) -> Iterator[Section]:
     """Agreement among raters, overall and by model and task: the tables of `imarena agree`."""
-    tables = ratings_in_workspace(workspace)
+    tables = _under_pseudonyms(ratings_in_workspace(workspace))
     for by in ((), *((name,) for name in GROUPS)):
         there = [columns for columns in tables if len(columns) and len(set(columns.rater)) > 1]
         fitting = [columns for columns in there if all(len(set(columns.labels.get(name, ()))) > 1 for name in by)]
@@ -45,6 +47,15 @@ def agreement_sections(workspace: Workspace) -> Iterator[Section]:
         yield Section(_title("Agreement among raters", by), (f"Command: {command}",), notes, tables=tuple(shown))
 
 
+def _under_pseudonyms(tables: Sequence[RatingColumns]) -> list[RatingColumns]:
+    """A report is made to be passed on: raters are numbered, in an order that does not follow from their ids."""
+    raters = sorted(
+        {rater for columns in tables for rater in columns.rater}, key=lambda name: sha256_hex(name.encode())
+    )
+    names = {rater: f"rater {number}" for number, rater in enumerate(raters, 1)}
+    return [replace(columns, rater=[names[rater] for rater in columns.rater]) for columns in tables]
+
+
 def alignment_sections(workspace: Workspace, judges: Sequence[str]) -> Iterator[Section]:
     """Judges against people, overall and by model and task: the tables of `imarena align`."""
     for by in ((), *((name,) for name in GROUPS)):
@@ -58,11 +69,13 @@ def alignment_sections(workspace: Workspace, judges: Sequence[str]) -> Iterator[
         tables += verdict_tables(aligned.verdicts, by) if aligned.verdicts else []
         texts = [*sentences(aligned.scores.notices if aligned.scores else (), "report")]
         texts += sentences(aligned.notices, "report")
+        said = [score_conclusion(aligned.scores)] if aligned.scores else []
+        said += [verdict_conclusion(aligned.verdicts)] if aligned.verdicts else []
         words = "".join(f" --by {name}" for name in by) or " --leave-one-out --pairs"
         chosen = "".join(f" --judge {judge}" for judge in judges)
         yield Section(
             _title("Judges against people", by),
-            (f"Command: imarena align{chosen}{words}",),
+            (*filter(None, said), f"Command: imarena align{chosen}{words}"),
             tuple(dict.fromkeys(texts)),
             tables=tuple(tables),
         )

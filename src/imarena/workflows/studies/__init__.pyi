@@ -1,5 +1,7 @@
 from .agreement_files import BAD_VALUES as BAD_VALUES
 from .agreement_files import ratings_of_file as ratings_of_file
+from .align_conclusion import score_conclusion as score_conclusion
+from .align_conclusion import verdict_conclusion as verdict_conclusion
 from .alignment import align_columns as align_columns
 from .alignment import align_files as align_files
 from .alignment import read_aligned_columns as read_aligned_columns
