@@ -18,7 +18,7 @@ from tests.small_arena import HABITS, make_arena, write_folders
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SHELL = ("sh", "bash", "console")
 CHECKED = (*SHELL, "python", "yaml", "toml", "json")
-MARK = re.compile(r"<!-- (not run|run by|after): (\S[^>]*?) -->")
+MARK = re.compile(r"<!-- (run by|after): (\S[^>]*?) -->")
 _FENCE = re.compile(r"^(?P<blank> *)```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^(?P=blank)```", re.MULTILINE | re.DOTALL)
 
 
@@ -26,7 +26,7 @@ _FENCE = re.compile(r"^(?P<blank> *)```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^(?
 class Block:
     """A fenced block of a page, and the mark above it.
 
-    `not run`: why; `run by`: the test that runs it, or .ci/run; `after`: what people do before it, a function of docs_people.
+    `run by`: the test that runs it, or .ci/run; `after`: what people do before it, a function of docs_people.
     """
 
     page: str

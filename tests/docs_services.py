@@ -6,9 +6,11 @@ these must occur there, so that a table which no longer fits its page fails.
 
 import asyncio
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
@@ -68,7 +70,7 @@ class Stage:
     """What the Python blocks have defined."""
 
     def run(self, found: Sequence[Block]) -> list[Ended]:
-        """Run the blocks; how their calls of imarena ended."""
+        """Run the blocks; how their calls of imarena and python ended."""
         for block in fitted(found, self.replaced):
             if block.language == "python":
                 self._python(block)
@@ -91,6 +93,13 @@ class Stage:
             allowed = (0, 3) if any(word in words for word in self.partly) else (0,)
             assert done.code in allowed, f"{where}: {' '.join(words)}\n{done.out[-1500:]}\n{done.err[-1500:]}"
             self.ended.append(done)
+        elif program == "python":
+            paths = [given.get("PYTHONPATH", ""), os.environ.get("PYTHONPATH", ""), str(ROOT / "src")]
+            env = {**os.environ, **self.env, **given, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+            command = [sys.executable, *arguments]
+            run = subprocess.run(command, cwd=self.folder, env=env, capture_output=True, text=True, check=False)
+            assert run.returncode == 0, f"{where}: {' '.join(words)}\n{run.stderr[-1500:]}"
+            self.ended.append(Ended(0, run.stdout, run.stderr))
         else:
             raise ValueError(f"{where}: not a program that this test knows: {' '.join(words)}")
 

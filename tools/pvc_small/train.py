@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--groups", type=int, default=8)
     parser.add_argument("--group-size", type=int, default=5)
-    parser.add_argument("--test-pairs", type=int, default=32)
+    parser.add_argument("--test-pairs", type=int, default=32, help="per kind and level; 0 skips the test")
     parser.add_argument("--seed", type=int, default=18)
     o = parser.parse_args()
     plan = TrainingPlan(

@@ -15,8 +15,8 @@ from imarena.judges import CARDS, ask_both_orders
 from imarena.judges.chat.checklist import Checklist
 from tests.conftest import ROOT
 from tests.docs_blocks import blocks_of
-from tests.docs_services import SERVED, Stage, block_with
-from tests.fake_endpoint import serve_here
+from tests.docs_programs import vllm_serve
+from tests.docs_services import Stage, block_with
 from tests.unit.judges.chats import BLUE, always, exhibit, picture
 
 
@@ -59,9 +59,10 @@ def test_the_guides_checklist_is_valid() -> None:
 
 
 def test_the_server_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The printed program, against the fake server in place of vLLM."""
+    """The printed program asks the model that the page's `vllm serve` names; the fake server answers."""
     for name, colour in (("car.png", "grey"), ("old.png", "blue"), ("new.png", "red")):
         (tmp_path / name).write_bytes(picture(colour))
-    with serve_here(lambda query: json.dumps({"winner": "AB"[not query.first_is_better]})) as address:
-        Stage(tmp_path, {SERVED: address}).run(blocks_of("judges.md", __file__))
+    serve, ask = blocks_of("judges.md", __file__)
+    with vllm_serve(serve, lambda query: json.dumps({"winner": "AB"[not query.first_is_better]})) as replaced:
+        Stage(tmp_path, replaced).run([ask])
     assert re.fullmatch(r"ok (left|right) True", capsys.readouterr().out.strip())

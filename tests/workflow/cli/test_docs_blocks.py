@@ -1,4 +1,4 @@
-"""Every code block of the documentation is run, is run by another test that is named, or is marked with a reason."""
+"""Every code block of the documentation is run, here or by another test that is named."""
 
 import json
 import os
@@ -17,7 +17,18 @@ import yaml
 from tests import docs_people
 from tests.command import Imarena
 from tests.conftest import ROOT
-from tests.docs_blocks import CHECKED, SHELL, Block, blocks, indented_commands, judge_arena, pages_run, prepare
+from tests.docs_blocks import (
+    CHECKED,
+    MARK,
+    PAGES,
+    SHELL,
+    Block,
+    blocks,
+    indented_commands,
+    judge_arena,
+    pages_run,
+    prepare,
+)
 
 BLOCKS = [block for block in blocks() if block.language in CHECKED]
 RUN = {
@@ -40,7 +51,7 @@ def test_commands_are_in_fences() -> None:
 def test_blocks_of_commands_name_their_language() -> None:
     """Else no test looks at them."""
     others = [block for block in blocks() if block.language not in CHECKED]
-    command = re.compile(r"^(\$ )?([A-Z_]+=\S+ )*(imarena|make|pip|python|curl|podman) ", re.MULTILINE)
+    command = re.compile(r"^(\$ )?([A-Z_]+=\S+ )*(imarena|make|pip|python|curl|podman|vllm) ", re.MULTILINE)
     assert [block.where for block in others if command.search(block.body)] == []
 
 
@@ -48,13 +59,19 @@ def test_blocks_of_commands_name_their_language() -> None:
     "block", [b for b in BLOCKS if b.mark and b.reason != ".ci/run"], ids=lambda block: block.where
 )
 def test_a_mark_is_true(block: Block) -> None:
-    """A test that is named takes the blocks of the page; what people do before a block exists; a reason has words."""
+    """A test that is named takes the blocks of the page; what people do before a block exists."""
     if block.mark == "after":
         assert callable(getattr(docs_people, block.reason, None))
-    elif block.mark == "run by":
-        assert block.page in pages_run((ROOT / block.reason).read_text(encoding="utf-8"))
     else:
-        assert len(block.reason.split()) >= 2
+        assert block.page in pages_run((ROOT / block.reason).read_text(encoding="utf-8"))
+
+
+def test_no_block_is_left_out() -> None:
+    """A comment above a block is one of the marks that this test knows."""
+    above = re.compile(r"^ *(<!--.*-->)\n+ *```", re.MULTILINE)
+    comments = [(page, mark) for page in PAGES for mark in above.findall(page.read_text(encoding="utf-8"))]
+    assert len(comments) > 50
+    assert [(page.name, mark) for page, mark in comments if not MARK.fullmatch(mark)] == []
 
 
 def test_a_file_that_only_names_a_page_does_not_run_it() -> None:
@@ -74,8 +91,6 @@ def read_json(text: str) -> object:
 
 @pytest.mark.parametrize("block", [b for b in BLOCKS if b.language in ("yaml", "toml", "json")], ids=lambda b: b.where)
 def test_data_can_be_read(block: Block) -> None:
-    if block.mark == "not run":
-        return
     readers: dict[str, Callable[[str], object]] = {"yaml": yaml.safe_load, "toml": tomllib.loads, "json": read_json}
     readers[block.language](block.body)
 

