@@ -5,7 +5,7 @@
     python -m benchmarks.pvc_small speed
 
 Synthetic: pairs of two different edits of one picture, of which one is damaged outside of the edit (damage.yaml);
-TEST.npz holds pictures that training never saw (tools/pack_pvc_small.py). Accuracy by kind and level; the kinds that
+TEST.npz holds pictures that training never saw (tools/pvc_small/pack.py). Accuracy by kind and level; the kinds that
 training never saw apart. SSIM and the mean difference of the whole image stand beside: they do not know the edit.
 
 Museum: ImagenHub's text-guided edits by eight editors; every pair of outputs whose mean human rating differs. Accuracy
@@ -37,8 +37,8 @@ from imarena.core.protocols import Exhibit
 from imarena.images import pixels
 from imarena.judges.builtin.judge import BuiltinJudge
 from imarena.judges.pvc_small import measure_edit_damage
-from imarena.preferences.small.synthesis import Dice, Synthesis, load_stock
 from imarena.vision.ssim import ssim
+from tools.pvc_small.synthesis import Dice, Synthesis, load_stock
 
 Cell = tuple[str, str]
 RATINGS = ("consistency", "quality", "overall")
@@ -199,7 +199,7 @@ def main() -> None:
         speed()
     elif options.what == "synthetic":
         if options.file is None:
-            raise SystemExit("Give the packed file of test pictures: tools/pack_pvc_small.py makes it.")
+            raise SystemExit("Give the packed file of test pictures: tools/pvc_small/pack.py makes it.")
         synthetic(options.file, options.pairs, options.kinds, options.levels, options.seed)
     else:
         beside = Path(__file__).resolve().parents[2] / "shared" / "data"

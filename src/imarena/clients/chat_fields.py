@@ -3,20 +3,16 @@
 import json
 import re
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import yaml
-
-from imarena.core import ChatAnswer
+from imarena.core import ChatAnswer, package_yaml
 from imarena.core.records import Status
 
 
 @cache
 def stage_prompt(package: str, name: str) -> dict[str, Any]:
     """The prompt file `prompts/NAME.yaml` of a package."""
-    text = files(package).joinpath("prompts", f"{name}.yaml").read_text(encoding="utf-8")
-    prompt: dict[str, Any] = yaml.safe_load(text)
+    prompt: dict[str, Any] = package_yaml(package, "prompts", f"{name}.yaml")
     return prompt
 
 

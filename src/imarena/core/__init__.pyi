@@ -34,6 +34,7 @@ from .licences import find_licence as find_licence
 from .licences import require_licence as require_licence
 from .object_pools import ObjectPools as ObjectPools
 from .options import read_options as read_options
+from .package_data import package_yaml as package_yaml
 from .plugins import adapt_editor as adapt_editor
 from .plugins import adapt_judge as adapt_judge
 from .plugins import has_coroutine as has_coroutine

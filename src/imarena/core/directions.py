@@ -2,17 +2,15 @@
 
 import re
 from functools import cache
-from importlib import resources
 
-import yaml
+from imarena.core.package_data import package_yaml
 
 _SEPARATORS = re.compile(r"[\s_\-.]+")
 
 
 @cache
 def _lower() -> frozenset[str]:
-    text = resources.files("imarena.core").joinpath("lower_is_better.yaml").read_text(encoding="utf-8")
-    groups: dict[str, list[str]] = yaml.safe_load(text)
+    groups: dict[str, list[str]] = package_yaml("imarena.core", "lower_is_better.yaml")
     return frozenset(_plain(name) for names in groups.values() for name in names)
 
 

@@ -2,11 +2,9 @@
 
 import re
 from functools import cache
-from importlib.resources import files
-
-import yaml
 
 from imarena.core.errors import UserError
+from imarena.core.package_data import package_yaml
 from imarena.core.records.base import Noun
 from imarena.core.suggest import suggestion
 
@@ -27,9 +25,8 @@ class RedistributionLicence(Noun):
 @cache
 def redistribution_licences() -> dict[str, RedistributionLicence]:
     """All of them, by each spelling."""
-    text = (files("imarena.core") / "licences.yaml").read_text(encoding="utf-8")
     by_name: dict[str, RedistributionLicence] = {}
-    for entry in yaml.safe_load(text)["licences"]:
+    for entry in package_yaml("imarena.core", "licences.yaml")["licences"]:
         licence = RedistributionLicence.model_validate(entry)
         for name in (licence.id, *licence.names):
             if by_name.setdefault(_spelling(name), licence) is not licence:

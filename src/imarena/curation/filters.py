@@ -4,11 +4,8 @@ flagged for a person's review.
 
 import re
 from functools import cache
-from importlib.resources import files
 
-import yaml
-
-from imarena.core import Noun
+from imarena.core import Noun, package_yaml
 from imarena.curation.checks import Refused
 from imarena.curation.conditions import overlay_text
 from imarena.curation.perception import Perception
@@ -30,8 +27,7 @@ class SensitiveWords(Noun):
 @cache
 def sensitive_words() -> SensitiveWords:
     """The data file."""
-    text = (files("imarena.curation") / "sensitive.yaml").read_text(encoding="utf-8")
-    return SensitiveWords.model_validate(yaml.safe_load(text))
+    return SensitiveWords.model_validate(package_yaml("imarena.curation", "sensitive.yaml"))
 
 
 def refuse_damage(seen: Perception, settings: CurationSettings, needs: TaskNeeds) -> None:

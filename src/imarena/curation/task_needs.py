@@ -1,12 +1,10 @@
 """What each task needs of its source images: the data file `tasks.yaml`, checked when it is read."""
 
 from functools import cache
-from importlib.resources import files
 
-import yaml
 from pydantic import Field
 
-from imarena.core import Noun, UserError
+from imarena.core import Noun, UserError, package_yaml
 
 ASPECTS = ("subject", "scene", "style", "lighting", "viewpoint")
 """The complementary aspects that the planner's queries cover (appendix C of the paper)."""
@@ -55,8 +53,7 @@ class TaskFile(Noun):
 @cache
 def task_file() -> TaskFile:
     """The data file."""
-    text = (files("imarena.curation") / "tasks.yaml").read_text(encoding="utf-8")
-    parsed = TaskFile.model_validate(yaml.safe_load(text))
+    parsed = TaskFile.model_validate(package_yaml("imarena.curation", "tasks.yaml"))
     for name, needs in parsed.tasks.items():
         if strange := set(needs.needs) - parsed.conditions.keys():
             raise UserError(f"tasks.yaml: {name} needs unknown conditions: {', '.join(sorted(strange))}.")

@@ -1,13 +1,13 @@
-"""Every kind of editor by name: where it lives, what its first word stands for. Adding one is a line and a file."""
+"""Every kind of editor by name: where it lives, what its argument is. Add an entry to catalog.yaml, and a file."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter
 
 from imarena.clients import Budget
-from imarena.core import Editor, Registry, adapt_editor
+from imarena.core import Editor, Noun, Registry, adapt_editor, package_yaml
 
 Needs = Literal["nothing", "endpoint", "vision", "trust"]
 
@@ -24,8 +24,7 @@ MakeEditor = Callable[[str, Mapping[str, JsonValue], Ports], Editor]
 """The name that a leaderboard shows, options, ports; an editor out."""
 
 
-@dataclass(frozen=True)
-class EditorKind:
+class EditorKind(Noun):
     """What a user has to know to choose a kind of editor."""
 
     path: str
@@ -33,42 +32,11 @@ class EditorKind:
     about: str
     argument: str = ""
     """The option that the text behind the colon of `kind:TEXT` stands for."""
-    options: tuple[str, ...] = field(default=())
 
 
-KINDS: Mapping[str, EditorKind] = {
-    "studio": EditorKind(
-        "imarena.editors.studio.editors:make", "nothing", "Eight known habits; bundled items only.", "habit"
-    ),
-    "classical": EditorKind("imarena.editors.classical.editor:make", "nothing", "Classical operations, no model."),
-    "folder": EditorKind("imarena.editors.folder:make", "nothing", "Outputs that were made elsewhere.", "path"),
-    "command": EditorKind("imarena.editors.command:make", "trust", "A program: an argument list.", "argv"),
-    "function": EditorKind("imarena.editors.function:make", "trust", "A Python function.", "function"),
-    "openai-images": EditorKind(
-        "imarena.editors.endpoints.openai_images:make",
-        "endpoint",
-        "OpenAI's images endpoints: edits and generations.",
-        "model",
-    ),
-    "gemini-images": EditorKind(
-        "imarena.editors.endpoints.gemini_images:make", "endpoint", "Gemini models that return pictures.", "model"
-    ),
-    "chat-images": EditorKind(
-        "imarena.editors.endpoints.chat_images:make",
-        "endpoint",
-        "Chat endpoints whose messages carry pictures.",
-        "model",
-    ),
-    "http-queue": EditorKind(
-        "imarena.editors.endpoints.http_queue:make",
-        "endpoint",
-        "Submit, poll, fetch: fal, Replicate and their like.",
-        "model",
-    ),
-    "diffusers": EditorKind(
-        "imarena.editors.diffusers_pipeline:make", "vision", "Diffusion pipelines that run here.", "model"
-    ),
-}
+KINDS: Mapping[str, EditorKind] = TypeAdapter(dict[str, EditorKind]).validate_python(
+    package_yaml("imarena.editors", "catalog.yaml")
+)
 
 
 def adapt_editor_maker(kind: str, make: MakeEditor) -> MakeEditor:  # noqa: ARG001

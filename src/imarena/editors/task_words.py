@@ -1,18 +1,14 @@
 """The optional task wrapper (004, appendix A.8): task, definition, topic, images and request in one prompt."""
 
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import yaml
-
-from imarena.core import EditRequest
+from imarena.core import EditRequest, package_yaml
 
 
 @cache
 def _words() -> dict[str, Any]:
-    text = files("imarena.editors").joinpath("task_words.yaml").read_text(encoding="utf-8")
-    words: dict[str, Any] = yaml.safe_load(text)
+    words: dict[str, Any] = package_yaml("imarena.editors", "task_words.yaml")
     return words
 
 

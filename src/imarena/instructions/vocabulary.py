@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib.resources import files
 from typing import Literal
 
-import yaml
 from pydantic import Field
 
-from imarena.core import Noun
+from imarena.core import Noun, package_yaml
 
 OTHER = "Other"
 TextLanguage = Literal["en", "zh"]
@@ -58,8 +56,7 @@ class Vocabulary(Noun):
 @lru_cache(maxsize=1)
 def vocabulary() -> Vocabulary:
     """The bundled words, checked."""
-    text = (files("imarena.instructions") / "vocabulary.yaml").read_text(encoding="utf-8")
-    return Vocabulary.model_validate(yaml.safe_load(text))
+    return Vocabulary.model_validate(package_yaml("imarena.instructions", "vocabulary.yaml"))
 
 
 @lru_cache(maxsize=1)

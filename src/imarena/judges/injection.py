@@ -7,12 +7,9 @@ import io
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from typing import Literal
 
-import yaml
-
-from imarena.core import Exhibit
+from imarena.core import Exhibit, package_yaml
 from imarena.core.records import Outcome
 from imarena.images import decode
 
@@ -32,7 +29,7 @@ class InjectedText:
 @cache
 def injections() -> tuple[InjectedText, ...]:
     """The bundled texts, the control included."""
-    data = yaml.safe_load(resources.files("imarena.judges").joinpath("injections.yaml").read_text(encoding="utf-8"))
+    data = package_yaml("imarena.judges", "injections.yaml")
     return tuple(InjectedText(**entry) for entry in data["texts"])
 
 

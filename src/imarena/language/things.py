@@ -3,10 +3,8 @@
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 
-import yaml
-
+from imarena.core import package_yaml
 from imarena.language.lexicon import lexicon
 
 LONGEST = 5
@@ -30,7 +28,7 @@ class _Stops:
 
 @lru_cache(maxsize=1)
 def _stops() -> _Stops:
-    raw = yaml.safe_load((files("imarena.language") / "things.yaml").read_text(encoding="utf-8"))
+    raw = package_yaml("imarena.language", "things.yaml")
     ending = {word for name in ("prepositions", "linking", "pronouns", "auxiliaries") for word in raw[name]}
     return _Stops(
         frozenset(ending) | lexicon().verbs - {"color", "colour", "cover", "light", "copy", "lower"},

@@ -3,15 +3,13 @@
 Kinds and levels are data (damage.yaml). The operations run on NumPy and on torch (damage_operations.py).
 """
 
-from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import Noun, UserError, package_yaml
 from imarena.preferences.damage_operations import OPERATIONS, DamageInput, do_damage
 from imarena.preferences.damage_places import PLACE_DRAWS, TRIES, choose_places
 
@@ -19,8 +17,7 @@ DamagePixels = NDArray[np.uint8]
 LEVELS = tuple(range(1, 11))
 
 
-@dataclass(frozen=True)
-class DamageKind:
+class DamageKind(Noun):
     """One kind of damage; level n is n times `step`, in `unit`."""
 
     name: str
@@ -41,13 +38,8 @@ class DamageKind:
 @cache
 def damage_kinds() -> dict[str, DamageKind]:
     """All kinds by name, as damage.yaml has them."""
-    import yaml
-
-    table = yaml.safe_load(files("imarena.preferences").joinpath("damage.yaml").read_text(encoding="utf-8"))
-    kinds = {}
-    for name, fields in table["kinds"].items():
-        area = tuple(fields.pop("area", (1.0, 1.0)))
-        kinds[name] = DamageKind(name, area=(float(area[0]), float(area[1])), **fields)
+    table = package_yaml("imarena.preferences", "damage.yaml")["kinds"]
+    kinds = {name: DamageKind(name=name, **fields) for name, fields in table.items()}
     unknown = kinds.keys() ^ OPERATIONS.keys()
     if unknown:
         raise UserError(f"damage.yaml and the operations differ: {', '.join(sorted(unknown))}.")

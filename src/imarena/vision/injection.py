@@ -5,12 +5,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 
 import cv2
 import numpy as np
-import yaml
 
+from imarena.core import package_yaml
 from imarena.vision.difference import Difference
 from imarena.vision.frame import Frame
 from imarena.vision.ocr import TextLine
@@ -58,7 +57,7 @@ class _Words:
 
 @lru_cache(maxsize=1)
 def _words() -> _Words:
-    raw = yaml.safe_load((files("imarena.vision") / "injection_words.yaml").read_text(encoding="utf-8"))
+    raw = package_yaml("imarena.vision", "injection_words.yaml")
     patterns = {}
     for strength in ("strong", "weak"):
         for kind, phrases in raw[strength].items():
@@ -68,7 +67,7 @@ def _words() -> _Words:
 
 
 def _languages() -> tuple[_Language, ...]:
-    raw = yaml.safe_load((files("imarena.vision") / "injection_features.yaml").read_text(encoding="utf-8"))
+    raw = package_yaml("imarena.vision", "injection_features.yaml")
     return tuple(
         _Language(
             {name: _either(phrases, glued=code in _GLUED) for name, phrases in language["features"].items()},

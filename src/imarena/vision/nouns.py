@@ -2,10 +2,8 @@
 
 import re
 from functools import lru_cache
-from importlib.resources import files
 
-import yaml
-
+from imarena.core import package_yaml
 from imarena.vision.coco_kinds import KINDS
 
 _END = re.compile(
@@ -15,7 +13,7 @@ _END = re.compile(
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[dict[str, frozenset[int]], frozenset[str]]:
-    raw = yaml.safe_load((files("imarena.vision") / "nouns.yaml").read_text(encoding="utf-8"))
+    raw = package_yaml("imarena.vision", "nouns.yaml")
     kinds_by_noun: dict[str, set[int]] = {kind: {at} for at, kind in enumerate(KINDS)}
     for kind, names in raw["words"].items():
         for name in names:

@@ -143,7 +143,7 @@ def test_a_metric_of_two_images_tells_a_copy_from_an_edit_and_asks_for_the_secon
         return
     edited = shapes().copy()
     edited[40:110, 30:100] = (20, 60, 200)
-    of_copy = METRIC_TOOLS[name].copy if name in METRIC_TOOLS else 0.0
+    of_copy = METRIC_TOOLS[name].copy_value if name in METRIC_TOOLS else 0.0
     assert measure(shapes(), shapes()) == pytest.approx(of_copy, abs=1e-5)
     worse = measure(edited, shapes()) - of_copy
     assert (-worse if of_copy > 0 else worse) > 0.005

@@ -1,7 +1,6 @@
 """Pairs for `pvc-small`: a packed file comes back as it was, and candidates differ where they are said to."""
 
 import json
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from imarena.preferences import damage_kinds
-from imarena.preferences.small.packing import pack_pictures, packed_sha256, unpack_pictures
-from imarena.preferences.small.synthesis import EDITS, Dice, Stock, Synthesis, load_stock
+from tools.pvc_small.check_data import RECORD
+from tools.pvc_small.packing import pack_pictures, packed_sha256, unpack_pictures
+from tools.pvc_small.scenes import studio_hashes, versions
+from tools.pvc_small.synthesis import EDITS, Dice, Stock, Synthesis, load_stock
 
 SIDE = 128
 
@@ -67,11 +68,8 @@ def test_packing_again_gives_the_same_bytes_and_another_picture_another_hash(tmp
         assert packed_sha256({name: archive[name] for name in archive.files}) == hashes[0]
 
 
-def test_the_studio_part_of_the_training_data_is_the_recorded_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "tools"))
-    from pvc_small_scenes import studio_hashes, versions  # type: ignore[import-not-found]
-
-    record = json.loads((resources.files("imarena.preferences.small") / "data.json").read_text(encoding="utf-8"))
+def test_the_studio_part_of_the_training_data_is_the_recorded_one() -> None:
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
     first = record["studio"][0]
     made = studio_hashes(first["first"], first["count"])
     assert made["scenes_sha256"] == first["scenes_sha256"]
@@ -142,7 +140,7 @@ def test_through_an_encoder_the_right_one_is_redrawn_more_or_damaged_more(stock:
 @pytest.mark.torch
 def test_training_runs_saves_and_exports(packed: Path, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    from imarena.preferences.small.training import TrainingPlan, load_weights, train_network
+    from tools.pvc_small.training import TrainingPlan, load_weights, train_network
 
     plan = TrainingPlan(steps=3, encoder_steps=3, groups=2, group_size=2, test_pairs=1)
     lines: list[str] = []

@@ -4,9 +4,9 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from typing import Any
 
-import yaml
+from imarena.core import package_yaml
 
 _MARKUP = re.compile(r"[*_`~#\"“”«»„\u200b\u200e\u200f\ufeff]+")
 _SPACE = re.compile(r"\s+")
@@ -53,31 +53,14 @@ def normalise_phrase(text: str) -> str:
 
 @cache
 def word_table() -> WordTable:
-    """Read the table once."""
-    data = yaml.safe_load(resources.files("imarena.judges").joinpath("words.yaml").read_text(encoding="utf-8"))
-
-    def forms(name: str) -> frozenset[str]:
-        return frozenset(normalise_phrase(str(word)) for word in data[name])
-
-    return WordTable(
-        version=str(data["version"]),
-        nouns=tuple(sorted(forms("nouns"), key=len, reverse=True)),
-        left=forms("left"),
-        right=forms("right"),
-        left_with_noun=forms("left_with_noun"),
-        right_with_noun=forms("right_with_noun"),
-        tie=forms("tie"),
-        both_bad=forms("both_bad"),
-        both_good=forms("both_good"),
-        not_applicable=forms("not_applicable"),
-        qualifiers=forms("qualifiers"),
-        praise=forms("praise"),
-        ambiguous=forms("ambiguous"),
-        also_words=forms("also_words"),
-        verbs=forms("verbs"),
-        fillers=forms("fillers"),
-        doubts=forms("doubts"),
-        articles=tuple(str(word) for word in data["articles"]),
-        keys=forms("keys"),
-        refusals=tuple(sorted(forms("refusals"))),
-    )
+    """Read the table once; of the nouns, the longest first."""
+    data: dict[str, Any] = package_yaml("imarena.judges", "words.yaml")
+    version, articles = str(data.pop("version")), tuple(data.pop("articles"))
+    forms: dict[str, Any] = {
+        name: frozenset(normalise_phrase(str(word)) for word in words) for name, words in data.items()
+    }
+    ordered = {
+        "nouns": tuple(sorted(forms["nouns"], key=len, reverse=True)),
+        "refusals": tuple(sorted(forms["refusals"])),
+    }
+    return WordTable(version=version, articles=articles, **forms | ordered)

@@ -1,9 +1,10 @@
 """What raters are asked: questions, criteria with their anchors, checks. The words are in ``forms.yaml``."""
 
 from functools import cache
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
+
+from imarena.core import package_yaml
 
 
 class FormQuestion(BaseModel):
@@ -58,7 +59,4 @@ class RatingForms(BaseModel):
 @cache
 def forms() -> RatingForms:
     """The forms that ship with this version."""
-    import yaml
-
-    text = (Path(__file__).parent / "forms.yaml").read_text(encoding="utf-8")
-    return RatingForms.model_validate(yaml.safe_load(text))
+    return RatingForms.model_validate(package_yaml("imarena.routing.forms", "forms.yaml"))

@@ -167,7 +167,7 @@ def wire_judge(
     kind = str(table.pop("kind", name))
     at = str(table.pop("endpoint", ""))
     make = _own_judge(name.removeprefix(FUNCTION)) if own else JUDGES.get(kind)
-    card = CARDS.get(kind, JudgeCard("", "both", "nothing", None, ""))
+    card = CARDS.get(kind, JudgeCard(path="", shape="both", needs="nothing", about=""))
     options: JsonDict = {**table, **arguments.options}
     model = card.presets.get(str(options.get("preset", "")), card.default_model if arguments.base_url else "")
     if model and not arguments.model:

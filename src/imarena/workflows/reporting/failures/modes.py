@@ -6,13 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
-import yaml
 from sqlalchemy import select
 
+from imarena.core import package_yaml
 from imarena.core.records import Evidence, Output
 from imarena.storage import reading
 from imarena.storage.schema import votes
@@ -62,9 +61,8 @@ class FoundBy:
 @cache
 def failure_modes() -> tuple[FailureMode, ...]:
     """All modes, in the order of the file."""
-    text = files("imarena.workflows.reporting.failures").joinpath("modes.yaml").read_text(encoding="utf-8")
     lists = ("flags", "checks", "unless", "tags", "words")
-    modes: list[dict[str, Any]] = yaml.safe_load(text)["modes"]
+    modes: list[dict[str, Any]] = package_yaml("imarena.workflows.reporting.failures", "modes.yaml")["modes"]
     return tuple(FailureMode(**mode | {name: tuple(mode.get(name, ())) for name in lists}) for mode in modes)
 
 

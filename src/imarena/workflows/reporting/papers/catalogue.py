@@ -3,10 +3,8 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 
-import yaml
-
+from imarena.core import package_yaml
 from imarena.reports import Section, columns, edival_charts
 from imarena.reports.tables import Column, Table
 from imarena.workflows.reporting.papers import contrasts, cv_arena, genarena, imagenworld, side_by_side
@@ -34,9 +32,8 @@ class PaperEntry:
 @cache
 def paper_entries() -> tuple[PaperEntry, ...]:
     """Every entry, in the order of the papers."""
-    text = files("imarena.workflows.reporting.papers").joinpath("catalogue.yaml").read_text(encoding="utf-8")
     entries = []
-    for paper in yaml.safe_load(text)["papers"]:
+    for paper in package_yaml("imarena.workflows.reporting.papers", "catalogue.yaml")["papers"]:
         shared = {name: paper[name] for name in ("paper", "name", "needs", "command") if name in paper}
         for entry in paper["entries"]:
             begin = {

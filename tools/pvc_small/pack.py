@@ -3,7 +3,7 @@
     python benchmarks/fetch_photographs.py PHOTOGRAPHS
     apt-get download tuxpaint-stamps-default plasma-workspace-wallpapers gcompris-qt-data
     (each: dpkg-deb -x NAME.deb PACKAGES)
-    PYTHONPATH=benchmarks python tools/pack_pvc_small.py PHOTOGRAPHS PACKAGES OUT.npz [--test TEST.npz]
+    python -m tools.pvc_small.pack PHOTOGRAPHS PACKAGES OUT.npz [--test TEST.npz]
 
 Sources, all openly licensed and none of them part of this project: the photographs of benchmarks/photographs.yaml (half
 `choose` for training, half `report` for the test file), further photographs of gcompris-qt-data and the wallpapers of
@@ -20,14 +20,14 @@ from pathlib import Path
 import cv2
 import numpy as np
 import yaml
-from fetch_photographs import resource_files
 from numpy.typing import NDArray
 from PIL import Image
-from pvc_small_scenes import studio_triples
 
+from benchmarks.fetch_photographs import resource_files
 from imarena.preferences import damage_kinds
-from imarena.preferences.small.packing import pack_pictures, packed_sha256
 from imarena.vision import saliency
+from tools.pvc_small.packing import pack_pictures, packed_sha256
+from tools.pvc_small.scenes import studio_triples
 
 SIDE, STAMP = 544, 176
 STAMPS, TEST_STAMPS = 260, 40
@@ -97,7 +97,7 @@ def thinned(values: NDArray[np.uint8], most: int) -> NDArray[np.uint8]:
 
 def photographs(folder: Path, packages: Path, half: str) -> Iterator[bytes | Path]:
     """The pictures of one half; the training half also gets those that photographs.yaml does not label."""
-    labels = yaml.safe_load((Path(__file__).parents[1] / "benchmarks" / "photographs.yaml").read_text("utf-8"))
+    labels = yaml.safe_load((Path(__file__).parents[2] / "benchmarks" / "photographs.yaml").read_text("utf-8"))
     labelled = {picture.get("path") for picture in labels["pictures"]}
     for picture in labels["pictures"]:
         if picture["half"] == half and not picture.get("words"):

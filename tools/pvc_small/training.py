@@ -16,10 +16,10 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from imarena.preferences.small.encoders import Recoder, train_encoders
-from imarena.preferences.small.network import DamageNetwork
-from imarena.preferences.small.packing import packed_sha256
-from imarena.preferences.small.synthesis import Candidates, Dice, Synthesis, load_stock
+from tools.pvc_small.encoders import Recoder, train_encoders
+from tools.pvc_small.network import DamageNetwork
+from tools.pvc_small.packing import packed_sha256
+from tools.pvc_small.synthesis import Candidates, Dice, Synthesis, load_stock
 
 SIZES = ((512, 512), (512, 512), (384, 512), (512, 384), (448, 448))
 

@@ -1,6 +1,6 @@
-"""Train `pvc-small` on a packed file of pictures (tools/pack_pvc_small.py).
+"""Train `pvc-small` on a packed file of pictures (tools/pvc_small/pack.py).
 
-    python tools/train_pvc_small.py TRAIN.npz TEST.npz OUT [--minutes 7] [--device cuda]
+    python -m tools.pvc_small.train TRAIN.npz TEST.npz OUT [--minutes 7] [--device cuda]
 
 Needs torch and NumPy and nothing else, so that it runs on a bare machine with a GPU: the package is not installed
 there, and its files are loaded from this checkout without running the package's own imports.
@@ -11,12 +11,12 @@ import sys
 import types
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[1] / "src"
+SOURCE = Path(__file__).resolve().parents[2] / "src"
 
 
 def stand_in() -> None:
     """Packages that load their modules from the checkout and import nothing by themselves."""
-    for name in ("imarena", "imarena.preferences", "imarena.preferences.small"):
+    for name in ("imarena", "imarena.preferences"):
         package = types.ModuleType(name)
         package.__path__ = [str(SOURCE.joinpath(*name.split(".")))]
         sys.modules[name] = package
@@ -25,7 +25,7 @@ def stand_in() -> None:
 def main() -> None:
     """Read the options and train."""
     stand_in()
-    from imarena.preferences.small.training import TrainingPlan, train_network
+    from tools.pvc_small.training import TrainingPlan, train_network
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("train", type=Path)

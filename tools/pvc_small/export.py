@@ -1,6 +1,6 @@
 """Write `pvc-small` as ONNX from the weights that training left, and check that both give the same scores.
 
-    python tools/export_pvc_small.py OUT/weights.npz src/imarena/vision/weights/pvc_small.onnx
+    python -m tools.pvc_small.export OUT/weights.npz src/imarena/vision/weights/pvc_small.onnx
 
 Needs torch and onnx. Prints the file's size and SHA-256 for weights/ATTRIBUTION.md.
 """
@@ -13,7 +13,7 @@ import numpy as np
 import onnxruntime
 import torch
 
-from imarena.preferences.small.training import load_weights
+from tools.pvc_small.training import load_weights
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
 """Make the studio part of the training pictures of `pvc-small` again and compare it with the recorded hashes.
 
-    python tools/check_pvc_small_data.py [--packed TRAIN.npz] [--write]
+    python -m tools.pvc_small.check_data [--packed TRAIN.npz] [--write]
 
 The scenes must be described in the same way everywhere. Their pixels are compared where NumPy, OpenCV and Pillow have
-the recorded versions. `--packed` prints the content hash of a packed file (tools/pack_pvc_small.py) and compares
+the recorded versions. `--packed` prints the content hash of a packed file (tools/pvc_small/pack.py) and compares
 its studio part, too. `--write` records the hashes of this checkout.
 """
 
@@ -12,11 +12,11 @@ import json
 from pathlib import Path
 
 import numpy as np
-from pvc_small_scenes import studio_hashes, studio_triples, versions
 
-from imarena.preferences.small.packing import pack_pictures, packed_sha256
+from tools.pvc_small.packing import pack_pictures, packed_sha256
+from tools.pvc_small.scenes import studio_hashes, studio_triples, versions
 
-RECORD = Path(__file__).resolve().parents[1] / "src" / "imarena" / "preferences" / "small" / "data.json"
+RECORD = Path(__file__).with_name("data.json")
 PARTS = ({"first": 0, "count": 3}, {"first": 0, "count": 60}, {"first": 10_000, "count": 30})
 """The first scenes of training, all of them, and those of the test file."""
 

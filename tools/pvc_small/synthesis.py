@@ -25,7 +25,7 @@ from imarena.preferences.damage_operations import (
     whole_numbers,
 )
 from imarena.preferences.damage_places import PLACE_DRAWS, TRIES, choose_places
-from imarena.preferences.small.packing import unpack_pictures
+from tools.pvc_small.packing import unpack_pictures
 
 Array = Any
 EDITS = ("studio", "stamp", "recolour", "remove", "replace", "background", "none")

@@ -12,8 +12,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from imarena.preferences.small.network import Residual
-from imarena.preferences.small.synthesis import Dice, Stock
+from tools.pvc_small.network import Residual
+from tools.pvc_small.synthesis import Dice, Stock
 
 WIDTHS = (4, 8, 16)
 """Channels of the codes, each at an eighth of the picture's size."""

@@ -1,0 +1,1 @@
+"""How the bundled network of `pvc-small` was made: pictures, pairs, training, export."""
