@@ -1,6 +1,6 @@
 """A rating problem in the form that Newton's method takes: a design matrix, a likelihood, a gauge and a prior."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,10 +18,10 @@ SMALL = 20_000
 class RatingProblem:
     """Parameters are [strengths of free models, coefficients (together P), aux (A)].
 
-    eta = matrix @ parameters[:P] + offset. `aux_of` (K,) is the place of a cell's aux parameter, -1 where it has the
-    fixed value `aux_fixed`. `gauge` (P + A, P + A) is added to the information where the likelihood is flat (a common
-    shift of a block). The prior of each parameter is Beta-shaped on the logit scale: `prior` (2, P + A) are pseudo
-    wins and losses, around `centre` (P + A,).
+    eta = matrix @ parameters[:P] + offset; `offset` is (K,), or (K, R) where each round has its own. `aux_of` (K,) is
+    the place of a cell's aux parameter, -1 where it has the fixed value `aux_fixed`. `gauge` (P + A, P + A) is added to
+    the information where the likelihood is flat (a common shift of a block). The prior of each parameter is
+    Beta-shaped on the logit scale: `prior` (2, P + A) are pseudo wins and losses, around `centre` (P + A,).
     """
 
     likelihood: Likelihood
@@ -58,8 +58,12 @@ class RatingProblem:
     def eta(self, parameters: FloatArray) -> FloatArray:
         """(K,) or (K, R) from parameters (P + A,) or (P + A, R)."""
         linear: FloatArray = self.design @ parameters[: self.n_linear]
-        linear += self.offset if parameters.ndim == 1 else self.offset[:, None]
+        linear += self.offset if parameters.ndim == self.offset.ndim else self.offset[:, None]
         return linear
+
+    def of_rounds(self, rounds: IntArray) -> "RatingProblem":
+        """The problem of some rounds; the same one unless each round has its own offset."""
+        return self if self.offset.ndim == 1 else replace(self, offset=self.offset[:, rounds])
 
     def aux(self, parameters: FloatArray) -> FloatArray | None:
         if not self.likelihood.has_aux:

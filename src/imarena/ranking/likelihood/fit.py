@@ -158,6 +158,31 @@ def _place_blocks(
     cells: PairCells, likelihood: Likelihood, blocks: ModelBlocks, within: FloatArray, beta: FloatArray, aux: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Shift (B,) of every block and its covariance (B, B), from battles between blocks and the weak prior."""
+    level = float(within[blocks.reference].mean()) if blocks.fixed is not None else 0.0
+    problem, block_place = placing_problem(cells, likelihood, blocks, within, beta=beta, aux=aux, level=level)
+    between = _subset(cells, ~blocks.inside(cells))
+    solution = solve(problem, outcomes_of(between.weighted), np.full(problem.n_linear, level))
+    shift, covariance = np.zeros(blocks.n), np.zeros((blocks.n, blocks.n))
+    free = np.flatnonzero(block_place >= 0)
+    shift[free] = solution.parameters
+    covariance[np.ix_(free, free)] = solution.inverse
+    return shift, covariance
+
+
+def placing_problem(
+    cells: PairCells,
+    likelihood: Likelihood,
+    blocks: ModelBlocks,
+    within: FloatArray,
+    *,
+    beta: FloatArray | None = None,
+    aux: FloatArray | None = None,
+    level: float = 0.0,
+) -> tuple[RatingProblem, IntArray]:
+    """Where blocks stand, by the battles between them; and the parameter (B,) of each block, -1 of the one in place.
+
+    `within` (m,) or (m, R) are the strengths inside the blocks.
+    """
     between = _subset(cells, ~blocks.inside(cells))
     block_place = np.arange(blocks.n)
     if blocks.fixed is not None:
@@ -165,21 +190,16 @@ def _place_blocks(
     size = int((block_place >= 0).sum())
     matrix = pair_matrix(between, block_place[blocks.of])
     matrix.resize((between.left.size, size))
-    level = float(within[blocks.reference].mean()) if blocks.fixed is not None else 0.0
+    offset = within[between.left] - within[between.right]
     problem = RatingProblem(
         likelihood=likelihood,
         matrix=matrix,
-        offset=within[between.left] - within[between.right] + between.covariates @ beta,
+        offset=offset if beta is None else offset + between.covariates @ beta,
         aux_of=np.full(between.left.size, -1),
-        aux_fixed=aux[between.group] if likelihood.has_aux else np.zeros(between.left.size),
+        aux_fixed=aux[between.group] if aux is not None and likelihood.has_aux else np.zeros(between.left.size),
         n_aux=0,
         gauge=np.zeros((size, size)),
         prior=np.full((2, size), PRIOR),
         centre=np.full(size, level),
     )
-    solution = solve(problem, outcomes_of(between.weighted), np.full(size, level))
-    shift, covariance = np.zeros(blocks.n), np.zeros((blocks.n, blocks.n))
-    free = np.flatnonzero(block_place >= 0)
-    shift[free] = solution.parameters
-    covariance[np.ix_(free, free)] = solution.inverse
-    return shift, covariance
+    return problem, block_place

@@ -1,8 +1,9 @@
 """Refit many resampled boards at once.
 
 All rounds start at the full fit and move together with its information (the chord method): an iteration is two sparse
-products and one dense one for the whole batch. Rounds that move far get their own information (Newton, all at once);
-rounds that do not settle even so (a model came out unbeaten) are fitted alone.
+products and one dense one for the whole batch. Rounds that move far get their own information (Newton, all at once).
+Rounds that do not settle even so (a model came out unbeaten) are fitted with those that fall into the same blocks of
+models, or alone.
 """
 
 from collections.abc import Iterator
@@ -11,11 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.battles import FloatArray
+from imarena.ranking.battles import FloatArray, IntArray
 from imarena.ranking.likelihood.curvatures import curvature_index
-from imarena.ranking.likelihood.design import outcomes_of
-from imarena.ranking.likelihood.fit import Fit, fit_board
+from imarena.ranking.likelihood.design import RatingProblem, outcomes_of
+from imarena.ranking.likelihood.fit import Fit, fit_board, placing_problem
 from imarena.ranking.likelihood.likelihoods import Aux, sigmoid
+from imarena.ranking.likelihood.separation import block_labels
 from imarena.ranking.resample import Units
 
 Flags = NDArray[np.bool_]
@@ -28,6 +30,8 @@ CHORD_STEPS = 25
 NEWTON_STEPS = 25
 NEWTON_NUMBERS = 4_000_000
 """Entries of all information matrices of one batch."""
+MOST_GROUPED = 100
+"""Models on the largest board whose unsettled rounds are grouped by their blocks: grouping takes m cubed."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +79,7 @@ def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
     """Counts (K, 3, R) on all cells."""
     weighted = counts * base.cells.factor[:, None, None]
     inner = weighted if base.inside.all() else weighted[base.inside]
-    parameters, settled = _chord(base, inner)
-    if base.problem.likelihood.canonical:
-        _newton(base, inner, parameters, settled)
+    parameters, settled = _settle(base, inner)
     m, rounds = base.cells.n_models, counts.shape[2]
     free = base.parameter >= 0
     theta = np.repeat(base.theta[:, None], rounds, axis=1)
@@ -87,7 +89,8 @@ def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
     beta = parameters[int(free.sum()) : linear].copy()
     values = np.repeat(base.aux[:, None], rounds, axis=1)
     values[base.aux_free] = parameters[linear:]
-    alone = np.flatnonzero(~settled)
+    unsettled = np.flatnonzero(~settled)
+    alone = _fit_by_blocks(base, counts, unsettled, theta)
     anchors = np.where(free, np.nan, base.theta) if not free.all() else None
     warm = replace(aux, start=np.where(aux.free, base.aux, aux.start)) if aux.free.any() else aux
     for r in alone:
@@ -97,7 +100,50 @@ def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
             refit.theta[:m] if anchors is not None else refit.theta - refit.theta[base.blocks.reference].mean()
         )
         beta[:, r], values[:, r] = refit.beta, refit.aux
-    return Replicates(theta.T, beta.T, values.T, int(alone.size))
+    return Replicates(theta.T, beta.T, values.T, int(unsettled.size))
+
+
+def _fit_by_blocks(base: Fit, counts: FloatArray, unsettled: IntArray, theta: FloatArray) -> IntArray:
+    """Fit rounds that fall into the same blocks together, into `theta` (m, R); returns the rounds that are left.
+
+    Only boards without covariates, anchors and extra parameters.
+    """
+    m, likelihood = base.cells.n_models, base.problem.likelihood
+    plain = likelihood.canonical and not likelihood.has_aux and base.problem.n_linear == m
+    if not plain or (base.parameter < 0).any() or m > MOST_GROUPED:
+        return unsettled
+    labels = block_labels(base.cells, counts[:, :, unsettled])
+    left_over = []
+    for of in np.unique(labels, axis=0):
+        rounds = unsettled[(labels == of).all(axis=1)]
+        if rounds.size == 1:
+            left_over.append(rounds)
+            continue
+        drawn = counts[:, :, rounds]
+        fit = fit_board(replace(base.cells, counts=drawn[:, :, 0]), likelihood, start=base.within)
+        weighted = drawn * base.cells.factor[:, None, None]
+        within, settled = _settle(fit, weighted[fit.inside])
+        problem, place = placing_problem(base.cells, likelihood, fit.blocks, within)
+        shift, placed = _newton(problem, np.zeros(problem.n_linear), weighted[~fit.inside])
+        strengths = within + np.vstack([shift, np.zeros((1, rounds.size))])[place[fit.blocks.of]]
+        theta[:, rounds] = strengths - strengths[base.blocks.reference].mean(axis=0)
+        left_over.append(rounds[~(settled & placed)])
+    return np.concatenate([np.empty(0, np.int64), *left_over])
+
+
+def _settle(base: Fit, counts: FloatArray) -> tuple[FloatArray, Flags]:
+    """Parameters (P + A, R) of all rounds, and which of them settled (R,)."""
+    parameters, settled = _chord(base, counts)
+    left_open = np.flatnonzero(~settled)
+    if left_open.size and base.problem.likelihood.canonical:
+        found, done = _newton(base.problem, base.solution.parameters, counts[:, :, left_open])
+        parameters[:, left_open[done]] = found[:, done]
+        settled[left_open[done]] = True
+    if (base.parameter >= 0).all():  # a step that was cut short moves the mean of a block, which nothing holds
+        of, strengths = base.blocks.of, parameters[: base.parameter.size]
+        member = np.eye(base.blocks.n)[of]
+        strengths -= member @ (member.T @ strengths / np.bincount(of)[:, None])
+    return parameters, settled
 
 
 def _chord(base: Fit, counts: FloatArray) -> tuple[FloatArray, Flags]:
@@ -124,31 +170,32 @@ def _chord(base: Fit, counts: FloatArray) -> tuple[FloatArray, Flags]:
     return parameters, settled
 
 
-def _newton(base: Fit, counts: FloatArray, parameters: FloatArray, settled: Flags) -> None:
-    """Settle what the chord left open, in place."""
-    problem = base.problem
-    left_open = np.flatnonzero(~settled)
-    if left_open.size == 0:
-        return
+def _newton(problem: RatingProblem, start: FloatArray, counts: FloatArray) -> tuple[FloatArray, Flags]:
+    """Parameters (P + A, R) of all rounds, each with its own information, and which of them settled (R,)."""
+    rounds = counts.shape[2]
+    parameters = np.repeat(start[:, None], rounds, axis=1)
+    settled: Flags = np.zeros(rounds, bool)
     shape = curvature_index(problem)
     ridge = problem.gauge + 1e-10 * np.eye(shape.size)
-    width = max(1, NEWTON_NUMBERS // shape.size**2)
-    for begin in range(0, left_open.size, width):
-        active = left_open[begin : begin + width]
-        current = np.repeat(base.solution.parameters[:, None], active.size, axis=1)
-        outcomes = outcomes_of(counts[:, :, active])
+    width = max(1, NEWTON_NUMBERS // max(shape.size, 1) ** 2)
+    for begin in range(0, rounds, width):
+        active = np.arange(begin, min(begin + width, rounds))
         for _ in range(NEWTON_STEPS):
-            curvature = shape.informations(problem, current, outcomes) + ridge
+            some, current, outcomes = (
+                problem.of_rounds(active),
+                parameters[:, active],
+                outcomes_of(counts[:, :, active]),
+            )
+            curvature = shape.informations(some, current, outcomes) + ridge
             chance = sigmoid(current - problem.centre[:, None])
             curvature[:, np.arange(shape.size), np.arange(shape.size)] += (
                 problem.prior.sum(axis=0)[:, None] * chance * (1 - chance)
             ).T
-            step = np.linalg.solve(curvature, problem.gradient(current, outcomes).T[:, :, None])[:, :, 0].T
-            current += np.clip(step, -2.0, 2.0)
+            step = np.linalg.solve(curvature, some.gradient(current, outcomes).T[:, :, None])[:, :, 0].T
+            parameters[:, active] = current + np.clip(step, -2.0, 2.0)
             done = np.max(np.abs(step), axis=0, initial=0.0) < SETTLED
-            parameters[:, active[done]] = current[:, done]
             settled[active[done]] = True
-            active, current = active[~done], np.ascontiguousarray(current[:, ~done])
+            active = active[~done]
             if active.size == 0:
                 break
-            outcomes = outcomes_of(counts[:, :, active])
+    return parameters, settled

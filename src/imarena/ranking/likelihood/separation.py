@@ -68,6 +68,19 @@ def find_blocks(cells: PairCells, anchored: np.ndarray[tuple[int], np.dtype[np.b
     return ModelBlocks(of=of.astype(np.int64), n=int(n), fixed=fixed, reference=reference)
 
 
+def block_labels(cells: PairCells, counts: FloatArray) -> IntArray:
+    """(R, m) the first model of each model's block, as `find_blocks` splits them, in rounds of `counts` (K, 3, R)."""
+    m, rounds = cells.n_models, counts.shape[2]
+    scored = np.zeros((m * m, rounds), np.float32)
+    np.add.at(scored, cells.left * m + cells.right, counts[:, 0] + counts[:, 1])
+    np.add.at(scored, cells.right * m + cells.left, counts[:, 2] + counts[:, 1])
+    reached = (scored.T.reshape(rounds, m, m) > 0) | np.eye(m, dtype=bool)
+    for _ in range(int(np.ceil(np.log2(max(m, 2))))):
+        steps = reached.astype(np.float32)
+        reached = steps @ steps > 0
+    return np.asarray((reached & reached.transpose(0, 2, 1)).argmax(axis=2), np.int64)
+
+
 def describe(cells: PairCells, blocks: ModelBlocks, models: tuple[str, ...]) -> list[Notice]:
     """What the user should know about the blocks."""
     if blocks.whole:
