@@ -11,6 +11,11 @@ from imarena.reports.tables import Table, escape_latex, render_template, to_csv,
 
 LAST_LATIN = 0x24F
 OTHER_SCRIPTS = "% Names in other scripts than Latin: compile with XeLaTeX or LuaLaTeX, and set a font that has them."
+PREAMBLE = r"""\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage[margin=2cm,landscape]{geometry}
+\usepackage{booktabs}
+\begin{document}"""
 
 
 @dataclass(frozen=True)
@@ -91,16 +96,18 @@ def write_folder(page: Page, folder: Path) -> Path:
 
 
 def latex(page: Page) -> str:
-    """The conclusion, texts and tables of a report as LaTeX, to paste parts of it into a paper."""
-    parts = [escape_latex(page.lead)] if page.lead else []
+    """The conclusion, texts and tables of a report as a LaTeX document, of which parts can go into a paper."""
+    parts = [PREAMBLE, escape_latex(page.lead)] if page.lead else [PREAMBLE]
     for section in page.sections:
         if section.text or section.points or section.tables:
             parts += [rf"\subsection*{{{escape_latex(section.title)}}}", *map(escape_latex, section.text)]
             if section.points:
                 points = "\n".join(rf"\item {{}}{escape_latex(point)}" for point in section.points)
                 parts.append(f"\\begin{{itemize}}\n{points}\n\\end{{itemize}}")
-            parts += [to_latex(table).rstrip("\n") for table in section.tables]
-    made = "\n\n".join(parts) + "\n"
+            for table in section.tables:
+                title = [rf"\noindent\textbf{{{escape_latex(table.title)}}}\par\smallskip"] if table.title else []
+                parts.append("\n".join([*title, r"\noindent", to_latex(table).rstrip("\n")]))
+    made = "\n\n".join([*parts, r"\end{document}"]) + "\n"
     return f"{OTHER_SCRIPTS}\n{made}" if any(ord(letter) > LAST_LATIN and letter.isalpha() for letter in made) else made
 
 
