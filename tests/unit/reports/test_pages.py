@@ -108,7 +108,7 @@ We evaluated 2 editors: 50\% of 100\_000.
 
 \subsection*{Board}
 
-\noindent\textbf{Boards}\par\smallskip
+\medskip\noindent\textbf{Boards}\par\smallskip
 \noindent
 % Needs \usepackage{booktabs}."""
     assert expected in made
