@@ -105,7 +105,9 @@ def latex(page: Page) -> str:
                 points = "\n".join(rf"\item {{}}{escape_latex(point)}" for point in section.points)
                 parts.append(f"\\begin{{itemize}}\n{points}\n\\end{{itemize}}")
             for table in section.tables:
-                title = [rf"\medskip\noindent\textbf{{{escape_latex(table.title)}}}\par\smallskip"] if table.title else []
+                title = (
+                    [rf"\medskip\noindent\textbf{{{escape_latex(table.title)}}}\par\smallskip"] if table.title else []
+                )
                 parts.append("\n".join([*title, r"\noindent", to_latex(table).rstrip("\n")]))
     made = "\n\n".join([*parts, r"\end{document}"]) + "\n"
     return f"{OTHER_SCRIPTS}\n{made}" if any(ord(letter) > LAST_LATIN and letter.isalpha() for letter in made) else made

@@ -122,7 +122,8 @@ def _fit_by_blocks(base: Fit, counts: FloatArray, unsettled: IntArray, theta: Fl
         drawn = counts[:, :, rounds]
         fit = fit_board(replace(base.cells, counts=drawn[:, :, 0]), likelihood, start=base.within)
         weighted = drawn * base.cells.factor[:, None, None]
-        within, settled = _settle(fit, weighted[fit.inside])
+        within, settled = _newton(fit.problem, fit.solution.parameters, weighted[fit.inside])
+        _centre_blocks(fit, within)
         problem, place = placing_problem(base.cells, likelihood, fit.blocks, within)
         shift, placed = _newton(problem, np.zeros(problem.n_linear), weighted[~fit.inside])
         strengths = within + np.vstack([shift, np.zeros((1, rounds.size))])[place[fit.blocks.of]]
@@ -139,11 +140,16 @@ def _settle(base: Fit, counts: FloatArray) -> tuple[FloatArray, Flags]:
         found, done = _newton(base.problem, base.solution.parameters, counts[:, :, left_open])
         parameters[:, left_open[done]] = found[:, done]
         settled[left_open[done]] = True
-    if (base.parameter >= 0).all():  # a step that was cut short moves the mean of a block, which nothing holds
-        of, strengths = base.blocks.of, parameters[: base.parameter.size]
-        member = np.eye(base.blocks.n)[of]
-        strengths -= member @ (member.T @ strengths / np.bincount(of)[:, None])
+    if (base.parameter >= 0).all():
+        _centre_blocks(base, parameters)
     return parameters, settled
+
+
+def _centre_blocks(base: Fit, parameters: FloatArray) -> None:
+    """Give each block a mean strength of 0, in place: a step that was cut short moves it, and nothing else holds it."""
+    of, strengths = base.blocks.of, parameters[: base.parameter.size]
+    member = np.eye(base.blocks.n)[of]
+    strengths -= member @ (member.T @ strengths / np.bincount(of)[:, None])
 
 
 def _chord(base: Fit, counts: FloatArray) -> tuple[FloatArray, Flags]:
