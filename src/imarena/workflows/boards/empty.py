@@ -7,9 +7,11 @@ import numpy as np
 from sqlalchemy import func, select
 
 from imarena.core import UserError, counted, suggestion
+from imarena.core.notices import sentence
 from imarena.storage import reading
 from imarena.storage.schema import judgments, votes
 from imarena.workflows.boards.choice import ChosenSource
+from imarena.workflows.boards.findings import one_sided_notices
 from imarena.workflows.boards.query import BoardQuery
 from imarena.workflows.views import RULES, WHOLE, View, read_ratings, unanswered_questions
 
@@ -58,6 +60,8 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
             hint="Run the same `judge` or `battle` command again: it asks only what has no answer, and reports why. "
             "For unparsable replies, `imarena reparse` reads the stored ones again.",
         )
+    if one_sided := one_sided_notices(view, chosen):
+        return UserError(f"There is nothing to rank. {sentence(one_sided[0])}")
     editors = view.entries.editor.list(np.flatnonzero(view.entries.ok))
     if chosen.judges and len(names := sorted({name for name in editors if name})) == 1:
         return UserError(
