@@ -116,10 +116,12 @@ def _unnamed_group(values: dict[str, Any], medium: Medium) -> str:  # noqa: ARG0
 
 
 def _one_sided_verdicts(values: dict[str, Any], medium: Medium) -> str:
-    parts = [counted(values[noun], word) for noun, word in (("judgments", "judgment"), ("votes", "vote")) if values[noun]]
+    parts = [
+        counted(values[noun], word) for noun, word in (("judgments", "judgment"), ("votes", "vote")) if values[noun]
+    ]
     text = (
-        f"{' and '.join(parts)} on pairs of a later turn {plural('does', sum(values.values()))} not count: both outputs "
-        "were shown with the image that the left one was made from."
+        f"{' and '.join(parts)} on pairs of a later turn {plural('does', sum(values.values()))} not count: "
+        "both outputs were shown with the image that the left one was made from."
     )
     if medium == "report":
         return text

@@ -60,8 +60,6 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
             hint="Run the same `judge` or `battle` command again: it asks only what has no answer, and reports why. "
             "For unparsable replies, `imarena reparse` reads the stored ones again.",
         )
-    if one_sided := one_sided_notices(view, chosen):
-        return UserError(f"There is nothing to rank. {sentence(one_sided[0])}")
     editors = view.entries.editor.list(np.flatnonzero(view.entries.ok))
     if chosen.judges and len(names := sorted({name for name in editors if name})) == 1:
         return UserError(
@@ -69,10 +67,11 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
             hint="Run another editor (`imarena edit`), or import its outputs, and judge them.",
         )
     source = {"human": "votes of people", "judge": "verdicts of judges"}.get(chosen.source, "votes or verdicts")
+    one_sided = one_sided_notices(view, chosen)
     if query.source == "auto" and not chosen.judges:
         source = "votes or verdicts"
     return UserError(
-        f"There are no {source} in this workspace to rank by.",
+        " ".join((f"There are no {source} in this workspace to rank by.", *map(sentence, one_sided))),
         hint="Run `imarena judge` or `imarena battle`, collect or import votes, or rank a table with --from.",
     )
 

@@ -35,7 +35,7 @@ def few_votes_notices(evidence: AvailableSources, chosen: ChosenSource) -> tuple
 def one_sided_notices(view: View, chosen: ChosenSource) -> tuple[Notice, ...]:
     """Verdicts on pairs of a later turn that do not count, because one side was shown with the other's source."""
     judges, people = chosen.source in ("judge", "all"), chosen.source in ("human", "all")
-    judgments = view.uncounted(view.forms.counting(chosen.judges))[ONE_SIDE] if judges and chosen.judges else 0
+    judgments = view.uncounted(view.forms.counting(chosen.judges or None))[ONE_SIDE] if judges else 0
     votes = view.votes.excluded.get(Reason.ONE_SIDE.value, 0) if people else 0
     if not judgments and not votes:
         return ()

@@ -206,8 +206,8 @@ class _Reader:
         made = ShownDisagreement(
             each.kind, self.judge_of(each).name, each.about, item.dataset, item.key,
             asked.task or "", item.topic or "", asked.instruction, editors, each.size,
-            _answer(each.judge_value, editors), _answer(each.people_value, editors), _figures(each), tuple(self._judge_words(each, positions)),
-            tuple(self._people_words(each, positions, editors)),
+            _answer(each.judge_value, editors), _answer(each.people_value, editors), _figures(each),
+            tuple(self._judge_words(each, positions)), tuple(self._people_words(each, positions, editors)),
         )  # fmt: skip
         return replace(made, images=tuple(_images(asked, outputs, made)))
 
