@@ -19,6 +19,7 @@ from .cached import write_cached as write_cached
 from .chains import ONE_SIDE as ONE_SIDE
 from .chains import TURNS_WORK as TURNS_WORK
 from .chains import common_turn as common_turn
+from .chains import one_sided_votes as one_sided_votes
 from .changes import ChangedQuestions as ChangedQuestions
 from .changes import ReadPosition as ReadPosition
 from .changes import changes_since as changes_since

@@ -67,9 +67,10 @@ def one_sided_judgments(connection: Connection, after: int, upto: int) -> IntArr
 
 def one_sided_votes(connection: Connection, seqs: Collection[int]) -> IntArray:
     """(n,) `seq`, sorted, of those of these votes that were given on the source of one side only."""
+    chosen = asked_of_one_turn(votes)
     columns: list[list[Any]] = [[], [], []]
     for page in pages(sorted(seqs)):
-        query = select(votes.c.seq, votes.c.left_id, votes.c.right_id).where(votes.c.seq.in_(page))
+        query = select(votes.c.seq, votes.c.left_id, votes.c.right_id).where(votes.c.seq.in_(page), chosen)
         for column, values in zip(columns, fetch_columns(connection, query.order_by(votes.c.seq)), strict=True):
             column.extend(values)
     return _one_sided(connection, columns)
