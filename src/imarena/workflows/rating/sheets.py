@@ -34,7 +34,8 @@ def answers_in_force(workspace: Workspace, query: Select[Any], *, excluded: bool
     query = query if excluded else without_excluded_raters(query)
     with reading(workspace.store.engine) as connection:
         rows = connection.execute(votes_in_force(query)).mappings().all()
-        one_sided = () if excluded else one_sided_votes(connection, [row["vote_seq"] for row in rows])
+        later = [row["vote_seq"] for row in rows if '"turn":' in row["vote_body"]]  # a first turn is not written
+        one_sided = () if excluded else one_sided_votes(connection, later)
     for row in rows:
         if row["vote_seq"] in one_sided:
             continue
