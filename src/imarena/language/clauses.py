@@ -27,6 +27,8 @@ _INLINE_KEEP = re.compile(
     r"touching)|keeping|preserving|leaving|maintaining)\s.+)$"
 )
 _FROM_IMAGE = re.compile(r"\s+(?:like the one )?(?:in|of|from|to) (?:image|picture|photo) \d+\b")
+_NUMBERED = re.compile(r"(?=1\. )(?:\d+\. [^\n]*(?:\n|$)){2,}")
+_NUMBER = re.compile(r"(?m)^\d+\. ")
 _IN_A_WAY = re.compile(r"^(?:leave|keep)\s+(?:only|just)\b")
 
 
@@ -71,6 +73,8 @@ def split_clauses(instruction: str) -> Clauses:
     """Cut `instruction` into what it asks for and what it forbids."""
     text, quotes = _set_quotes_aside(instruction[:MAX_CHARS].replace("’", "'"))
     text = re.sub(r"[ \t\r\f\v]+", " ", text).strip().lower()
+    if _NUMBERED.fullmatch(text):  # the numbers of a list are no edits
+        text = _NUMBER.sub("", text)
     asks: list[str] = []
     keeps: list[str] = []
     for part in _split(text):

@@ -50,7 +50,6 @@ from imarena.workflows.serving import (
     objects_of_task,
     region_of_task,
 )
-from imarena.workflows.views import instruction_of
 
 
 def me_out(arena: ServedWorkspace, caller: Caller, rating_as: str | None = None) -> Me:
@@ -243,7 +242,7 @@ def battle_out(arena: ServedWorkspace, pair: BattleView) -> BattleOut:
     item, left, right = records.item(pair.item_id), records.output(pair.left_id), records.output(pair.right_id)
     return BattleOut.of(
         pair,
-        instruction=instruction_of(item, left.turn, left.mode),
+        instruction=records.asked_of(pair.item_id, pair.left_id, pair.right_id).instruction,
         task=item.task,
         left=left.editor or "(not named)",
         right=right.editor or "(not named)",
@@ -281,6 +280,15 @@ def item_line(item: Item, outputs: int) -> ItemLine:
 def output_picture(arena: ServedWorkspace, output: Output) -> Picture | None:
     """The output of an editor."""
     return picture_out(arena, output.image, f"/api/outputs/{output.output_id}/picture")
+
+
+def battle_sources(arena: ServedWorkspace, pair: BattleView) -> list[Picture]:
+    """The images that both outputs of a battle are compared with, as judges and raters see them."""
+    asked = arena.voting.records.asked_of(pair.item_id, pair.left_id, pair.right_id)
+    if asked.before is None:
+        return item_pictures(arena, pair.item_id, "source", asked.sources)
+    before = output_picture(arena, arena.voting.records.output(asked.before))
+    return [] if before is None else [before]
 
 
 def item_pictures(arena: ServedWorkspace, item_id: str, kind: str, images: tuple[ImageRef, ...]) -> list[Picture]:

@@ -66,6 +66,7 @@ EXAMPLES = [
     Notice(code="models_without_scores", values={"judge": "j", "models": ["a"]}),
     Notice(code="scores_alone", values={"judge": "j"}),
     Notice(code="few_votes", values={"votes": 1, "judges": True}),
+    Notice(code="one_sided_verdicts", values={"judgments": 5, "votes": 1}),
     Notice(code="absent_editors", values={"models": ["a"], "people": False, "command": "imarena judge"}),
     Notice(code="scored_only", values={"models": ["a"], "command": "imarena battle"}),
     Notice(code="no_outputs", values={"models": {"a": {"refused": 2}}}),

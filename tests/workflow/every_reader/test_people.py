@@ -15,7 +15,7 @@ from tests.web.people import Person
 from tests.workflow.every_reader.arena import MORE, MORE_MARKS
 from tests.workflow.every_reader.conftest import Asked
 from tests.workflow.every_reader.test_boards import ABOUT, standings
-from tests.workflow.every_reader.truth import PURPOSES, Row, Truth, mirrored
+from tests.workflow.every_reader.truth import ONE_SIDE, PURPOSES, Row, Truth, mirrored
 
 Marks = dict[tuple[Any, str], Any]
 """Unit and rater to the mark."""
@@ -60,7 +60,8 @@ def marks_given(truth: Truth) -> Counter[tuple[str, str, str, float]]:
 
 def test_the_workspace_has_a_vote_for_every_reason(truth: Truth) -> None:
     reasons = Counter(truth.vote_reasons.values())
-    assert set(reasons) == {"", "superseded", "retracted", "practice", "test", "gold", "repeat", "rater excluded"}
+    told = {"", "superseded", "retracted", "practice", "test", "gold", "repeat", "rater excluded", ONE_SIDE}
+    assert set(reasons) == told
     both = {(reason, row["right_id"] is None) for row in truth.every_vote if (reason := truth.vote_reasons[row["id"]])}
     assert {("rater excluded", True), ("rater excluded", False), ("practice", True), ("practice", False)} <= both
 
@@ -200,7 +201,7 @@ def test_campaign_export(
     assert sorted(row["vote_id"] for row in rows if not row["not_counted"]) == sorted(row["id"] for row in counting)
     marked = {
         row["id"]: truth.vote_reasons[row["id"]] for row in truth.every_vote
-        if truth.vote_reasons[row["id"]] in (*PURPOSES.values(), "rater excluded")
+        if truth.vote_reasons[row["id"]] in (*PURPOSES.values(), "rater excluded", ONE_SIDE)
         and (truth.tasks.get(row["assignment_id"]) or {}).get("campaign_id") == campaign
     }  # fmt: skip
     assert {row["vote_id"]: row["not_counted"] for row in rows if row["not_counted"]} == marked

@@ -19,6 +19,7 @@ DERIVED = ("form_id", "left_seq", "right_seq", "created_us", "tie_unstated", "su
 PURPOSES = {"practice": "practice", "qualification": "test", "gold": "gold", "repeat": "repeat"}
 MIRROR = {"left": "right", "right": "left"}
 EARLIER = "by an earlier version, prompt or setting of the judge"
+ONE_SIDE = "shown with the source of the left output only"
 
 
 def mirrored(outcome: str) -> str:
@@ -68,8 +69,19 @@ class Truth:
         for row in self.every_judgment:
             version = self.version(row)
             old = version is not None and version != newest[self._kind(row)]
-            found[row["id"]] = "superseded" if row["id"] in replaced else EARLIER if old else ""
+            one_side = row["run_id"] is not None and not row["work_id"].startswith("work-turns") and self._apart(row)
+            found[row["id"]] = (
+                "superseded" if row["id"] in replaced else EARLIER if old else ONE_SIDE if one_side else ""
+            )
         return found
+
+    def _apart(self, row: Row) -> bool:
+        """Is this about two outputs of a later turn that were made from different images?"""
+        sides = [self.outputs[row[side]] for side in ("left_id", "right_id") if row[side]]
+        if len(sides) < 2 or sides[0]["mode"] != "multi_turn" or not sides[0]["turn"]:
+            return False
+        made_from = [self.outputs.get(side["parent_id"], {}).get("image_sha256") for side in sides]
+        return sides[0]["parent_id"] != sides[1]["parent_id"] and made_from[0] != made_from[1]
 
     @staticmethod
     def _kind(row: Row) -> tuple[str, str, bool]:
@@ -95,9 +107,10 @@ class Truth:
                 and row["created_at"] >= (one["since"] or "")
                 for one in exclusions
             )
+            one_side = row["assignment_id"] and "first_turn" not in row and self._apart(row)
             found[row["id"]] = (
                 "retracted" if row["retracted"] else "superseded" if row["id"] in replaced
-                else PURPOSES.get(purpose, "rater excluded" if shut_out else "")
+                else PURPOSES.get(purpose, "rater excluded" if shut_out else ONE_SIDE if one_side else "")
             )  # fmt: skip
         return found
 
@@ -174,9 +187,10 @@ class Truth:
                 out["scores of a pair that the judge also compared directly"] += 1
             else:
                 every.append(battle)
-        out[EARLIER] = sum(
-            row["judge"] == judge and self.judgment_reasons[row["id"]] == EARLIER for row in self.every_judgment
-        )
+        for why in (EARLIER, ONE_SIDE):
+            out[why] = sum(
+                row["judge"] == judge and self.judgment_reasons[row["id"]] == why for row in self.every_judgment
+            )
         return self.between_models(every, out), +out
 
     # ------------------------------------------------------------ people

@@ -21,8 +21,9 @@ import { remainingFor, waitingText } from "./remaining";
 import { requestEveryPicture } from "./prefetchpictures";
 import type { TaskProps } from "./taskprops";
 
-/** An instruction of more characters is set smaller, and can be scrolled with keys where even that is not enough. */
+/** An instruction of more characters or lines is set smaller, and can be scrolled with keys where even that is not enough. */
 const LONG = 220;
+const LINES = 4;
 
 interface Props extends TaskProps {
   children: ReactNode;
@@ -98,7 +99,7 @@ function Question({ task }: { task: TaskOut }) {
   }, []);
   const questions: Record<string, string> = messages.forms.questions;
   const question = questions[`${task.kind}_${task.dimension}`] ?? questions[task.kind] ?? task.question;
-  const long = task.instruction.length > LONG;
+  const long = task.instruction.length > LONG || task.instruction.split("\n").length > LINES;
   return (
     <section className="question" aria-label={messages.vote.instruction}>
       <h1 ref={heading} tabIndex={-1}>{question}</h1>

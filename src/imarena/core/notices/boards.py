@@ -115,8 +115,23 @@ def _unnamed_group(values: dict[str, Any], medium: Medium) -> str:  # noqa: ARG0
     return f"{counted(n, 'battle')} {plural('has', n)} no {values['by']} and {plural('is', n)} on no board."
 
 
+def _one_sided_verdicts(values: dict[str, Any], medium: Medium) -> str:
+    parts = [
+        counted(values[noun], word) for noun, word in (("judgments", "judgment"), ("votes", "vote")) if values[noun]
+    ]
+    text = (
+        f"{' and '.join(parts)} on pairs of a later turn {plural('does', sum(values.values()))} not count: "
+        "both outputs were shown with the image that the left one was made from."
+    )
+    if medium == "report":
+        return text
+    asks = [how for noun, how in (("judgments", "`imarena battle`"), ("votes", "a new campaign")) if values[noun]]
+    return f"{text} To ask again: {' or '.join(asks)}."
+
+
 WORDINGS: dict[str, Wording] = {
     "few_votes": _few_votes,
+    "one_sided_verdicts": _one_sided_verdicts,
     "absent_editors": _absent_editors,
     "scored_only": _scored_only,
     "no_outputs": _no_outputs,

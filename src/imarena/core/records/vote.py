@@ -119,6 +119,9 @@ class Vote(Record):
     left_id: str
     right_id: str | None = None
     assignment_id: str | None = None
+    first_turn: int | None = None
+    """For two outputs from different chains: the rater saw the images before this turn, and all instructions from it
+    to `turn`. None: the instruction of `turn` alone."""
     dimension: str = "overall"
     """The dimension of the preference, if the rater was asked about one dimension only."""
     preference: Outcome | None = None

@@ -62,7 +62,7 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
         cast.append(responses.vote_out(shown, number, mirrored=shown.vote.left_id != pair.left_id))
     return BattleDetail(
         battle=responses.battle_out(arena, pair),
-        sources=responses.item_pictures(arena, item.item_id, "source", item.sources),
+        sources=responses.battle_sources(arena, pair),
         references=responses.item_pictures(arena, item.item_id, "reference", item.references),
         left=responses.output_picture(arena, left),
         right=responses.output_picture(arena, right),

@@ -15,7 +15,7 @@ from imarena.core.records import Assignment, Campaign, Event, EventKind, Outcome
 from imarena.storage import Workspace, writing
 from imarena.storage.schema import leases
 from imarena.workflows.active_elo.sheet_files import CHOICES, FIRST_ROW, read_xlsx
-from imarena.workflows.rating import offer_adjudications
+from imarena.workflows.rating import RecordCache, offer_adjudications
 
 NEEDED = ("assignment", "winner")
 _WORDS = {
@@ -55,7 +55,7 @@ def ingest_votes(workspace: Workspace, path: Path) -> IngestReport:
         assignment.assignment_id: assignment
         for assignment in _assignments(workspace, {row["assignment"] for _, row in rows})
     }
-    stored, shown = _stored(workspace, known), _shown(workspace, known)
+    stored, shown, cache = _stored(workspace, known), _shown(workspace, known), RecordCache(workspace)
     records: list[Record] = []
     refused: list[RefusedRow] = []
     waiting = same = new = 0
@@ -83,6 +83,8 @@ def ingest_votes(workspace: Workspace, path: Path) -> IngestReport:
             reason = f"rater '{vote.rater_id}' voted on this battle already; another vote on it is for somebody else"
             refused.append(RefusedRow(number, row["assignment"], reason))
             continue
+        if assignment.turn:
+            vote = vote.model_copy(update={"first_turn": _first_turn(cache, assignment, row)})
         stored[row["assignment"], vote.rater_id] = vote.preference or Outcome.TIE
         new += 1
         records += [Rater(rater_id=vote.rater_id), vote, _voted(vote)]
@@ -233,6 +235,13 @@ def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
         unseen=True,
         idempotency_key=content_id("csv", assignment.assignment_id, rater),
     )
+
+
+def _first_turn(cache: RecordCache, assignment: Assignment, row: dict[str, str]) -> int | None:
+    """The first of several turns that the sheet asked about together; a sheet with other words asked about one."""
+    asked = cache.asked(assignment)
+    told = row.get("instruction", "").split()
+    return asked.first_turn if not told or told == asked.instruction.split() else None
 
 
 def _close(workspace: Workspace, cast: list[Vote]) -> None:

@@ -18,7 +18,7 @@ from imarena.storage.schema import leases
 from imarena.workflows.active_elo.ingesting import count_unread_rows
 from imarena.workflows.active_elo.sheet_files import require_format, write_sheet_file
 from imarena.workflows.rating import get_campaign
-from imarena.workflows.views import references_of
+from imarena.workflows.views import asked_edit, chain_of
 
 
 def pictures_of(path: Path) -> Path:
@@ -88,17 +88,19 @@ def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, suffix:
     items = {item.item_id: item for item in workspace.store.records(Item, id=item_ids)}
     shown = sorted({side for assignment in made for side in (assignment.left_id, assignment.right_id) if side})
     outputs = {output.output_id: output for output in workspace.store.records(Output, id=shown)}
+    chain = chain_of(workspace, *outputs.values())
 
     def rows() -> Iterator[Sequence[object]]:
         for assignment in made:
             item = items[assignment.item_id]
             turn = assignment.turn
             known = turn < len(item.turns)
-            text = item.turns[turn].instruction if known else ""
-            inputs = (item.sources, references_of(item, turn) if known else item.references)
+            left, right = (outputs.get(side or "") for side in (assignment.left_id, assignment.right_id))
+            asked = asked_edit(item, left, right, chain) if known and left is not None else None
+            text = "" if asked is None else asked.instruction
+            inputs = (item.sources, item.references) if asked is None else (asked.sources, asked.references)
             pictures = [" ".join(_placed(workspace, image, folder) for image in images) for images in inputs]
-            for side in (assignment.left_id, assignment.right_id):
-                output = outputs.get(side or "")
+            for side, output in ((assignment.left_id, left), (assignment.right_id, right)):
                 image = None if output is None else output.image
                 pictures.append(_placed(workspace, image, folder) if image else side or "")
             rater = assignment.rater_id or ""

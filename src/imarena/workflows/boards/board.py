@@ -100,7 +100,7 @@ class Boards:
             forms = self.forms(query, chosen)
             kinds: tuple[Kind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
             made = judge_battles(self.view, forms, once=query.kind is None, window=query.window, kinds=kinds)
-            made.excluded.update(self.view.earlier(self.view.forms.chosen(chosen.judges, query.dimension)))
+            made.excluded.update(self.view.uncounted(self.view.forms.chosen(chosen.judges, query.dimension)))
             parts.append(battles_between_named(made, self.view.entries, query.editors))
         return joined_battles(parts)
 
@@ -181,6 +181,7 @@ class Boards:
             raise nothing_to_rank(self.view, chosen, query, about)
         notices = (
             *findings.few_votes_notices(evidence, chosen),
+            *findings.one_sided_notices(self.view, chosen),
             *(
                 findings.coverage_notices(self.view, battles, self.delivery, chosen, evidence, query)
                 if query.notes

@@ -7,9 +7,11 @@ import numpy as np
 from sqlalchemy import func, select
 
 from imarena.core import UserError, counted, suggestion
+from imarena.core.notices import sentence
 from imarena.storage import reading
 from imarena.storage.schema import judgments, votes
 from imarena.workflows.boards.choice import ChosenSource
+from imarena.workflows.boards.findings import one_sided_notices
 from imarena.workflows.boards.query import BoardQuery
 from imarena.workflows.views import RULES, WHOLE, View, read_ratings, unanswered_questions
 
@@ -65,10 +67,11 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
             hint="Run another editor (`imarena edit`), or import its outputs, and judge them.",
         )
     source = {"human": "votes of people", "judge": "verdicts of judges"}.get(chosen.source, "votes or verdicts")
+    one_sided = one_sided_notices(view, chosen)
     if query.source == "auto" and not chosen.judges:
         source = "votes or verdicts"
     return UserError(
-        f"There are no {source} in this workspace to rank by.",
+        " ".join((f"There are no {source} in this workspace to rank by.", *map(sentence, one_sided))),
         hint="Run `imarena judge` or `imarena battle`, collect or import votes, or rank a table with --from.",
     )
 

@@ -17,7 +17,7 @@ from imarena.tables import kept_rows, occurring
 from imarena.workflows.boards.choice import AvailableSources, ChosenSource
 from imarena.workflows.boards.coverage import OutputCoverage
 from imarena.workflows.boards.query import BoardQuery
-from imarena.workflows.views import UNNAMED_EDITOR, BattleColumns, View, slots_of
+from imarena.workflows.views import ONE_SIDE, UNNAMED_EDITOR, BattleColumns, Reason, View, slots_of
 
 FEW_VOTES = 30
 """Below this number of votes a board of people's votes says little, whatever its intervals."""
@@ -30,6 +30,16 @@ def few_votes_notices(evidence: AvailableSources, chosen: ChosenSource) -> tuple
     if chosen.source != "human" or chosen.asked or evidence.votes >= FEW_VOTES:
         return ()
     return (Notice(code="few_votes", values={"votes": evidence.votes, "judges": bool(evidence.judges)}),)
+
+
+def one_sided_notices(view: View, chosen: ChosenSource) -> tuple[Notice, ...]:
+    """Verdicts on pairs of a later turn that do not count, because one side was shown with the other's source."""
+    judges, people = chosen.source in ("judge", "all"), chosen.source in ("human", "all")
+    judgments = view.uncounted(view.forms.counting(chosen.judges or None))[ONE_SIDE] if judges else 0
+    votes = view.votes.excluded.get(Reason.ONE_SIDE.value, 0) if people else 0
+    if not judgments and not votes:
+        return ()
+    return (Notice(code="one_sided_verdicts", values={"judgments": judgments, "votes": votes}),)
 
 
 def other_sources(evidence: AvailableSources, chosen: ChosenSource) -> Notice | None:

@@ -26,7 +26,7 @@ from imarena.storage import Workspace
 from imarena.vision import scale_to
 from imarena.workflows.preferences.region_tools import find_grounder, find_mask_maker
 from imarena.workflows.questions import load_outputs
-from imarena.workflows.views import instruction_of, sources_of
+from imarena.workflows.views import common_turn, instruction_of, sources_of
 
 Pixels = NDArray[np.uint8]
 NO_SOURCE = "no_common_source"
@@ -78,6 +78,8 @@ def measure_workspace(
 
 def shared_source(item: Item, outputs: Sequence[Output], parents: dict[str, Output]) -> ImageRef | None:
     """The one source that all outputs were made from; later turns of a chain have one per editor, and so none."""
+    if any(common_turn(outputs[0], output, parents) < output.turn for output in outputs[1:]):
+        return None
     known = {image.sha256: image for output in outputs for image in sources_of(item, output, parents)}
     return next(iter(known.values())) if len(known) == 1 else None
 

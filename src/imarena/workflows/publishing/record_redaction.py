@@ -190,6 +190,7 @@ class RecordRedaction:
             turn=vote.turn,
             left_id=self.output_id(vote.left_id) or "",
             right_id=self.output_id(vote.right_id),
+            first_turn=vote.first_turn,
             dimension=vote.dimension,
             preference=vote.preference,
             ratings=vote.ratings,

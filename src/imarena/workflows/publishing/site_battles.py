@@ -47,14 +47,15 @@ class SiteBattles:
         place = {name: number for number, name in enumerate(models)}
         for number in range(self.parts):
             items: list[dict[str, Any]] = []
-            known: dict[tuple[str, int, int], int] = {}
+            known: dict[tuple[Any, ...], int] = {}
             battles = []
             for row in range(number * _PART, min((number + 1) * _PART, len(self.pairs))):
                 left, right = self.pairs[row].tolist()
-                unit = self._unit(left)
+                asked = self._asked(left, right)
+                unit = (*self._unit(left), asked)
                 if unit not in known:
                     known[unit] = len(items)
-                    items.append(self._item(unit, left))
+                    items.append(self._item(left, *asked))
                 sides = [self.editors[self.entries.editor.of[side]] for side in (left, right)]
                 images = [_image(self.images.outputs[self.entries.id_of(side)]) for side in (left, right)]
                 battles.append([known[unit], *(place[name] for name in sides), *images, self.verdicts[row]])
@@ -68,21 +69,24 @@ class SiteBattles:
         entries = self.entries
         return entries.item_id[entries.item[output]], int(entries.turn[output]), int(entries.mode[output])
 
-    def _item(self, unit: tuple[str, int, int], output: int) -> dict[str, Any]:
-        item_id, turn, _ = unit
+    def _asked(self, left: int, right: int) -> tuple[str, tuple[SiteImage | None, ...]]:
+        item_id = self.entries.item_id[self.entries.item[left]]
+        return self.images.asked(item_id, self.entries.id_of(left), self.entries.id_of(right))
+
+    def _item(self, output: int, instruction: str, sources: tuple[SiteImage | None, ...]) -> dict[str, Any]:
+        item_id, turn, _ = self._unit(output)
         shown = self.images.items[item_id]
-        output_id = self.entries.id_of(output)
-        mode = self.images.published[output_id].mode
+        mode = self.images.published[self.entries.id_of(output)].mode
         labels = {name: printable(value) for name in LABELS if (value := getattr(shown.item, name))}
         for name, value in labels.items():
             self._shown[name].add(value)
         return {
             "key": printable(shown.item.key),
-            "instruction": printable(" ".join(self.images.instruction(item_id, output_id).split())),
+            "instruction": printable(" ".join(instruction.split())),
             "turn": "" if mode is Mode.SINGLE else f"turn {turn + 1}, {mode.value}",
             "labels": labels,
             "credit": printable(shown.credit),
-            "sources": [_image(image) for image in shown.sources],
+            "sources": [_image(image) for image in sources],
         }
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from imarena.core import InvalidImage, Progress, sha256_hex
-from imarena.core.records import Item, Output
+from imarena.core.records import Item, Mode, Output
 from imarena.images import preview
 from imarena.reports import SiteExample, SiteImage, WinCounts
 from imarena.storage import Workspace
 from imarena.workflows.publishing.record_redaction import RecordRedaction
 from imarena.workflows.serving import ResultExample
-from imarena.workflows.views import BattleColumns, Entries, instruction_of
+from imarena.workflows.views import BattleColumns, Entries, asked_edit, instruction_of
 
 _CREDITS = ("attribution", "author", "creator", "photographer", "title", "landing_url", "source_url", "url")
 """Imported columns that licences ask to name."""
@@ -39,6 +39,8 @@ class SiteImages:
         """By the id in the workspace, as are the outputs."""
         self.outputs: dict[str, SiteImage | None] = {}
         self.published: dict[str, Output] = {}
+        self.chains: dict[str, Output] = {}
+        """Multi-turn outputs as they are in the workspace."""
         self._written: dict[str, SiteImage] = {}
 
     @property
@@ -55,6 +57,11 @@ class SiteImages:
             used[columns.left] = used[columns.right] = True
         outputs = {entries.id_of(place) for place in np.flatnonzero(used).tolist()}
         items = {entries.item_id[code] for code in np.unique(entries.item[used]).tolist()}
+        multi_turn = workspace.store.records(Output, mode=Mode.MULTI_TURN.value)
+        self.chains = {output.output_id: output for output in multi_turn if output.item_id in items}
+        added = outputs
+        while added := {self.chains[one].parent_id or "" for one in added & self.chains.keys()} & self.chains.keys():
+            outputs = outputs | added
         for item in workspace.store.records(Item):
             if item.item_id in items:
                 published, pictures = self.redaction.item(item)
@@ -68,6 +75,12 @@ class SiteImages:
                 self.published[output.output_id] = published_output
                 self.outputs[output.output_id] = None if picture is None else self._write(picture)
                 progress("outputs", len(self.outputs), len(outputs))
+
+    def asked(self, item_id: str, left_id: str, right_id: str) -> tuple[str, tuple[SiteImage | None, ...]]:
+        """The instruction and the source images of a battle, as judges and raters see them."""
+        item, sides = self.items[item_id], [self.chains.get(one, self.published[one]) for one in (left_id, right_id)]
+        asked = asked_edit(item.item, sides[0], sides[1], self.chains)
+        return asked.instruction, item.sources if asked.before is None else (self.outputs.get(asked.before),)
 
     def instruction(self, item_id: str, output_id: str) -> str:
         """What an output was asked to do."""

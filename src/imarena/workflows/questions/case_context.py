@@ -8,7 +8,7 @@ from imarena.core.records import Evidence, ImageRef, Item, Mode, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case, images_of
 from imarena.workflows.questions.expected_objects import all_object_lists
-from imarena.workflows.views import instruction_of
+from imarena.workflows.views import asked_edit
 
 INSTRUCTION = "instruction"
 """The parameter of evidence that holds for one instruction only, such as the boxes that an edit is to stay in."""
@@ -86,7 +86,7 @@ def _stored(workspace: Workspace, kinds: tuple[str, ...]) -> dict[str, list[Evid
 def _about(case: Case, parents: dict[str, Output], stored: dict[str, list[Evidence]]) -> tuple[Evidence, ...]:
     """What is stored about the images of a case: of each tool's findings of a kind about an image, the newest."""
     shown = dict.fromkeys(image.sha256 for image in images_of(case, parents))
-    instruction = instruction_of(case.item, case.left.turn, case.left.mode)
+    instruction = asked_edit(case.item, case.left, case.right, parents).instruction
     newest: dict[tuple[str, str | None, str, str], Evidence] = {}
     for sha256 in shown:
         for evidence in stored.get(sha256, ()):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from imarena.core import ObjectPlan, UnknownName, content_id, split_names, suggestion
 from imarena.core.records import Evidence, ImageRef, Item, Order, Output, Status
 from imarena.storage import Workspace
-from imarena.workflows.views import View, people_battles, references_of, sources_of
+from imarena.workflows.views import View, asked_edit, people_battles
 
 Slot = tuple[str, int, str]
 """Item id, turn and mode: outputs of one slot answer the same question and can be compared."""
@@ -127,7 +127,8 @@ def _check(kind: str, chosen: Sequence[str], known: set[str]) -> None:
 def images_of(case: Case, parents: dict[str, Output]) -> list[ImageRef]:
     """Sources, references and outputs that a judge sees."""
     outputs = [output.image for output in (case.left, case.right) if output is not None and output.image is not None]
-    return [*sources_of(case.item, case.left, parents), *references_of(case.item, case.left.turn), *outputs]
+    asked = asked_edit(case.item, case.left, case.right, parents)
+    return [*asked.sources, *asked.references, *outputs]
 
 
 def pointwise_cases(board: ShowableOutputs, *, repeats: int = 1) -> Iterator[Case]:

@@ -8,7 +8,7 @@ from imarena.core import Exhibit, Judge, PartlyAsked, UserError, content_id, fir
 from imarena.core.records import Order, Output, Reply
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
-from imarena.workflows.views import QuestionKey, instruction_of, references_of, sources_of, stored_answers
+from imarena.workflows.views import TURNS_WORK, QuestionKey, asked_edit, stored_answers
 
 PAGE = 500
 
@@ -60,17 +60,19 @@ class PlannedWork:
 def work_id(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
     """Identity of a question: who is asked, what words, which pixels in which order, which repeat."""
     first, second = (case.right, case.left) if case.order is Order.RIGHT_FIRST else (case.left, case.right)
+    asked = asked_edit(case.item, case.left, case.right, parents)
     return content_id(
-        "work",
+        "work" if asked.first_turn is None else TURNS_WORK,
         "judge",
         [judge.name, judge.version, judge.prompt_id, judge.prompt_version, judge.params],
         case.item.turn_content_id(case.left.turn),
         case.left.mode,
-        [image.sha256 for image in sources_of(case.item, case.left, parents)],
-        [image.sha256 for image in references_of(case.item, case.left.turn)],
+        [image.sha256 for image in asked.sources],
+        [image.sha256 for image in asked.references],
         first.image.sha256 if first and first.image else None,
         second.image.sha256 if second and second.image else None,
         case.repeat,
+        *([["from turn", asked.first_turn]] if asked.first_turn is not None else []),
         *([list(case.expected_objects)] if case.expected_objects else []),
         *(
             [["plan", case.plan.model_dump(mode="json"), *(image.sha256 for image in case.chain)]]
@@ -169,18 +171,18 @@ def known_answers(workspace: Workspace, judge: Judge) -> dict[str, str]:
 def placeholder_exhibit(case: Case, parents: dict[str, Output]) -> Exhibit:
     """The exhibit with a hash in the place of each picture: enough to count words and pictures by."""
     first, second = (case.right, case.left) if case.order is Order.RIGHT_FIRST else (case.left, case.right)
-    item, turn = case.item, case.left.turn
+    asked = asked_edit(case.item, case.left, case.right, parents)
 
     def mark(output: Output | None) -> bytes:
         return output.image.sha256.encode() if output is not None and output.image is not None else b""
 
     return Exhibit(
-        instruction=instruction_of(item, turn, case.left.mode),
+        instruction=asked.instruction,
         left=mark(first),
         right=mark(second) if case.right is not None else None,
-        sources=tuple(image.sha256.encode() for image in sources_of(item, case.left, parents)),
-        references=tuple(image.sha256.encode() for image in references_of(item, turn)),
-        task=item.turns[turn].task or item.task,
+        sources=tuple(image.sha256.encode() for image in asked.sources),
+        references=tuple(image.sha256.encode() for image in asked.references),
+        task=asked.task,
         expected_objects=case.expected_objects,
     )
 
@@ -188,7 +190,7 @@ def placeholder_exhibit(case: Case, parents: dict[str, Output]) -> Exhibit:
 def unfit_reason(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
     """Why this judge cannot be shown this case (it needs a source, say); empty where it can."""
     traits = judge.traits
-    if traits.needs_source and not sources_of(case.item, case.left, parents):
+    if traits.needs_source and not asked_edit(case.item, case.left, case.right, parents).sources:
         return f"{judge.name} compares with a source image and there is none"
     if traits.evidence and not case.evidence:
         return f"{judge.name} needs evidence of the kind {' or '.join(traits.evidence)} and there is none"

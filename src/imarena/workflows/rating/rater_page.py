@@ -13,7 +13,7 @@ from imarena.workflows.rating.rater_work import RaterWork, rater_work
 from imarena.workflows.rating.refusal import Refusal
 from imarena.workflows.rating.sheets import AnsweredTask, is_known_answer_right
 from imarena.workflows.rating.voting import Voting
-from imarena.workflows.views import View, uncounted_votes
+from imarena.workflows.views import View, numbered_instructions, uncounted_votes
 
 MOST = 200
 
@@ -93,7 +93,7 @@ def _answers(
             RaterAnswer(
                 vote_id=vote.vote_id,
                 item=item.key,
-                instruction=item.turns[vote.turn].instruction if vote.turn < len(item.turns) else "",
+                instruction=_instruction(item, vote),
                 left=outputs.get(vote.left_id) or "",
                 right=outputs.get(vote.right_id or "") or "",
                 answer=_said(vote),
@@ -109,6 +109,15 @@ def _answers(
             )
         )
     return made
+
+
+def _instruction(item: Item, vote: Vote) -> str:
+    """What the rater was asked about."""
+    if vote.turn >= len(item.turns):
+        return ""
+    if vote.first_turn is not None:
+        return numbered_instructions(item, vote.first_turn, vote.turn)
+    return item.turns[vote.turn].instruction
 
 
 def _said(vote: Vote) -> str:

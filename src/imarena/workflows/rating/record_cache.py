@@ -11,7 +11,7 @@ from imarena.core.records import Assignment, Campaign, ImageRef, Item, Output, V
 from imarena.routing import CampaignPlan, plan_of
 from imarena.storage import PreparedStatement, Workspace, from_row
 from imarena.storage.schema import assignments, votes
-from imarena.workflows.views import references_of, sources_of
+from imarena.workflows.views import AskedEdit, asked_edit, references_of
 
 _AT_HAND = 20_000
 _PLAN_S = 2.0
@@ -110,12 +110,17 @@ class RecordCache:
             return False
         if self._plans[assignment.campaign_id][2].show_region:
             return False  # the region is looked up
-        outputs = [self._outputs.get(side) for side in sides]
-        if not all(output and (output.parent_id is None or output.parent_id in self._outputs) for output in outputs):
+        if not all(self._chain_at_hand(side) for side in sides):
             return False
-        images = [output.image for output in outputs if output is not None]
+        images = [self._outputs[side].image for side in sides]
         shown = (*images, *self.sources(assignment), *self.references(assignment))
         return all(image is None or (image.width and image.height) for image in shown)
+
+    def _chain_at_hand(self, identity: str) -> bool:
+        known = self._outputs.get(identity)
+        while known is not None and known.parent_id is not None:
+            known = self._outputs.get(known.parent_id)
+        return known is not None
 
     def forget_plans(self) -> None:
         """A campaign was changed here: look again."""
@@ -145,16 +150,30 @@ class RecordCache:
 
     def sources(self, assignment: Assignment) -> tuple[ImageRef, ...]:
         """What the result was made from."""
-        item = self.item(assignment.item_id)
-        if assignment.left_id is None:
-            return item.sources
-        output = self.output(assignment.left_id)
-        parents = {output.parent_id: self.output(output.parent_id)} if output.parent_id is not None else {}
-        return sources_of(item, output, parents)
+        return self.asked(assignment).sources
 
     def references(self, assignment: Assignment) -> tuple[ImageRef, ...]:
         """Reference pictures."""
-        return references_of(self.item(assignment.item_id), assignment.turn)
+        return self.asked(assignment).references
+
+    def asked(self, assignment: Assignment) -> AskedEdit:
+        """What a rater is asked about; where no output is shown, the item and the turn itself."""
+        item, turn = self.item(assignment.item_id), assignment.turn
+        if assignment.left_id is None:
+            return AskedEdit(item.turns[turn].instruction, item.sources, references_of(item, turn), item.task)
+        return self.asked_of(assignment.item_id, assignment.left_id, assignment.right_id)
+
+    def asked_of(self, item_id: str, left_id: str, right_id: str | None) -> AskedEdit:
+        """What an output or a pair is shown with."""
+        left, right = self.output(left_id), self.output(right_id) if right_id is not None else None
+        parents: dict[str, Output] = {}
+        waiting = [left, *([right] if right is not None else [])]
+        while waiting:
+            identity = waiting.pop().parent_id
+            if identity is not None and identity not in parents:
+                parents[identity] = self.output(identity)
+                waiting.append(parents[identity])
+        return asked_edit(self.item(item_id), left, right, parents)
 
 
 def _kept(cache: dict[str, T], identity: str, record: T) -> T:

@@ -10,7 +10,7 @@ from imarena.core.records import Assignment, Campaign, Outcome, Vote
 from imarena.routing import KnownTask, is_correct_answer
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import assignments, leases, participants, votes
-from imarena.workflows.views import votes_in_force, without_excluded_raters
+from imarena.workflows.views import one_sided_votes, votes_in_force, without_excluded_raters
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,17 @@ VOTE_OF_TASK = [column.label(f"vote_{column.name}") for column in votes.c]
 def answers_in_force(workspace: Workspace, query: Select[Any], *, excluded: bool) -> Iterator[AnsweredTask]:
     """The votes in force among those of a query of assignments with `VOTE_OF_TASK`, in the order of their numbers.
 
-    `excluded`: also of raters who are excluded.
+    `excluded`: also of raters who are excluded, and on pairs that were shown the source of one side only.
     """
     query = query.order_by(votes.c.seq)
     query = query if excluded else without_excluded_raters(query)
     with reading(workspace.store.engine) as connection:
         rows = connection.execute(votes_in_force(query)).mappings().all()
+        later = [row["vote_seq"] for row in rows if '"turn":' in row["vote_body"]]  # a first turn is not written
+        one_sided = () if excluded else one_sided_votes(connection, later)
     for row in rows:
+        if row["vote_seq"] in one_sided:
+            continue
         assignment = from_row(Assignment, row)
         vote = from_row(Vote, {name.removeprefix("vote_"): value for name, value in row.items() if "vote_" in name})
         yield AnsweredTask(assignment, vote)

@@ -69,7 +69,8 @@ _CAMPAIGN_COLUMNS = (
     "issues", "comment", "time_spent_s", "created_at", "unit", "vote_id", "measured_time_s", "handed_out_at",
     "pictures_served_at", "seen", NOT_COUNTED,
 )  # fmt: skip
-"""`not_counted` has the reason why a vote does not count: practice, test, gold, repeat or rater excluded.
+"""`not_counted` has the reason why a vote does not count: practice, test, gold, repeat, rater excluded, or
+shown with the source of the left output only.
 
 `time_spent_s` is the rater's own figure, `measured_time_s` that of the server. `seen`: "yes" where the server sent all
 pictures, "unseen by the server" where it did not, empty where an earlier version did not note it.

@@ -12,7 +12,17 @@ from imarena.core.records import ImageRef, Item, Output
 from imarena.reports import GalleryItem, PageImage, Section, build_disagreement_page
 from imarena.workflows.boards import Board
 from imarena.workflows.studies import read_aligned_columns, worst_disagreements
-from imarena.workflows.views import BOTH_BAD, LEFT, RIGHT, BattleColumns, View, instruction_of, joined_battles
+from imarena.workflows.views import (
+    BOTH_BAD,
+    LEFT,
+    RIGHT,
+    AskedEdit,
+    BattleColumns,
+    View,
+    asked_edit,
+    chain_of,
+    joined_battles,
+)
 
 SHOWN = 4
 """Examples of each kind."""
@@ -90,10 +100,11 @@ def _exhibit(
 ) -> GalleryItem:
     output, item = _records(view, place)
     note = f"took {share[place]:.0%} of the points in {counted(int(fought[place]), 'battle')}"
-    shown = _sources(item, picture)
+    asked = asked_edit(item, output, None, chain_of(view.workspace, output))
+    shown = _sources(asked, picture)
     if output.image is not None:
         shown.append(PageImage(picture(output.image), output.editor or "(not named)", note))
-    return GalleryItem(_about(item), instruction_of(item, output.turn, output.mode), tuple(shown))
+    return GalleryItem(_about(item), asked.instruction, tuple(shown))
 
 
 def _records(view: View, place: int) -> tuple[Output, Item]:
@@ -102,9 +113,9 @@ def _records(view: View, place: int) -> tuple[Output, Item]:
     return output, next(iter(store.records(Item, id=output.item_id)))
 
 
-def _sources(item: Item, picture: Picture) -> list[PageImage]:
-    shown = [PageImage(picture(image), "source") for image in item.sources]
-    return shown + [PageImage(picture(image), "reference") for image in item.references]
+def _sources(asked: AskedEdit, picture: Picture) -> list[PageImage]:
+    shown = [PageImage(picture(image), "source") for image in asked.sources]
+    return shown + [PageImage(picture(image), "reference") for image in asked.references]
 
 
 def _about(item: Item) -> str:
@@ -139,14 +150,14 @@ def _disputed(view: View, parts: Sequence[BattleColumns], picture: Picture) -> l
     for index in order[:SHOWN].tolist():
         sides = int(pairs[index]) // number, int(pairs[index]) % number
         (first, item), (second, _) = (_records(view, place) for place in sides)
+        asked = asked_edit(item, first, second, chain_of(view.workspace, first, second))
         won = int(lower[index]), int(every[index] - lower[index])
-        shown = _sources(item, picture)
+        shown = _sources(asked, picture)
         for output, points in zip((first, second), won, strict=True):
             if output.image is not None:
                 shown.append(
                     PageImage(picture(output.image), output.editor or "(not named)", counted(points, "verdict"))
                 )
         remark = f"{won[0]} of {sum(won)} verdicts for {first.editor}, {won[1]} for {second.editor}."
-        instruction = instruction_of(item, first.turn, first.mode)
-        exhibits.append(GalleryItem(_about(item), instruction, tuple(shown), (remark,)))
+        exhibits.append(GalleryItem(_about(item), asked.instruction, tuple(shown), (remark,)))
     return exhibits

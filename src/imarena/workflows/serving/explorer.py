@@ -336,7 +336,7 @@ def load_item(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> ItemV
 
 def _scores(view: View, item_id: str) -> dict[str, dict[str, float]]:
     """Mean score of each output by judge, and by dimension where that is not the whole: the first of each repeat."""
-    names = ("left_id", "judge", "dimension", "repeat", "score", "superseded", "form_id", "status")
+    names = ("seq", "left_id", "right_id", "judge", "dimension", "repeat", "score", "superseded", "form_id", "status")
     query = select(*(judgments.c[name] for name in names)).where(
         judgments.c.item_id == item_id, judgments.c.right_id.is_(None), judgments.c.score.is_not(None)
     )

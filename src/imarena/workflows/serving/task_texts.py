@@ -4,16 +4,11 @@ from imarena.core.records import Assignment, Item
 from imarena.storage import Workspace
 from imarena.workflows.questions import expected_objects
 from imarena.workflows.rating import RecordCache, edit_region
-from imarena.workflows.views import instruction_of
 
 
 def instruction_of_task(records: RecordCache, assignment: Assignment) -> str:
     """What the editor was asked to do; where no output is shown, the instruction of the turn itself."""
-    item = records.item(assignment.item_id)
-    if assignment.left_id is None:
-        return item.turns[assignment.turn].instruction
-    output = records.output(assignment.left_id)
-    return instruction_of(item, output.turn, output.mode)
+    return records.asked(assignment).instruction
 
 
 def objects_of_task(workspace: Workspace, records: RecordCache, assignment: Assignment) -> list[str]:

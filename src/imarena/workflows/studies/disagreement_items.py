@@ -34,7 +34,15 @@ from imarena.storage.schema import votes
 from imarena.workflows.studies.alignment import AlignedColumns
 from imarena.workflows.studies.columns import judgment_bodies, units
 from imarena.workflows.studies.comparison_page import preview_file
-from imarena.workflows.views import ChosenJudge, View, chosen_judges, fetch_columns, instruction_of, sources_of
+from imarena.workflows.views import (
+    AskedEdit,
+    ChosenJudge,
+    View,
+    asked_edit,
+    chain_of,
+    chosen_judges,
+    fetch_columns,
+)
 
 _LABELS = ("task", "topic")
 _LONGEST = 400
@@ -193,15 +201,15 @@ class _Reader:
         if item is None:
             raise ValueError(f"the item {outputs[0].item_id} is not in the store")
         editors = tuple(self._editor(position) for position in positions)
-        first = outputs[0]
+        first, second = outputs[0], outputs[1] if len(outputs) > 1 else None
+        asked = asked_edit(item, first, second, chain_of(self.view.workspace, *outputs))
         made = ShownDisagreement(
             each.kind, self.judge_of(each).name, each.about, item.dataset, item.key,
-            item.turns[first.turn].task or item.task or "", item.topic or "",
-            instruction_of(item, first.turn, first.mode), editors, each.size, _answer(each.judge_value, editors),
-            _answer(each.people_value, editors), _figures(each), tuple(self._judge_words(each, positions)),
-            tuple(self._people_words(each, positions, editors)),
+            asked.task or "", item.topic or "", asked.instruction, editors, each.size,
+            _answer(each.judge_value, editors), _answer(each.people_value, editors), _figures(each),
+            tuple(self._judge_words(each, positions)), tuple(self._people_words(each, positions, editors)),
         )  # fmt: skip
-        return replace(made, images=tuple(self._images(item, outputs, made)))
+        return replace(made, images=tuple(_images(asked, outputs, made)))
 
     def _output(self, position: int) -> Output:
         output = self.view.workspace.store.get(Output, self.view.entries.id_of(position))
@@ -212,23 +220,6 @@ class _Reader:
     def _editor(self, position: int) -> str:
         code = int(self.view.entries.editor.of[position])
         return self.view.entries.editor.names[code] if code >= 0 else "(not named)"
-
-    def _images(self, item: Item, outputs: Sequence[Output], made: ShownDisagreement) -> Iterator[ShownImage]:
-        first = outputs[0]
-        parent = self.view.workspace.store.get(Output, first.parent_id) if first.parent_id else None
-        parents = {parent.output_id: parent} if parent is not None else {}
-        for image in sources_of(item, first, parents):
-            yield ShownImage("source", image)
-        for image in item.references:
-            yield ShownImage("reference", image)
-        for output, editor in zip(outputs, made.editors, strict=True):
-            chosen = [
-                who
-                for who, answer in (("judge", made.judge_answer), ("people", made.people_answer))
-                if answer == editor
-            ]
-            note = f"preferred by {' and '.join(chosen)}" if chosen and len(outputs) > 1 else ""
-            yield ShownImage(editor, output.image, note)
 
     def _judge_words(self, each: Disagreement, positions: Sequence[int]) -> Iterator[str]:
         """Reasons and marks of the judgments behind the judge's answer."""
@@ -263,6 +254,19 @@ class _Reader:
         for body in bodies:
             if comment := str(json.loads(body).get("comment") or "").strip():
                 yield _short(comment)
+
+
+def _images(asked: AskedEdit, outputs: Sequence[Output], made: ShownDisagreement) -> Iterator[ShownImage]:
+    for image in asked.sources:
+        yield ShownImage("source", image)
+    for image in asked.references:
+        yield ShownImage("reference", image)
+    for output, editor in zip(outputs, made.editors, strict=True):
+        chosen = [
+            who for who, answer in (("judge", made.judge_answer), ("people", made.people_answer)) if answer == editor
+        ]
+        note = f"preferred by {' and '.join(chosen)}" if chosen and len(outputs) > 1 else ""
+        yield ShownImage(editor, output.image, note)
 
 
 def _answer(value: float | str, editors: Sequence[str]) -> str:

@@ -16,6 +16,10 @@ from .cached import uncommitted_window as uncommitted_window
 from .cached import worth_caching as worth_caching
 from .cached import worth_storing as worth_storing
 from .cached import write_cached as write_cached
+from .chains import ONE_SIDE as ONE_SIDE
+from .chains import TURNS_WORK as TURNS_WORK
+from .chains import common_turn as common_turn
+from .chains import one_sided_votes as one_sided_votes
 from .changes import ChangedQuestions as ChangedQuestions
 from .changes import ReadPosition as ReadPosition
 from .changes import changes_since as changes_since
@@ -45,8 +49,12 @@ from .codes import group_starts as group_starts
 from .dimensions import compared_dimensions as compared_dimensions
 from .entries import LABELS as LABELS
 from .entries import Entries as Entries
+from .exhibits import AskedEdit as AskedEdit
+from .exhibits import asked_edit as asked_edit
+from .exhibits import chain_of as chain_of
 from .exhibits import exhibit_of as exhibit_of
 from .exhibits import instruction_of as instruction_of
+from .exhibits import numbered_instructions as numbered_instructions
 from .exhibits import references_of as references_of
 from .exhibits import request_of as request_of
 from .exhibits import sources_of as sources_of

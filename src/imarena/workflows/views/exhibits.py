@@ -1,23 +1,83 @@
 """From records to what an editor or a judge gets to see: words and pixels, nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from imarena.core import EditRequest, Exhibit, PastEdit, UserError, object_plan
 from imarena.core.records import ImageRef, Item, Mode, Output
 from imarena.storage import Workspace
+from imarena.workflows.views.chains import common_turn
 
 if TYPE_CHECKING:
     from imarena.instructions import Connector
 
 
-def sources_of(item: Item, output: Output, parents: dict[str, Output]) -> tuple[ImageRef, ...]:
+@dataclass(frozen=True)
+class AskedEdit:
+    """What an output or a pair is judged by: the request, and the images that were there before."""
+
+    instruction: str
+    sources: tuple[ImageRef, ...]
+    references: tuple[ImageRef, ...]
+    task: str | None
+    before: str | None = None
+    """The output whose image is the source; None: the item's own sources."""
+    first_turn: int | None = None
+    """For a pair from different chains: the first of the turns that are asked about together. None: one turn."""
+
+
+def asked_edit(item: Item, left: Output, right: Output | None, parents: Mapping[str, Output]) -> AskedEdit:
+    """What one output or a pair is shown with, to judges and to people alike.
+
+    Outputs of a later turn that were made from different images are shown with what they have in common: the image
+    before the turn at which their chains part, and all instructions from there on, numbered, as one request.
+    `parents`: the outputs of their earlier turns.
+    """
+    turn = left.turn
+    first = common_turn(left, right, parents) if right is not None else turn
+    at = left
+    while at.turn > first and (parent := parents.get(at.parent_id or "")) is not None:
+        at = parent
+    parent = _parent_with_image(at, parents)
+    before = None if parent is None else parent.output_id
+    sources = sources_of(item, at, parents)
+    if first == turn:
+        task, references = item.turns[turn].task or item.task, references_of(item, turn)
+        return AskedEdit(instruction_of(item, turn, left.mode), sources, references, task, before)
+    turns = range(first, turn + 1)
+    references = tuple({image.sha256: image for each in turns for image in references_of(item, each)}.values())
+    tasks = {item.turns[each].task or item.task for each in turns}
+    task = tasks.pop() if len(tasks) == 1 else item.task
+    return AskedEdit(numbered_instructions(item, first, turn), sources, references, task, before, first)
+
+
+def numbered_instructions(item: Item, first: int, last: int) -> str:
+    """The instructions of several turns as one request, a numbered line each."""
+    steps = (" ".join(turn.instruction.split()) for turn in item.turns[first : last + 1])
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+
+
+def chain_of(workspace: Workspace, *outputs: Output) -> dict[str, Output]:
+    """The outputs of the earlier turns of these, by id."""
+    chain: dict[str, Output] = {}
+    wanted = {output.parent_id for output in outputs if output.parent_id is not None}
+    while wanted:
+        read = {output.output_id: output for output in workspace.store.records(Output, id=sorted(wanted))}
+        chain |= read
+        wanted = {output.parent_id for output in read.values() if output.parent_id is not None} - chain.keys()
+    return chain
+
+
+def _parent_with_image(output: Output, parents: Mapping[str, Output]) -> Output | None:
+    parent = parents.get(output.parent_id or "") if output.mode is Mode.MULTI_TURN else None
+    return parent if parent is not None and parent.image is not None else None
+
+
+def sources_of(item: Item, output: Output, parents: Mapping[str, Output]) -> tuple[ImageRef, ...]:
     """The pictures that an output was made from: the turn before in multi-turn mode, else the item's own."""
-    if output.mode is Mode.MULTI_TURN and output.parent_id is not None:
-        parent = parents.get(output.parent_id)
-        if parent is not None and parent.image is not None:
-            return (parent.image,)
-    return item.sources
+    parent = _parent_with_image(output, parents)
+    return item.sources if parent is None or parent.image is None else (parent.image,)
 
 
 def references_of(item: Item, turn: int) -> tuple[ImageRef, ...]:
@@ -48,14 +108,14 @@ def exhibit_of(
     """What a judge sees of one output or of a pair. Both must have pixels."""
     if left.image is None or (right is not None and right.image is None):
         raise ValueError("an output without pixels cannot be shown")
-    turn = item.turns[left.turn]
+    asked = asked_edit(item, left, right, parents)
     return Exhibit(
-        instruction=instruction_of(item, left.turn, left.mode),
+        instruction=asked.instruction,
         left=workspace.load(left.image),
         right=workspace.load(right.image) if right is not None and right.image is not None else None,
-        sources=tuple(workspace.load(image) for image in sources_of(item, left, parents)),
-        references=tuple(workspace.load(image) for image in references_of(item, left.turn)),
-        task=turn.task or item.task,
+        sources=tuple(workspace.load(image) for image in asked.sources),
+        references=tuple(workspace.load(image) for image in asked.references),
+        task=asked.task,
     )
 
 

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, text
+from sqlalchemy import ColumnElement, case, func, select, text
 
 from imarena.core.records import Status
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import judge_forms, judgments
+from imarena.workflows.views.chains import apart_pairs, asked_of_one_turn
 from imarena.workflows.views.fetch import fetch_columns
 
 PAGE = 500
@@ -37,14 +38,15 @@ def unanswered_questions(workspace: Workspace, **where: Any) -> dict[QuestionKey
     """The same for every key."""
     table = judgments
     names = ("seq", "work_id", "left_id", "right_id", "order", "judge", "dimension", "status")
-    query = select(*(table.c[name] for name in names)).where(
+    query = select(*(table.c[name] for name in names), case((asked_of_one_turn(table), 1), else_=0)).where(
         text("status <> 'ok'"),  # word for word what the index of failed judgments says: a parameter would not use it
         table.c.superseded == 0,
         *_where(where),
     )
     with reading(workspace.store.engine) as connection:
         rows = sorted(zip(*fetch_columns(connection, query), strict=True))  # to sort there would read every judgment
-        last = {row[1:5]: Unanswered(*row[5:]) for row in rows}
+        apart = apart_pairs(connection, {(row[2], row[3]) for row in rows if row[8]})  # nobody asks these again
+        last = {row[1:5]: Unanswered(*row[5:8]) for row in rows if not row[8] or (row[2], row[3]) not in apart}
         works, answered = sorted({key[0] for key in last}), set[str]()
         for start in range(0, len(works), PAGE):
             ok = select(table.c.work_id).where(

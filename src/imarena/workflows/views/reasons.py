@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from imarena.core.records import Status
+from imarena.workflows.views.chains import ONE_SIDE
 from imarena.workflows.views.forms import EARLIER
 from imarena.workflows.views.view import View
 from imarena.workflows.views.votes import REASONS, Reason
@@ -28,4 +29,6 @@ def judgment_reason(view: View, row: Any) -> str:
         return Reason.SUPERSEDED.value
     if row["form_id"] in view.forms.earlier:
         return EARLIER
+    if row["right_id"] is not None and (view.one_sided == row["seq"]).any():
+        return ONE_SIDE
     return "" if row["status"] == Status.OK.value else str(row["status"]).replace("_", " ")

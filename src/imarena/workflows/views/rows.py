@@ -8,6 +8,7 @@ from sqlalchemy import false, or_, select
 
 from imarena.storage import reading
 from imarena.storage.schema import judgments, votes
+from imarena.workflows.views.chains import ONE_SIDE, pages
 from imarena.workflows.views.fetch import fetch_columns
 from imarena.workflows.views.forms import EARLIER
 from imarena.workflows.views.view import View
@@ -47,10 +48,16 @@ def uncounted_votes(view: View) -> dict[str, str]:
 
 
 def uncounted_judgments(view: View) -> dict[str, str]:
-    """Ids of the judgments that do not count, each with the reason: superseded, or by an earlier form of the judge."""
+    """Ids of the judgments that do not count, each with the reason: superseded, by an earlier form, one-sided."""
     table = judgments
     earlier = table.c.form_id.in_(list(view.forms.earlier)) if view.forms.earlier else false()
     query = select(table.c.id, table.c.superseded).where(or_(table.c.superseded == 1, earlier))
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query).tuples().all()
-    return {identity: Reason.SUPERSEDED.value if superseded else EARLIER for identity, superseded in rows}
+        one_sided = [
+            identity
+            for page in pages(view.one_sided.tolist())
+            for identity in connection.execute(select(table.c.id).where(table.c.seq.in_(page))).scalars()
+        ]
+    reasons = {identity: Reason.SUPERSEDED.value if superseded else EARLIER for identity, superseded in rows}
+    return {**dict.fromkeys(one_sided, ONE_SIDE), **reasons}

@@ -7,7 +7,7 @@ exports all read a view.
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -16,8 +16,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
+from imarena.core.records import Mode, Status
 from imarena.storage import ColumnCache, Form, Workspace, microseconds, reading
 from imarena.storage.schema import assignments, campaigns, exclusions, items, judgments, outputs, votes
 from imarena.workflows.views.cached import (
@@ -26,7 +27,8 @@ from imarena.workflows.views.cached import (
     worth_storing,
     write_judgments_cached,
 )
-from imarena.workflows.views.codes import Names
+from imarena.workflows.views.chains import ONE_SIDE, one_sided_judgments, pages
+from imarena.workflows.views.codes import MODES, Names
 from imarena.workflows.views.entries import LABELS, Entries, read_entries
 from imarena.workflows.views.fetch import IntArray
 from imarena.workflows.views.forms import EARLIER, JudgeForms, count_live, read_forms
@@ -193,21 +195,37 @@ class View:
             columns = self._by_form.get(form.form_id)
             if columns is None and self._before_us is not None:
                 with reading(self.workspace.store.engine) as connection:
-                    columns = read_judgments(
-                        connection, form, self.entries, after=0, upto=self.marks.judgments, before_us=self._before_us
-                    )
+                    columns = self._read(connection, form, 0)
                 self._keep(form, columns)
             elif columns is None:
                 cached = read_judgments_cached(self, form)
                 with reading(self.workspace.store.engine) as connection:
                     if cached is None:
-                        columns = read_judgments(connection, form, self.entries, after=0, upto=self.marks.judgments)
+                        columns = self._read(connection, form, 0)
                     else:
                         columns = self._continued(connection, *cached)
                 if worth_storing(len(columns), len(cached[0]) if cached else 0):
                     write_judgments_cached(self, form, columns)
                 self._keep(form, columns)
         return columns
+
+    def _read(self, connection: Connection, form: Form, after: int) -> JudgmentColumns:
+        """The judgments of one form after a number, without those on pairs that were shown one side's source."""
+        read = read_judgments(
+            connection, form, self.entries, after=after, upto=self.marks.judgments, before_us=self._before_us
+        )
+        gone = self.one_sided if form.pairwise else ()
+        return read.where(~np.isin(read.seq, gone)) if len(gone) else read
+
+    @cached_property
+    def one_sided(self) -> IntArray:
+        """(n,) `seq`, sorted, of judgments that do not count for `ONE_SIDE`."""
+        return self._read_once("one_sided", lambda connection: self._one_sided(connection, 0))
+
+    def _one_sided(self, connection: Connection, after: int) -> IntArray:
+        entries = self.entries
+        later = (entries.turn > 0) & (entries.mode == MODES.index(Mode.MULTI_TURN.value))
+        return one_sided_judgments(connection, after, self.marks.judgments) if later.any() else np.zeros(0, np.int64)
 
     def _keep(self, form: Form, columns: JudgmentColumns) -> None:
         if self._keep_judgments:
@@ -224,7 +242,21 @@ class View:
             return Counter({form.form_id: int(self._of(form).ok.sum()) for form in counting})
         forms = [form.form_id for form in counting]
         read = {form_id: int(self._by_form[form_id].ok.sum()) for form_id in forms if form_id in self._by_form}
-        return Counter({**read, **count_live(connection, [form for form in forms if form not in read], ok=True)})
+        counted = count_live(connection, [form for form in forms if form not in read], ok=True)
+        without = self._count_one_sided(connection, counted, judgments.c.status == Status.OK.value)
+        return Counter({**read, **{form: number - without[form] for form, number in counted.items()}})
+
+    def _count_one_sided(
+        self, connection: Connection, forms: Iterable[int], *where: ColumnElement[bool]
+    ) -> Counter[int]:
+        """How many judgments of these forms are shown one side's source, without those that were superseded."""
+        counts: Counter[int] = Counter()
+        wanted = list(forms)
+        for page in pages(self.one_sided.tolist()):
+            query = select(judgments.c.form_id, func.count()).where(judgments.c.seq.in_(page))
+            query = query.where(judgments.c.superseded == 0, judgments.c.form_id.in_(wanted), *where)
+            counts.update(dict(connection.execute(query.group_by(judgments.c.form_id)).tuples().all()))
+        return counts
 
     def _read_once(self, name: str, read: Callable[[Connection], T]) -> T:
         """The value of a cached property: who comes while another thread reads it waits, and reads nothing."""
@@ -235,12 +267,18 @@ class View:
             value: T = self.__dict__[name]
         return value
 
-    def earlier(self, forms: Sequence[Form]) -> Counter[str]:
-        """How many judgments of these forms do not count because the judge has changed since."""
-        old = [form.form_id for form in forms if form.form_id in self.forms.earlier]
+    def uncounted(self, forms: Sequence[Form]) -> Counter[str]:
+        """How many judgments of these forms do not count though nothing replaced them, by reason."""
+        earlier = self.forms.earlier
+        old = [form.form_id for form in forms if form.form_id in earlier]
         with reading(self.workspace.store.engine) as connection:
-            number = count_live(connection, old).total()
-        return Counter({EARLIER: number} if number else {})
+            numbers = {
+                EARLIER: count_live(connection, old).total(),
+                ONE_SIDE: self._count_one_sided(
+                    connection, (form.form_id for form in forms if form.form_id not in earlier)
+                ).total(),
+            }
+        return +Counter(numbers)
 
     def refreshed(self, marks: Watermarks) -> "View":
         """A view of what is there now. Columns that were read are kept, and what came since is added to them."""
@@ -249,6 +287,8 @@ class View:
         if "entries" in self.__dict__:
             if same_entries:
                 fresh.__dict__["entries"] = self.entries
+            if "one_sided" in self.__dict__:
+                fresh.__dict__["one_sided"] = self._one_sided_since(fresh)
             if same_entries or _goes_on(self.entries, fresh.entries):
                 fresh._by_form = self._grown(fresh)
         same_votes = all(
@@ -257,6 +297,12 @@ class View:
         if same_entries and same_votes and "votes" in self.__dict__:
             fresh.__dict__["votes"] = self.votes
         return fresh
+
+    def _one_sided_since(self, fresh: "View") -> IntArray:
+        """What a later view leaves out: only the judgments that came since are looked at."""
+        after = max(0, self.marks.judgments - fresh.lag(self.marks.judgments, self.recent))
+        with reading(self.workspace.store.engine) as connection:
+            return np.union1d(self.one_sided, fresh._one_sided(connection, after))
 
     def _grown(self, fresh: "View") -> dict[int, JudgmentColumns]:
         """The judgments that were read, with those that came since and without those that were superseded since."""
@@ -276,7 +322,7 @@ class View:
         after = max(0, upto - lag)
         gone = superseded_since(connection, after)
         kept = known.where(~np.isin(known.seq, gone)) if gone.size else known
-        new = read_judgments(connection, known.forms[0], self.entries, after=after, upto=self.marks.judgments)
+        new = self._read(connection, known.forms[0], after)
         if lag:
             new = new.where(~np.isin(new.seq, kept.seq[kept.seq > after]))
         return join_same_form(kept, new) if len(new) else kept

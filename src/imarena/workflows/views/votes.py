@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, se
 
 from imarena.core import TESTS_OF_RATERS, moment_text
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
+from imarena.workflows.views.chains import ONE_SIDE, asked_of_one_turn, one_sided_votes
 from imarena.workflows.views.codes import (
     PREFERENCES,
     ByteArray,
@@ -35,6 +36,7 @@ class Reason(StrEnum):
     GOLD = "gold"
     REPEAT = "repeat"
     RATER_EXCLUDED = "rater excluded"
+    ONE_SIDE = ONE_SIDE
 
 
 REASONS = tuple(Reason)
@@ -109,6 +111,7 @@ def read_votes(
             votes.c.retracted,
             gone,
             votes.c.created_at,
+            case((asked_of_one_turn(votes), 1), else_=0),
         )
         .select_from(votes.outerjoin(assignments, assignments.c.id == votes.c.assignment_id))
         .where(there)
@@ -128,6 +131,8 @@ def read_votes(
         created_us=np.array(created, np.int64),
         reason=np.zeros(len(seq), np.int8),
     )
+    one_sided = one_sided_votes(connection, all_votes.seq[np.array(columns[13], bool)].tolist())
+    all_votes.reason[np.isin(all_votes.seq, one_sided)] = REASONS.index(Reason.ONE_SIDE)
     return replace(
         all_votes,
         reason=_reasons(all_votes, columns[10], columns[11], columns[12], _exclusions(connection, before_us)),
@@ -137,7 +142,7 @@ def read_votes(
 def _reasons(
     all_votes: VoteColumns, retracted: list[int], superseded: list[int], created_at: list[str], excluded: dict[str, str]
 ) -> ByteArray:
-    reason = np.zeros(len(all_votes), np.int8)
+    reason = all_votes.reason.copy()
     if excluded:
         since = np.array([excluded.get(name, "~") for name in all_votes.rater.names] or ["~"])
         reason[np.array(created_at, np.str_) >= since[all_votes.rater.of]] = REASONS.index(Reason.RATER_EXCLUDED)

@@ -166,7 +166,8 @@ def read_arena(
         )  # fmt: skip
         cast = read_votes(connection, columns.at)
     names = cast.dimension.names
-    usable = cast.in_force & (cast.reason != REASONS.index(Reason.RATER_EXCLUDED))
+    useless = [REASONS.index(reason) for reason in (Reason.RATER_EXCLUDED, Reason.ONE_SIDE)]
+    usable = cast.in_force & np.isin(cast.reason, useless, invert=True)
     about_it = cast.dimension.of == (names.index(dimension) if dimension in names else -2)
     arena = _assemble(workspace, chosen, columns, assigned, cast.where(about_it & usable & (cast.preference != NONE)))
     return (

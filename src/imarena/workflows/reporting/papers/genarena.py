@@ -20,7 +20,7 @@ from imarena.workflows.studies import (
     read_aligned_columns,
     verdict_tables,
 )
-from imarena.workflows.views import AT, WHOLE
+from imarena.workflows.views import AT, WHOLE, asked_edit, chain_of
 
 POINTWISE, PAIRWISE = "pointwise", "pairwise"
 
@@ -161,7 +161,8 @@ def one_pair(data: PaperData) -> Block:
         key = min(both, key=lambda one: (_by_protocol(point, one, POINTWISE) is pair.battles.get((one, 0)), one))
         outputs = [next(iter(store.records(Output, id=one))) for one in key]
         item = next(iter(store.records(Item, id=outputs[0].item_id)))
-        shown = [PageImage(data.picture(image), "source") for image in item.sources]
+        asked = asked_edit(item, outputs[0], outputs[1], chain_of(data.workspace, *outputs))
+        shown = [PageImage(data.picture(image), "source") for image in asked.sources]
         for output, one in zip(outputs, key, strict=True):
             if output.image is not None:
                 note = f"pointwise score {point.score(one):g}"
@@ -177,7 +178,7 @@ def one_pair(data: PaperData) -> Block:
             *([f"People: {_preferred(votes[key], names)}."] if key in votes else []),
         ]
         title = f"{_title(point, pair)} · {item.key}"
-        exhibit = GalleryItem(title, item.turns[outputs[0].turn].instruction, tuple(shown), tuple(remarks))
+        exhibit = GalleryItem(title, asked.instruction, tuple(shown), tuple(remarks))
         return Block(exhibits=(exhibit,))
     return NOTHING
 

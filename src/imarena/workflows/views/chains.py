@@ -1,0 +1,103 @@
+"""Pairs of a later turn whose outputs were made from different images, and the verdicts on them that do not count.
+
+Such a pair was once shown with the image that its left output was made from. A question that shows what both have in
+common has work of the kind `TURNS_WORK`, and a vote on it names its first turn; the older verdicts have neither.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy import ColumnElement, Connection, Table, and_, select
+
+from imarena.core.records import Mode, Output
+from imarena.storage import from_row
+from imarena.storage.schema import judgments, outputs, votes
+from imarena.workflows.views.fetch import IntArray, fetch_columns
+
+TURNS_WORK = "work-turns"
+"""The kind of work that asks about several turns together; work about one turn is of the kind `work`."""
+ONE_SIDE = "shown with the source of the left output only"
+"""Why a verdict does not count though nothing replaced it."""
+PAGE = 500
+
+
+def common_turn(left: Output, right: Output, parents: Mapping[str, Output]) -> int:
+    """The latest turn at which the chains of two outputs began from the same image: their own turn, mostly.
+
+    0: the item's own sources, which all chains have in common.
+    """
+    turn = left.turn
+    same_parent = left.parent_id is not None and left.parent_id == right.parent_id
+    if left.mode is not Mode.MULTI_TURN or same_parent:
+        return turn
+    for at in range(turn, 0, -1):
+        one, other = parents.get(left.parent_id or ""), parents.get(right.parent_id or "")
+        if one is None or other is None:
+            return 0
+        if one.image is not None and other.image is not None and one.image.sha256 == other.image.sha256:
+            return at
+        left, right = one, other
+    return 0
+
+
+def asked_of_one_turn(table: Table) -> ColumnElement[bool]:
+    """A condition on judgments or votes: made here, on a pair of a later turn, and asked about that turn alone.
+
+    Verdicts from elsewhere were shown what their source showed. The number of a turn is in a body unless it is 0.
+    """
+    if table is judgments:
+        asked = and_(table.c.run_id.is_not(None), table.c.work_id.not_like(f"{TURNS_WORK}%"))
+    else:
+        asked = and_(table.c.assignment_id.is_not(None), ~table.c.body.contains('"first_turn":'))
+    return and_(table.c.right_id.is_not(None), asked, table.c.body.contains('"turn":'))
+
+
+def one_sided_judgments(connection: Connection, after: int, upto: int) -> IntArray:
+    """(n,) `seq`, sorted, of judgments that were shown the source of one side only."""
+    later = select(outputs.c.id).where(outputs.c.mode == Mode.MULTI_TURN.value, outputs.c.turn > 0)
+    query = select(judgments.c.seq, judgments.c.left_id, judgments.c.right_id).where(
+        judgments.c.left_id.in_(later),
+        asked_of_one_turn(judgments),
+        judgments.c.seq > after,
+        judgments.c.seq <= upto,
+    )
+    return _one_sided(connection, fetch_columns(connection, query.order_by(judgments.c.seq)))
+
+
+def one_sided_votes(connection: Connection, seqs: Collection[int]) -> IntArray:
+    """(n,) `seq`, sorted, of those of these votes that were given on the source of one side only."""
+    chosen = asked_of_one_turn(votes)
+    columns: list[list[Any]] = [[], [], []]
+    for page in pages(sorted(seqs)):
+        query = select(votes.c.seq, votes.c.left_id, votes.c.right_id).where(votes.c.seq.in_(page), chosen)
+        for column, values in zip(columns, fetch_columns(connection, query.order_by(votes.c.seq)), strict=True):
+            column.extend(values)
+    return _one_sided(connection, columns)
+
+
+def _one_sided(connection: Connection, columns: list[list[Any]]) -> IntArray:
+    seqs, *sides = columns
+    pairs = list(zip(*sides, strict=True))
+    apart = apart_pairs(connection, set(pairs))
+    return np.array([seq for seq, pair in zip(seqs, pairs, strict=True) if pair in apart], np.int64)
+
+
+def apart_pairs(connection: Connection, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Those of these pairs of outputs that were made from different images."""
+    known: dict[str, Output] = {}
+    wanted = {side for pair in pairs for side in pair}
+    while wanted:
+        read: dict[str, Output] = {}
+        for page in pages(sorted(wanted)):
+            rows = connection.execute(select(outputs).where(outputs.c.id.in_(page))).mappings()
+            read |= {row["id"]: from_row(Output, row) for row in rows}
+        known |= read
+        wanted = {output.parent_id for output in read.values() if output.parent_id is not None} - known.keys()
+    return {(one, other) for one, other in pairs if common_turn(known[one], known[other], known) < known[one].turn}
+
+
+def pages(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """So many values at a time as fit into one query."""
+    for start in range(0, len(values), PAGE):
+        yield values[start : start + PAGE]
