@@ -28,7 +28,7 @@ Box = tuple[float, float, float, float]
 
 DETECTOR = "efficientdet"
 SURE = 0.5
-"""The score at which a detection is listed: the detector's own threshold (docs/guide/seeing.md)."""
+"""The score at which a detection is listed: the detector's own threshold (docs/guide/see.md)."""
 POSSIBLE = 0.2
 """The score from which a kind may be in the image: it is not listed, and no instruction adds it."""
 SALIENT = 0.5

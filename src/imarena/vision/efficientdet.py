@@ -15,7 +15,7 @@ from imarena.vision.networks import network
 
 SIDE = 448
 THRESHOLD = 0.5
-"""Chosen on one half of the labelled photographs (docs/guide/seeing.md)."""
+"""Chosen on one half of the labelled photographs (docs/guide/see.md)."""
 OVERLAP = 0.5
 """Of two boxes of one kind that overlap by more (intersection over union), the surer one is kept."""
 MOST = 100

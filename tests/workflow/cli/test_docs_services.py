@@ -209,11 +209,11 @@ def test_serve_md_serves_and_leads_a_campaign(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_looking_md_asks_for_a_board_with_a_token(asked: Path, tmp_path: Path) -> None:
+def test_web_pages_md_asks_for_a_board_with_a_token(asked: Path, tmp_path: Path) -> None:
     root = Path(shutil.copytree(asked / "arena", tmp_path / "arena"))
     with open_workspace(root) as workspace:
         task = next(item.task for item in workspace.store.records(Item))
-    (block,) = blocks_of("looking.md", __file__)
+    (block,) = blocks_of("web-pages.md", __file__)
     with served(["-w", "arena", "serve"], tmp_path) as stage:
         secret = stage.post("/api/tokens", {"name": "board", "role": "viewer"})["secret"]
         here = {"https://arena.example.org": stage.address, "$TOKEN": secret, "task=remove": f"task={task}"}
