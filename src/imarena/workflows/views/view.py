@@ -177,7 +177,7 @@ class View:
     @cached_property
     def votes(self) -> VoteColumns:
         """All votes, each with the reason why it does not count."""
-        return self._read_once("votes", lambda connection: read_votes(connection, self.entries.at, self._before_us))
+        return self._read_once("votes", self._read_votes)
 
     @cached_property
     def asking(self) -> frozenset[str]:
@@ -223,9 +223,17 @@ class View:
         return self._read_once("one_sided", lambda connection: self._one_sided(connection, 0))
 
     def _one_sided(self, connection: Connection, after: int) -> IntArray:
+        if not self._has_later_turns:
+            return np.zeros(0, np.int64)
+        return one_sided_judgments(connection, after, self.marks.judgments)
+
+    @property
+    def _has_later_turns(self) -> bool:
         entries = self.entries
-        later = (entries.turn > 0) & (entries.mode == MODES.index(Mode.MULTI_TURN.value))
-        return one_sided_judgments(connection, after, self.marks.judgments) if later.any() else np.zeros(0, np.int64)
+        return bool(((entries.turn > 0) & (entries.mode == MODES.index(Mode.MULTI_TURN.value))).any())
+
+    def _read_votes(self, connection: Connection) -> VoteColumns:
+        return read_votes(connection, self.entries.at, self._before_us, later_turns=self._has_later_turns)
 
     def _keep(self, form: Form, columns: JudgmentColumns) -> None:
         if self._keep_judgments:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, select, true
+from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, literal, select, true
 
 from imarena.core import TESTS_OF_RATERS, moment_text
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
@@ -85,11 +85,15 @@ class VoteColumns(ColumnTable):
 
 
 def read_votes(
-    connection: Connection, at: Callable[[IntArray], CodeArray], before_us: int | None = None
+    connection: Connection,
+    at: Callable[[IntArray], CodeArray],
+    before_us: int | None = None,
+    *,
+    later_turns: bool = True,
 ) -> VoteColumns:
     """Read them all, and decide which count. `at` gives the places of outputs by their `seq`.
 
-    With `before_us`, those that were cast before this moment, and which of them counted then.
+    Without `later_turns` in any output, no body is read: that takes most of the time for a million votes. With `before_us`, those that were cast before this moment, and which of them counted then.
     """
     there: Any = true() if before_us is None else votes.c.created_us < before_us
     gone: Any = votes.c.superseded
@@ -111,7 +115,7 @@ def read_votes(
             votes.c.retracted,
             gone,
             votes.c.created_at,
-            case((asked_of_one_turn(votes), 1), else_=0),
+            case((asked_of_one_turn(votes), 1), else_=0) if later_turns else literal(0),
         )
         .select_from(votes.outerjoin(assignments, assignments.c.id == votes.c.assignment_id))
         .where(there)
