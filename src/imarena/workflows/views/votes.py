@@ -93,7 +93,8 @@ def read_votes(
 ) -> VoteColumns:
     """Read them all, and decide which count. `at` gives the places of outputs by their `seq`.
 
-    Without `later_turns` in any output, no body is read: that takes most of the time for a million votes. With `before_us`, those that were cast before this moment, and which of them counted then.
+    Without outputs of later turns (`later_turns`), no vote body is read. With `before_us`, those that were cast before
+    this moment, and which of them counted then.
     """
     there: Any = true() if before_us is None else votes.c.created_us < before_us
     gone: Any = votes.c.superseded
