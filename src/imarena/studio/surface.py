@@ -22,7 +22,9 @@ def sprite(
     base = COLOURS[colour]
     shape = object_kind(kind)
     pen = Pen(width, height, base)
-    shape.draw(pen, Appearance(base, text, state))
+    look = Appearance(base, text, state)
+    for stroke in shape.strokes:
+        pen.draw(stroke, look)
     drawn = np.asarray(pen.image.reduce(ZOOM), dtype=np.float32) / 255.0
     body = np.asarray(pen.body.reduce(ZOOM), dtype=np.float32) / 255.0
     rgb, alpha = drawn[..., :3].copy(), drawn[..., 3].copy()
