@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core import UserError
-from imarena.ranking.battles import TIE, Battles, FloatArray
+from imarena.core import FloatArray, UserError
+from imarena.ranking.battles import TIE, Battles
 from imarena.ranking.elo import NO_TIMES, TimesArray
 from imarena.ranking.options import Q_JUDGE, Options
 from imarena.stats import ScoreRange, observed_range

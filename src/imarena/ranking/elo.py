@@ -6,7 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.battles import Battles, FloatArray
+from imarena.core import FloatArray
+from imarena.ranking.battles import Battles
 from imarena.ranking.options import Options
 
 TimesArray: TypeAlias = NDArray[np.uint16]

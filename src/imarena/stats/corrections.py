@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imarena.stats.ratings import FloatArray, IntArray
+from imarena.core import FloatArray, IntArray
 
 
 def holm(p_values: ArrayLike) -> FloatArray:

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from imarena.core import FloatArray
 from imarena.stats.effects import cohen_d, cohen_d_paired, odds_ratio, rank_biserial
 from imarena.stats.figure import Figure
-from imarena.stats.ratings import FloatArray, check_columns, finite_pairs, round_values
+from imarena.stats.ratings import check_columns, finite_pairs, round_values
 
 
 @dataclass(frozen=True)

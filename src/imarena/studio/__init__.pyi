@@ -1,4 +1,3 @@
-from .canvases import Pixels as Pixels
 from .canvases import align_canvas as align_canvas
 from .canvases import change_mask as change_mask
 from .canvases import decode_pixels as decode_pixels

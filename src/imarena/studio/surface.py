@@ -7,11 +7,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from imarena.core import Floats
 from imarena.studio.kinds import object_kind
 from imarena.studio.palette import COLOURS
 from imarena.studio.pen import ZOOM, Appearance, Pen
-
-Floats = npt.NDArray[np.float32]
 
 
 @lru_cache(maxsize=96)

@@ -13,9 +13,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import Pixels, UserError
 
-Pixels = NDArray[np.uint8]
 Plane = NDArray[np.float64]
 
 SMALLEST_SIDE = 16

@@ -4,10 +4,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from imarena.core import VERSION
+from imarena.core import VERSION, Pixels
 from imarena.core.records import JsonDict
 from imarena.images import BOXES, MASKS, boxes_value, masks_value
 from imarena.vision import catalog
@@ -15,7 +12,6 @@ from imarena.vision.catalog import Tool
 from imarena.vision.model_weights.entries import weights_entries
 from imarena.vision.model_weights.installed import installed_folder, read_weights_manifest
 
-Pixels = NDArray[np.uint8]
 Look = Callable[[Pixels], JsonDict]
 
 EMBEDDING = "embedding"

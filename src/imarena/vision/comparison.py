@@ -8,11 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core import UserError
+from imarena.core import Mask, Pixels, UserError
 from imarena.vision.ssim import ms_ssim, ms_ssim_in, ssim, ssim_in
-
-Pixels = NDArray[np.uint8]
-Mask = NDArray[np.bool_]
 
 LUMA = np.array([0.2126, 0.7152, 0.0722])
 """Rec. 709."""

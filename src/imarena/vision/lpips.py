@@ -8,11 +8,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import Pixels, UserError
 from imarena.vision.comparison import scale_to
 from imarena.vision.networks import network
-
-Pixels = NDArray[np.uint8]
 
 SMALLEST_SIDE = 21
 """The network halves an image three times and mirrors its edges; a shorter side leaves nothing to mirror."""

@@ -10,16 +10,13 @@ from importlib.metadata import version as package_version
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core import Detection, SegmentMask, UnknownName, suggestion
+from imarena.core import Detection, Pixels, SegmentMask, UnknownName, suggestion
 from imarena.core.records import JsonDict
 from imarena.images import BOXES, MASKS, boxes_value, masks_value, shrink_pixels
 from imarena.vision.catalog_tools import catalog_names, catalog_tool, catalog_version
 from imarena.vision.networks import network_version
-
-Pixels = NDArray[np.uint8]
 
 _REVISION = "1"
 """Of the code around the weights: another one may give other answers."""

@@ -12,16 +12,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import Floats, Pixels, UserError
 from imarena.vision.comparison import scale_to
 from imarena.vision.lpips import at_most_a_megapixel
 from imarena.vision.model_weights.installed import installed_folder, weights_folder
 from imarena.vision.model_weights.safetensors_file import read_safetensors
 
-Pixels = NDArray[np.uint8]
-Floats = NDArray[np.float32]
 Backbone = Literal["alex", "vgg"]
 
 SMALLEST_SIDES = {"alex": 31, "vgg": 16}

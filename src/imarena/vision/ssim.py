@@ -15,9 +15,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-Pixels = NDArray[np.uint8]
+from imarena.core import Mask, Pixels
+
 Values = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Numbers = NDArray[Any]
 
 SIGMA = 1.5

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from imarena.editors.classical.light import Floats
+from imarena.core import Floats
 
 SURE = 0.4
 """Below it the detector is more often wrong than of use."""

@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import Pixels
 from imarena.images import shrink_pixels
-from imarena.judges.edival.ledger import Pixels
 from imarena.judges.edival.tools import ShareBox, YesNoQuestion
 from imarena.language import lexicon
 from imarena.vision import BASIC_COLOURS, basic_colour, basic_names

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Standing
+from imarena.core import FloatArray, IntArray, Standing
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import pairs
-from imarena.ranking.battles import Battles, FloatArray, IntArray, ModelTally
+from imarena.ranking.battles import Battles, ModelTally
 from imarena.ranking.boards import stability
 from imarena.ranking.boards.intervals import find_intervals
 from imarena.ranking.boards.neighbours import neighbours

@@ -3,7 +3,8 @@
 import math
 from typing import Any
 
-from imarena.ranking.battles import Battles, FloatArray, IntArray
+from imarena.core import FloatArray, IntArray
+from imarena.ranking.battles import Battles
 from imarena.ranking.likelihood.pair_counts import counts_by_pair
 from imarena.ranking.pairs import draw_leads, meeting_count, share_above
 from imarena.stats import battles_needed, elo_of, win_rate

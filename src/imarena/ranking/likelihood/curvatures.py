@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.ranking.battles import FloatArray, IntArray
+from imarena.core import FloatArray, IntArray
 from imarena.ranking.likelihood.design import RatingProblem
 from imarena.ranking.likelihood.likelihoods import Outcomes
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.battles import FloatArray
+from imarena.core import FloatArray
 from imarena.ranking.likelihood.curvatures import curvature_index
 from imarena.ranking.likelihood.design import outcomes_of
 from imarena.ranking.likelihood.fit import Fit, fit_board
