@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from imarena.core import Floats, Mask
-from imarena.editors.classical.detected import area_confidence, detection_map
 from imarena.editors.classical.sky import sky_mask
 from imarena.images import mask_from_image
 from imarena.language import Edit, EditKind, lexicon
@@ -261,3 +260,30 @@ def _the_one(mask: Mask, edit: Edit, where: Floats | None) -> Mask:
         return float(np.sqrt(stats[i, cv2.CC_STAT_AREA]) * middle * area_confidence(labels == i, where) ** 2)
 
     return np.asarray(labels == max(large or range(1, count), key=worth))
+
+
+SURE = 0.4
+"""Below it the detector is more often wrong than of use."""
+
+
+def detection_map(small: Floats, named: list[str]) -> Floats | None:
+    """How sure the detector is of what `named` says at each pixel, 1 where it is surest; None: not sure at all.
+
+    Shape (height, width). A cell of the detector's raster is widened by one, because a thing is more than its middle.
+    """
+    from imarena.vision import detection_scores, kinds_in_phrase
+
+    kinds = sorted(kinds_in_phrase(" ".join(named)))
+    if not kinds:
+        return None
+    raster = np.asarray(detection_scores(small)[kinds].max(axis=0), np.float32)
+    if float(raster.max()) < SURE:
+        return None
+    wide = cv2.dilate(raster / raster.max(), np.ones((3, 3), np.uint8))
+    height, width = small.shape[:2]
+    return np.asarray(cv2.resize(wide, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
+
+
+def area_confidence(area: npt.NDArray[np.bool_], where: Floats | None) -> float:
+    """How sure it is that an area is the thing, 0 to 1; 1 where nothing is known."""
+    return 1.0 if where is None else float(where[area].max(initial=0.0))
