@@ -8,13 +8,14 @@ import asyncio
 import json
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 from urllib.robotparser import RobotFileParser
 
 from imarena.clients.fetch import MAX_REDIRECTS, Download, DownloadRedirected, DownloadRefused, download_file
-from imarena.core import VERSION, InvalidImage, SourceFailure
+from imarena.core import VERSION, FoundImage, ImageQuery, InvalidImage, SourceFailure
 
 AGENT = "imarena"
 _TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -164,3 +165,23 @@ def _detail(body: bytes, url: str) -> str:
 
 def _any_type(data: bytes) -> str:  # noqa: ARG001
     return "text/plain"
+
+
+class WebSource(ABC):
+    """A service with a search and the images that it finds: the ports of `core/image_sources.py`."""
+
+    default_url: ClassVar[str]
+
+    def __init__(self, name: str, fetcher: PoliteFetcher, base_url: str, token: str = "") -> None:
+        self._name = name
+        self._fetcher = fetcher
+        self._base_url = (base_url or self.default_url).rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+
+    @abstractmethod
+    async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
+        """The `SearchImages` port."""
+
+    async def load(self, found: FoundImage) -> bytes:
+        """The `LoadImage` port."""
+        return await self._fetcher.image(found.address)
