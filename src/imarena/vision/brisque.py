@@ -119,6 +119,3 @@ def _regression(features: NDArray[np.float64]) -> float:
     scaled = 2 * (features - machine["lowest"]) / (machine["highest"] - machine["lowest"]) - 1
     near = np.exp(-machine["gamma"] * ((machine["vectors"] - scaled) ** 2).sum(axis=1))
     return float(machine["weights"] @ near - machine["rho"])
-
-
-__all__ = ["blind_quality", "brisque_score"]

@@ -63,6 +63,3 @@ def _vector(name: str) -> Look:
         return {"vector": vector}
 
     return look
-
-
-__all__ = ["catalog_names", "catalog_tool", "catalog_version"]

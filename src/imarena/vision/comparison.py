@@ -145,14 +145,3 @@ def scale_to(pixels: Pixels, source: Pixels) -> Pixels:
 def peak_signal_to_noise(source: Pixels, output: Pixels) -> float | None:
     """PSNR of two images of one size in dB; None for a copy, where it has no bound."""
     return _psnr(_squared_error(source, output))
-
-
-__all__ = [
-    "ImageComparison",
-    "RegionValues",
-    "compare_images",
-    "distance_in",
-    "luminance_quantiles",
-    "peak_signal_to_noise",
-    "scale_to",
-]

@@ -114,6 +114,3 @@ def find_objects(pixels: NDArray[np.uint8], threshold: float = THRESHOLD) -> tup
 def detect_things(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
     """`find_objects` at the threshold of this module: an implementation of the port `Detector`."""
     return find_objects(pixels)
-
-
-__all__ = ["THRESHOLD", "anchors", "detect_things", "find_objects"]

@@ -147,6 +147,3 @@ def _faces_in(pixels: Pixels, mask: Mask | None) -> tuple[Face, ...]:
         for left, top, right, bottom in [face.box]
         if mask[int((top + bottom) / 2 / height * rows), int((left + right) / 2 / width * columns)]
     )
-
-
-__all__ = ["SAME_PERSON", "Face", "detect_faces", "face_likeness", "face_vector", "find_faces"]

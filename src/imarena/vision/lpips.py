@@ -62,6 +62,3 @@ def at_most_a_megapixel(pixels: Pixels, least: int) -> Pixels:
     share = math.sqrt(MOST_PIXELS / (height * width))
     size = max(least, int(width * share)), max(least, int(height * share))
     return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
-
-
-__all__ = ["at_most_a_megapixel", "perceptual_distance", "shift_tolerant_lpips"]

@@ -162,5 +162,3 @@ PICTURE_TOOLS: Mapping[str, PictureTool] = {
     )
 }
 """By the name that a user gives."""
-
-__all__ = ["PICTURE_TOOLS", "PictureTool", "find_picture_tool"]

@@ -158,6 +158,3 @@ def _maximum(values: Floats, side: int) -> Floats:
 def _normal(values: Floats) -> Floats:
     """Each place's channels, scaled to length 1."""
     return np.asarray(values / (np.sqrt((values * values).sum(axis=2, keepdims=True)) + np.float32(1e-10)), np.float32)
-
-
-__all__ = ["lpips_alex", "lpips_available", "lpips_distance", "lpips_vgg"]

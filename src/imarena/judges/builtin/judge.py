@@ -300,9 +300,6 @@ def make(options: Mapping[str, JsonValue], _: Chat | None = None) -> BuiltinJudg
     return BuiltinJudge(read_judge_options(BuiltinSettings, options, "builtin"))
 
 
-__all__ = ["BuiltinJudge", "BuiltinSettings", "make"]
-
-
 Rule = Callable[[Edit, RuleInput], RuleResult]
 
 RULES: dict[EditKind, Rule] = {
