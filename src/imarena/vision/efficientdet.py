@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import Detection, Floats
-from imarena.vision.coco_kinds import KINDS
 from imarena.vision.networks import network
+from imarena.vision.nouns import KINDS
 
 SIDE = 448
 THRESHOLD = 0.5

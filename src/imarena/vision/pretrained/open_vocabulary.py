@@ -16,7 +16,7 @@ from imarena.vision.pretrained.preparation import run_image_processor
 @cache
 def default_phrases() -> tuple[str, ...]:
     """The 80 kinds of COCO: what a detector looks for where no phrases are given."""
-    from imarena.vision.coco_kinds import KINDS
+    from imarena.vision.nouns import KINDS
 
     return KINDS
 
