@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from imarena.core import Floats
 from imarena.studio.kinds import object_kind
-from imarena.studio.palette import COLOURS
+from imarena.studio.palette import COLOURS, GLOSS
 from imarena.studio.pen import ZOOM, Appearance, Pen
 
 
@@ -28,23 +28,11 @@ def sprite(
     body = np.asarray(pen.body.reduce(ZOOM), dtype=np.float32) / 255.0
     rgb, alpha = drawn[..., :3].copy(), drawn[..., 3].copy()
     if not shape.flat:
-        rgb = _relief(rgb, alpha, light, gloss=_GLOSS.get(material, 0.2))
+        rgb = _relief(rgb, alpha, light, gloss=GLOSS.get(material, 0.2))
     rgb, alpha = _material(rgb, alpha, body, material)
     rgb.setflags(write=False)
     alpha.setflags(write=False)
     return rgb, alpha
-
-
-_GLOSS = {
-    "plastic": 0.4,
-    "ceramic": 0.5,
-    "metal": 0.5,
-    "glass": 0.6,
-    "wood": 0.12,
-    "stone": 0.08,
-    "fabric": 0.04,
-    "paper": 0.05,
-}
 
 
 _BROWN: Floats = np.array([0.52, 0.34, 0.2], np.float32)
