@@ -5,8 +5,8 @@ from functools import cache
 from pydantic import TypeAdapter
 
 from imarena.core import UnknownName, package_yaml
+from imarena.studio.edits import BenchmarkEntry
 from imarena.studio.entries_edival import edival_entries
-from imarena.studio.entry import BenchmarkEntry
 
 DEMO_KEYS = (
     "edival-03", "edival-06", "edival-09",

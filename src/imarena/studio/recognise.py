@@ -18,7 +18,7 @@ import numpy as np
 from imarena.core import Floats, Pixels
 from imarena.studio.canvases import decode_pixels
 from imarena.studio.catalogue import entries, entry_of
-from imarena.studio.entry import BenchmarkEntry
+from imarena.studio.edits import BenchmarkEntry
 from imarena.studio.render import render_picture, render_scene
 
 FAR = 0.2

@@ -8,8 +8,7 @@ from itertools import chain, zip_longest
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.answers import address, listed_entries, number, text
-from imarena.clients.image_search.polite import PoliteFetcher, WebSource
+from imarena.clients.image_search.polite import PoliteFetcher, WebSource, address, listed_entries, number, text
 from imarena.core import FoundImage, ImageQuery
 
 RIGHTS = ("cc_publicdomain", "cc_attribute")

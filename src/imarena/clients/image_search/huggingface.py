@@ -6,8 +6,7 @@ The licence of a data set's card need not be that of each image: such results ar
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.answers import address, listed_entries, number, text
-from imarena.clients.image_search.polite import PoliteFetcher, WebSource
+from imarena.clients.image_search.polite import PoliteFetcher, WebSource, address, listed_entries, number, text
 from imarena.core import FoundImage, ImageQuery, SourceFailure
 
 HUB_URL = "https://huggingface.co"

@@ -3,8 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.answers import address, listed_entries, number, text
-from imarena.clients.image_search.polite import WebSource
+from imarena.clients.image_search.polite import WebSource, address, listed_entries, number, text
 from imarena.core import FoundImage, ImageQuery
 
 LICENCES = "cc0,pdm,by,by-sa"
