@@ -160,8 +160,7 @@ def show(title: str, medians: dict[str, float]) -> None:
 def online(n: int, m: int, runs: int) -> None:
     """Elo after encoding: the loop alone."""
     from imarena.ranking import Options, encode_battles
-    from imarena.ranking.active_elo import active_elo_ratings, update_terms
-    from imarena.ranking.elo import elo_ratings
+    from imarena.ranking.elo import active_elo_ratings, elo_ratings, update_terms
     from imarena.tables.plain import as_table
 
     rng = np.random.default_rng(1)

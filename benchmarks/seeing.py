@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from imarena.images import pixels
-from imarena.vision.coco_kinds import KINDS
 from imarena.vision.efficientdet import find_objects
 from imarena.vision.faces import THRESHOLD as FACES
 from imarena.vision.faces import find_faces
+from imarena.vision.nouns import KINDS
 from imarena.vision.ocr import read_lines
 
 LABELS = Path(__file__).parent / "photographs.yaml"

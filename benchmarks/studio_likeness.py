@@ -20,10 +20,11 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from imarena.core import Pixels
 from imarena.core.protocols import EditRequest
 from imarena.editors.studio.editors import StudioEditor, studio_editors
 from imarena.studio import SHOWN, BenchmarkEntry, detail_agreement, entries, photos, render_picture, render_scene
-from imarena.studio.canvases import Pixels, decode_pixels
+from imarena.studio.canvases import decode_pixels
 from imarena.studio.photos import photo_bytes
 
 Shown = tuple[str, Pixels]

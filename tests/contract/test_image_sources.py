@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from imarena.clients import open_image_source
-from imarena.clients.image_search.answers import address, text
+from imarena.clients.image_search.polite import address, text
 from imarena.core import FoundImage, ImageQuery, ImageSource, SourceFailure, UserError, find_licence
 from tests.curation_library import photograph
 from tests.fake_image_sources import FakeSources, fake_sources, google_error

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from imarena.preferences.damage import PLACE_DRAWS, TRIES, choose_places
 from imarena.preferences.damage_operations import (
     DamageInput,
     do_damage,
@@ -24,7 +25,6 @@ from imarena.preferences.damage_operations import (
     to_rgb,
     whole_numbers,
 )
-from imarena.preferences.damage_places import PLACE_DRAWS, TRIES, choose_places
 from tools.pvc_small.packing import unpack_pictures
 
 Array = Any

@@ -11,10 +11,12 @@ from .columns import filter_ratings as filter_ratings
 from .columns import filter_rows as filter_rows
 from .columns import is_battle_file as is_battle_file
 from .columns import last_answers as last_answers
+from .columns import pair_ratings as pair_ratings
 from .columns import ratings_from_file as ratings_from_file
 from .columns import scores_from_file as scores_from_file
 from .columns import take_rows as take_rows
 from .columns import verdicts_from_file as verdicts_from_file
+from .columns import votes_as_ratings as votes_as_ratings
 from .disagreements import RATING_RULE as RATING_RULE
 from .disagreements import VOTE_RULE as VOTE_RULE
 from .disagreements import Disagreement as Disagreement
@@ -22,8 +24,6 @@ from .disagreements import rating_disagreements as rating_disagreements
 from .disagreements import vote_disagreements as vote_disagreements
 from .judges import AlignOptions as AlignOptions
 from .judges import align as align
-from .pair_votes import pair_ratings as pair_ratings
-from .pair_votes import votes_as_ratings as votes_as_ratings
 from .rater_figures import Agreement as Agreement
 from .rater_figures import GroupAgreement as GroupAgreement
 from .rater_figures import RaterAgreement as RaterAgreement

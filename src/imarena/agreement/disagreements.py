@@ -16,8 +16,8 @@ from scipy.stats import rankdata
 
 from imarena.agreement.columns import RatingColumns, ScoreColumns, VerdictColumns
 from imarena.agreement.judges import KEYS
-from imarena.agreement.majority import most_frequent
 from imarena.agreement.matches import Match, match_scores, people_by_key
+from imarena.agreement.verdicts import most_frequent
 from imarena.stats import MIRROR
 
 SIDES = ("left", "right")

@@ -9,6 +9,7 @@ from .chat_fields import json_object as json_object
 from .chat_fields import read_fields as read_fields
 from .chat_fields import stage_prompt as stage_prompt
 from .endpoint import Endpoint as Endpoint
+from .endpoint import check_reachable as check_reachable
 from .endpoint import read_endpoint as read_endpoint
 from .hub_models import download_commit as download_commit
 from .hub_models import find_commit as find_commit
@@ -31,7 +32,6 @@ from .package_index import download_archive as download_archive
 from .package_index import pip_index_settings as pip_index_settings
 from .queue_api import Queue as Queue
 from .queue_api import QueueTemplate as QueueTemplate
-from .reachable import check_reachable as check_reachable
 from .replies import EndpointAnswer as EndpointAnswer
 from .replies import Failure as Failure
 from .replies import FailureKind as FailureKind

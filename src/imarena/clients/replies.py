@@ -11,36 +11,18 @@ from email.utils import parsedate_to_datetime
 from enum import Enum
 from typing import Any
 
+from imarena.core import package_yaml
 from imarena.core.records import Status, Usage
 
 _SHUT = frozenset({401, 402, 404})
-_SHUT_CODES = frozenset(
-    {"insufficient_quota", "invalid_api_key", "model_not_found", "permission_denied", "permission_error"}
-)
+_WORDS: dict[str, list[str]] = package_yaml("imarena.clients", "reply_words.yaml")
+_SHUT_CODES = frozenset(_WORDS["shut"])
 """About the key, the account or the model, not about the question. A bare 403 may be about either."""
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 _ERROR_LENGTH = 500
 
-REFUSAL_FINISHES = frozenset(
-    {"content_filter", "content-filter", "refusal", "safety", "prohibited_content", "blocklist", "recitation", "spii"}
-)
-"""`finish_reason` of OpenAI and Azure, of Anthropic's and of Gemini's compatible endpoints, in lower case."""
-
-REFUSAL_CODES = frozenset(
-    {
-        "content_filter",
-        "content_policy_violation",
-        "moderation_blocked",
-        "responsibleaipolicyviolation",
-        "invalid_prompt",
-        "safety_violation",
-        "data_inspection_failed",
-        "datainspectionfailed",
-        "sensitivecontentdetected",
-        "prohibited_content",
-    }
-)
-"""Error codes of OpenAI, Azure, Gemini, DashScope and Volcengine for content that they will not look at."""
+REFUSAL_FINISHES = frozenset(_WORDS["refusal_finishes"])
+REFUSAL_CODES = frozenset(_WORDS["refusals"])
 
 
 class FailureKind(Enum):

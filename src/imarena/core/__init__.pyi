@@ -1,5 +1,10 @@
 from . import errors as errors
 from . import protocols as protocols
+from .arrays import FloatArray as FloatArray
+from .arrays import Floats as Floats
+from .arrays import IntArray as IntArray
+from .arrays import Mask as Mask
+from .arrays import Pixels as Pixels
 from .causes import Cause as Cause
 from .causes import CauseTally as CauseTally
 from .causes import error_causes as error_causes

@@ -32,6 +32,3 @@ def _as_text(settings: type[BaseModel], name: str, value: JsonValue) -> JsonValu
     field = settings.model_fields.get(name)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value) if field is not None and field.annotation is str and is_number else value
-
-
-__all__ = ["read_options"]

@@ -1,8 +1,10 @@
-"""One candidate of an instruction and what became of it."""
+"""One candidate of an instruction and what became of it; why an instruction has too few images."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from imarena.core import FoundImage
+from imarena.core import FoundImage, counted
+from imarena.curation.scoring import ImageScore
 
 
 @dataclass(frozen=True)
@@ -25,3 +27,39 @@ class CandidateRecord:
     caption: str = ""
     score: float | None = None
     parts: dict[str, float] = field(default_factory=dict)
+
+
+def explain_shortage(
+    records: Sequence[CandidateRecord], pool: int, rounds: int, long_side: int, task: str | None = None
+) -> str:
+    """One sentence for a person. `long_side` is the least long side in pixels that the checks asked for."""
+    if not records:
+        return f"no query found an image in {counted(rounds, 'round')}"
+    small = sum(record.code == "small" for record in records)
+    advice = f"smaller than {long_side} pixels (long side); lower the limit with --min-long-side N"
+    if small == len(records):
+        return f"the only candidate is {advice}" if small == 1 else f"all {small} candidates are {advice}"
+    chosen = sum(record.outcome == "pooled" for record in records)
+    copies = [record for record in records if record.outcome == "duplicate" and record.score is not None]
+    verb = "was chosen" if copies and not chosen else "were chosen" if copies else "reached the threshold"
+    why = f"only {chosen} of {pool} images {verb}" if chosen else f"no image {verb}"
+    parts = [f"{why} in {counted(rounds, 'round')}", _best_other(records, task)]
+    if small:
+        parts.append(f"{small} of {counted(len(records), 'candidate')} {'is' if small == 1 else 'are'} {advice}")
+    return "; ".join(parts)
+
+
+def _best_other(records: Sequence[CandidateRecord], task: str | None) -> str:
+    """The best candidate that was not chosen, and why it was not."""
+    others = [record for record in records if record.outcome in ("below", "duplicate") and record.score is not None]
+    if not others:
+        refused = next((record for record in records if record.outcome == "refused" and record.code != "small"), None)
+        example = f" ({refused.found.key}: {refused.reason})" if refused else ""
+        return f"no other candidate passed the checks{example}"
+    best = max(others, key=lambda record: record.score or 0.0)
+    scores = f"the best other candidate, {best.found.key}, scores {best.score or 0.0:.2f}"
+    if best.outcome == "duplicate":
+        return f"{scores} but is a {best.reason}"
+    lacks = ImageScore(best.score or 0.0, best.parts).missing
+    why = f" (for the task {task})" if task and any(name.startswith("condition: ") for name in lacks) else ""
+    return f"{scores} and lacks {', '.join(lacks)}{why}" if lacks else scores

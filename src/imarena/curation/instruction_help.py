@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from imarena.clients import field_text, field_texts, read_fields
-from imarena.core import Chat, ChatPrompt, JsonDict
+from imarena.core import Chat, ChatPrompt, JsonDict, package_yaml
 from imarena.core.records import Status
 from imarena.curation.brief import CurationRequest, read_brief
 from imarena.curation.perception import Perception
@@ -19,14 +19,7 @@ from imarena.curation.scoring import score_image
 from imarena.curation.vlm import curation_prompt
 from imarena.language import is_english, read_instruction
 
-_VERBS: Mapping[str, tuple[str, ...]] = {
-    "remove": ("erase", "delete", "get rid of"), "erase": ("remove", "delete"), "delete": ("remove", "erase"),
-    "add": ("insert", "place"), "insert": ("add", "place"), "place": ("add", "put"), "put": ("place", "add"),
-    "replace": ("swap", "exchange"), "change": ("turn", "modify"), "make": ("turn",), "brighten": ("lighten",),
-    "blur": ("defocus",), "restore": ("recover",), "recover": ("restore",), "widen": ("extend",), "extend": ("widen",),
-    "close": ("shut",), "sharpen": ("make sharper",), "upscale": ("enlarge",), "turn": ("rotate",),
-    "swap": ("exchange",),
-}  # fmt: skip
+_VERBS: Mapping[str, list[str]] = package_yaml("imarena.curation", "verbs.yaml")
 _FRAMES = ("Please {}", "Edit the image: {}", "In this picture, {}", "What I need: {}")
 _LONGEST = 2000
 _KEEP = "Keep everything else exactly as it is."

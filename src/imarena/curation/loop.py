@@ -21,7 +21,7 @@ from imarena.core import (
 )
 from imarena.core.records import Status
 from imarena.curation.brief import ImageBrief
-from imarena.curation.candidate_record import CandidateRecord
+from imarena.curation.candidate_record import CandidateRecord, explain_shortage
 from imarena.curation.checks import Refused, check_file, check_licence, least_long_side
 from imarena.curation.file_names import path_words, stated_text
 from imarena.curation.filters import refuse_damage, review_flags
@@ -32,7 +32,6 @@ from imarena.curation.perception import Perception
 from imarena.curation.reflection import Reflection, Scored, read_reflection
 from imarena.curation.scoring import ImageScore, text_evidence
 from imarena.curation.settings import CurationSettings
-from imarena.curation.shortage import explain_shortage
 
 LookAt = Callable[[bytes], tuple[Perception, Fingerprint]]
 """Perception and fingerprint of an encoded image; the caller may remember them by content."""

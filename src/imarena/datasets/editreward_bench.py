@@ -21,7 +21,15 @@ from imarena.core.records import ImageRef, Item, Origin, Outcome, Rater, Turn, V
 from imarena.datasets.folder import Folder
 from imarena.datasets.options import check_options
 from imarena.datasets.pairs import SharedEntries, side_of_winner
-from imarena.datasets.rows import files_of, find_picture, links_outside, required_picture, required_text, rows_of
+from imarena.datasets.rows import (
+    files_of,
+    find_picture,
+    links_outside,
+    read_each,
+    required_picture,
+    required_text,
+    rows_of,
+)
 
 DATASET = "editreward/EditReward-Bench"
 LETTERS = "ABCD"
@@ -79,26 +87,21 @@ def parse_ranking(text: str, letters: str) -> dict[str, int]:
 def _benchmark(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake, rater_id: str) -> Iterator[Importable]:
     name = folder.name(file)
     seen: set[str] = set()
-    for row in rows_of(folder, file, _FIELDS, _OPTIONAL):
-        if isinstance(row, Skip):
-            yield row
-            continue
-        where, values = row
-        try:
-            letters = _letters(values)
-            ranks = parse_ranking(required_text(values, "ranking"), letters)
-            group = _group(values, file, letters, seen)
-            source = required_picture(values, "source_image", folder, intake)
-            fields = {letter: f"candidate_{n}" for n, letter in enumerate(letters, start=1)}
-            images = {letter: required_picture(values, field, folder, intake) for letter, field in fields.items()}
-        except UserError as error:
-            yield Skip(name, where, first_line(error))
-            continue
+
+    def read_row(where: str, values: dict[str, Any]) -> Iterator[Importable]:
+        letters = _letters(values)
+        ranks = parse_ranking(required_text(values, "ranking"), letters)
+        group = _group(values, file, letters, seen)
+        source = required_picture(values, "source_image", folder, intake)
+        fields = {letter: f"candidate_{n}" for n, letter in enumerate(letters, start=1)}
+        images = {letter: required_picture(values, field, folder, intake) for letter, field in fields.items()}
         item = _item(pairs.dataset, group, values, source)
         if pairs.holds_other(item):  # ids that only look like those of one group
             item = _item(pairs.dataset, f"{group.split('/')[0]}/{values['id']}", values, source)
         if (yield from pairs.item(item, name, where)):
             yield from _votes(pairs, item, images, ranks, values, rater_id)
+
+    return read_each(rows_of(folder, file, _FIELDS, _OPTIONAL), name, read_row, first_line)
 
 
 def _item(dataset: str, key: str, values: Mapping[str, Any], source: ImageRef) -> Item:
@@ -175,20 +178,13 @@ def _votes(
 def _training(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake, rater_id: str) -> Iterator[Importable]:
     name = folder.name(file)
     seen: set[str] = set()
-    for row in rows_of(folder, file, _TRAINING):
-        if isinstance(row, Skip):
-            yield row
-            continue
-        where, values = row
-        try:
-            texts = {field: required_text(values, field) for field in _TRAINING}
-            mark = f"{texts['path_src']}/{texts['path1']}/{texts['path2']}/{_digest(texts['prompt'])}"
-            tie = _tie(values, mark, seen)
-            ratings = _ratings(values)
-            images = {field: find_picture(texts[field], folder, intake) for field in ("path_src", "path1", "path2")}
-        except UserError as error:
-            yield Skip(name, where, first_line(error))
-            continue
+
+    def read_row(where: str, values: dict[str, Any]) -> Iterator[Importable]:
+        texts = {field: required_text(values, field) for field in _TRAINING}
+        mark = f"{texts['path_src']}/{texts['path1']}/{texts['path2']}/{_digest(texts['prompt'])}"
+        tie = _tie(values, mark, seen)
+        ratings = _ratings(values)
+        images = {field: find_picture(texts[field], folder, intake) for field in ("path_src", "path1", "path2")}
         key = f"{texts['path_src']}#{_digest(texts['prompt'])}"
         source = images["path_src"]
         item = Item(
@@ -201,13 +197,15 @@ def _training(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake, 
             provenance={"benchmark": "EditReward"},
         )
         if not (yield from pairs.item(item, name, where)):
-            continue
+            return
         ids = []
         for number in ("1", "2"):
             origin = Origin(source=pairs.dataset, row=texts[f"path{number}"])
             output_id = yield from pairs.output(item, texts[f"model{number}"], images[f"path{number}"], origin)
             ids.append(output_id)
         yield _preference(item, ids, tie, ratings, mark, rater_id)
+
+    return read_each(rows_of(folder, file, _TRAINING), name, read_row, first_line)
 
 
 def _preference(

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core import Importable, Intake, Skip, UserError, first_line
+from imarena.core import Importable, Intake, UserError, first_line
 from imarena.core.records import ImageRef, Item, Origin, Outcome, Rater, Turn, Vote
 from imarena.datasets.folder import Folder
 from imarena.datasets.options import check_options
 from imarena.datasets.pairs import SharedEntries, side_of_winner
-from imarena.datasets.rows import files_of, links_outside, required_picture, required_text, rows_of
+from imarena.datasets.rows import files_of, links_outside, read_each, required_picture, required_text, rows_of
 
 DATASET = "editscore/EditReward-Bench"
 DIMENSIONS = ("prompt_following", "consistency", "overall")
@@ -33,20 +33,15 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     yield from links_outside(folder)
     for file in files_of(folder):
         name = folder.name(file)
-        for row in rows_of(folder, file, _FIELDS):
-            if isinstance(row, Skip):
-                yield row
-                continue
-            where, values = row
-            try:
-                pair = _pair(values, seen)
-                pictures = _pictures(values, folder, intake)
-                item = _item(values, pairs.dataset, pair, pictures[0])
-            except UserError as error:
-                yield Skip(name, where, first_line(error))
-                continue
+
+        def read_row(where: str, values: dict[str, Any], name: str = name) -> Iterator[Importable]:
+            pair = _pair(values, seen)
+            pictures = _pictures(values, folder, intake)
+            item = _item(values, pairs.dataset, pair, pictures[0])
             if (yield from pairs.item(item, name, where)):
                 yield from _vote(pairs, item, pair, pictures[1:], rater.rater_id, values["dimension"])
+
+        yield from read_each(rows_of(folder, file, _FIELDS), name, read_row, first_line)
 
 
 def _pair(values: Mapping[str, Any], seen: set[str]) -> tuple[str, str]:

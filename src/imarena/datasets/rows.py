@@ -76,6 +76,7 @@ def read_each(
     rows: Iterable[tuple[str, dict[str, Any]] | Skip],
     name: str,
     read: Callable[[str, dict[str, Any]], Iterable[Importable]],
+    reason: Callable[[Exception], str] = one_line,
 ) -> Iterator[Importable]:
     """What `read` makes of each row (where it stands, row); a row that it raises for becomes a `Skip`."""
     for row in rows:
@@ -85,7 +86,7 @@ def read_each(
         try:
             yield from read(*row)
         except BAD_ROW as error:
-            yield Skip(name, row[0], one_line(error))
+            yield Skip(name, row[0], reason(error))
 
 
 def _entries(file: Path, name: str) -> Iterator[tuple[str, dict[str, Any]] | Skip]:

@@ -15,9 +15,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, TypeAdapter
 
-from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage, MissingExtra, Noun, UnknownName, UserError
+from imarena.core import (
+    EditorTraits,
+    EditRequest,
+    EditResult,
+    InvalidImage,
+    MissingExtra,
+    Noun,
+    UnknownName,
+    UserError,
+    package_yaml,
+)
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.editors.options import read_editor_options
@@ -25,8 +35,7 @@ from imarena.images import decode, encode_image
 from imarena.vision import load_qwen_processor, needs_own_processor
 
 
-@dataclass(frozen=True)
-class PipelineCall:
+class PipelineCall(Noun):
     """How one pipeline is called: its class, how it takes pictures, and the defaults of its authors."""
 
     class_name: str
@@ -34,26 +43,9 @@ class PipelineCall:
     defaults: JsonDict
 
 
-SHAPES: Mapping[str, PipelineCall] = {
-    "instruct-pix2pix": PipelineCall(
-        "StableDiffusionInstructPix2PixPipeline",
-        "one",
-        {"num_inference_steps": 100, "guidance_scale": 7.5, "image_guidance_scale": 1.5},
-    ),
-    "flux-kontext": PipelineCall(
-        "FluxKontextPipeline", "one or none", {"num_inference_steps": 28, "guidance_scale": 2.5}
-    ),
-    "qwen-image-edit": PipelineCall(
-        "QwenImageEditPipeline", "one", {"num_inference_steps": 50, "true_cfg_scale": 4.0, "negative_prompt": " "}
-    ),
-    "qwen-image-edit-plus": PipelineCall(
-        "QwenImageEditPlusPipeline", "many", {"num_inference_steps": 40, "true_cfg_scale": 4.0, "negative_prompt": " "}
-    ),
-    "sdxl": PipelineCall("StableDiffusionXLPipeline", "none", {"num_inference_steps": 50, "guidance_scale": 5.0}),
-    "sdxl-img2img": PipelineCall(
-        "StableDiffusionXLImg2ImgPipeline", "one", {"num_inference_steps": 50, "guidance_scale": 5.0, "strength": 0.6}
-    ),
-}
+SHAPES: Mapping[str, PipelineCall] = TypeAdapter(dict[str, PipelineCall]).validate_python(
+    package_yaml("imarena.editors", "pipelines.yaml")
+)
 _LIBRARIES = frozenset({"diffusers", "transformers", "stable_diffusion"})
 
 

@@ -11,7 +11,6 @@ from .formats import SUFFIXES as SUFFIXES
 from .formats import WEBP as WEBP
 from .formats import media_type_of as media_type_of
 from .inspect import inspect as inspect
-from .masks import Mask as Mask
 from .masks import check_mask as check_mask
 from .masks import mask_from_image as mask_from_image
 from .masks import mask_to_png as mask_to_png

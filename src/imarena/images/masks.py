@@ -4,16 +4,14 @@ from itertools import pairwise
 from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core import InvalidImage
+from imarena.core import InvalidImage, Mask
 from imarena.images.decode import decode
 from imarena.images.formats import PNG
 from imarena.images.inspect import MAX_PIXELS
 from imarena.images.prepare import encode_image
 
-Mask = NDArray[np.bool_]
 _NEAR = 48
 _MASK_SHARE = 0.95
 

@@ -5,14 +5,12 @@ import math
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core import UserError, content_id, sha256_hex
+from imarena.core import Pixels, UserError, content_id, sha256_hex
 from imarena.images.decode import decode
 from imarena.images.formats import JPEG, PNG
 
-Pixels = NDArray[np.uint8]
 _RULES_VERSION = 1  # raise it when the same bytes and settings would give other pixels
 _PREVIEW_QUALITY = 85
 

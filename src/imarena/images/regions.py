@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core import UserError
-from imarena.images.masks import Mask
+from imarena.core import Mask, UserError
 
 
 @dataclass(frozen=True)

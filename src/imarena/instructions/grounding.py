@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from imarena.core import Detection, UserError
+from imarena.core import Detection, Pixels, UserError
 from imarena.vision import DETECTORS, find_objects, kinds_in_phrase
 
 THRESHOLD = 0.35
@@ -15,7 +14,6 @@ LARGEST_AREA = 0.4
 OWN_DETECTOR = "efficientdet"
 _BY_PHRASE = ("grounding-dino", "owl-vit", "owlv2")
 
-Pixels = NDArray[np.uint8]
 Grounder = Callable[[Pixels, Sequence[str]], Mapping[str, tuple[Detection, ...]]]
 """Names of objects in, the boxes of each in pixels of the image out; no boxes where it was not found."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Detection, InvalidImage, SceneObject, error_message
+from imarena.core import Detection, InvalidImage, Mask, Pixels, SceneObject, error_message
 from imarena.core.records import JsonDict, Status
 from imarena.images import pixels as decode_image
 from imarena.images import shrink_pixels
@@ -22,8 +22,6 @@ from imarena.instructions.scene_contents import SceneContents
 from imarena.instructions.screening import ScreenSettings, screen_image
 from imarena.vision import BASIC_COLOURS, DETECTORS, basic_names, find_objects, read_lines, saliency
 
-Pixels = NDArray[np.uint8]
-Bools = NDArray[np.bool_]
 Box = tuple[float, float, float, float]
 
 DETECTOR = "efficientdet"
@@ -105,7 +103,7 @@ class _Small:
     """A small copy of an image: the basic color of each pixel, and whether it is salient. Boxes are of the original."""
 
     names: NDArray[np.intp]
-    salient: Bools
+    salient: Mask
     scale: float
 
     @classmethod

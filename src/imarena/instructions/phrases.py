@@ -3,23 +3,12 @@
 import re
 from functools import lru_cache
 
-from imarena.core import SceneObject, plural
+from imarena.core import SceneObject, package_yaml, plural
 from imarena.instructions.vocabulary import vocabulary
 from imarena.language import colours_in, lexicon, named_colour
 from imarena.vision import basic_colour, kinds_in_phrase
 
-_PLURALS = (
-    "glasses",
-    "sunglasses",
-    "scissors",
-    "skis",
-    "pants",
-    "trousers",
-    "jeans",
-    "shorts",
-    "headphones",
-    "noodles",
-)
+_PLURALS = frozenset(package_yaml("imarena.instructions", "plurals.yaml"))
 _CHINESE = re.compile(r"[㐀-鿿]")
 _SPELLING = {"grey": "gray", "colour": "color"}
 MOST_ENGLISH_WORDS, MOST_CHINESE_CHARACTERS, LONGEST_TEXT = 2, 4, 24

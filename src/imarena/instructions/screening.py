@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imarena.core import Pixels
 from imarena.core.records import JsonDict
 from imarena.vision import find_faces
 
-Pixels = NDArray[np.uint8]
 LIGHTING = ((40, "very dark"), (85, "dark"), (150, "medium"), (205, "bright"), (256, "very bright"))
 """Mean luminance (0 to 255) below which an image has this name (appendix A orders images so)."""
 

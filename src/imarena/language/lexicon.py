@@ -1,6 +1,7 @@
 """The reader's word lists, from `lexicon.yaml` and `colour_names.yaml`, checked once when first asked for."""
 
-from functools import lru_cache
+import re
+from functools import cache, lru_cache
 from typing import Annotated
 
 from pydantic import StringConstraints
@@ -44,3 +45,9 @@ def lexicon() -> Lexicon:
     names = package_yaml("imarena.language", "colour_names.yaml")["names"]
     styles = sorted(words["styles"], key=len, reverse=True)
     return Lexicon.model_validate(words | {"colour_names": names, "styles": styles})
+
+
+@cache
+def sentence_forms(name: str) -> tuple[re.Pattern[str], ...]:
+    """A list of `forms.yaml`: sentences that ask for one kind of change."""
+    return tuple(map(re.compile, package_yaml("imarena.language", "forms.yaml")[name]))

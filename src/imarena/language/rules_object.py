@@ -3,7 +3,7 @@
 import re
 
 from imarena.language.edit import Edit, EditKind
-from imarena.language.lexicon import lexicon
+from imarena.language.lexicon import lexicon, sentence_forms
 from imarena.language.phrases import (
     colours_in,
     count_in,
@@ -17,35 +17,6 @@ from imarena.language.phrases import (
     strip_article,
 )
 
-_EXCHANGES = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"^(?:replace|swap|exchange|switch|substitute|change|trade) (?P<old>.+?) (?:with|for|by) (?P<new>.+)$",
-        r"^(?:change|turn|transform|convert|make|modify|switch|set|paint|dye|recolou?r|"
-        r"colou?r|morph) (?P<old>.+?) (?:in)?to (?:be )?(?P<new>.+)$",
-        (
-            r"^(?:put|place|add|insert|have|let|make|use|give|draw|there should be|there be|"
-            r"it)\b(?: (?:it|there))?(?: be)? (?P<new>.+?) (?:instead of|in (?:the )?place of|"
-            r"rather than) (?P<old>.+)$"
-        ),
-        r"^(?:let|have) (?P<old>.+?) (?:be )?(?:changed|turned|swapped|replaced|transformed|"
-        r"turn|become|change)(?: (?:in)?to| with| by| into)? (?P<new>.+)$",
-        (
-            r"^(?P<old>.+?) (?:should|could|must|can) (?:become|turn into|be (?:changed|turned|"
-            r"replaced|swapped)(?: into| to| with| by)) (?P<new>.+)$"
-        ),
-    )
-)
-_BECOMES = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"^(?:let|have) (?P<old>(?:the |this |that |his |her |its |all |it\b).*?) be (?P<new>.+)$",
-        r"^(?P<old>(?:the |this |that |his |her |its |all |it\b).*?) (?:should|could|must|can|would) be (?P<new>.+)$",
-        r"^(?:make|turn|paint|dye|colou?r|recolou?r) (?P<old>it|them|(?:the |this |that |all |"
-        r"his |her |its |both ).+?) (?P<new>(?:an? (?!little |bit )|all |completely |light |dark |bright |"
-        r"made |more |much )\S.*)$",
-    )
-)
 _DOING = re.compile(
     r"(?:in|on|at|near|next|under|behind|beside|inside)\b|\w+(?:ing|ped|ned|led|sed|"
     r"ted)\b|(?:open|closed|on|off|asleep|angry|happy|sad)$"
@@ -136,11 +107,11 @@ def read_property(clause: str) -> Edit | None:
 
 def read_exchange(clause: str) -> Edit | None:
     """One thing for another, or one look for another: replace, colour, material, size, count."""
-    for pattern in _EXCHANGES:
+    for pattern in sentence_forms("exchanges"):
         match = pattern.match(clause)
         if match and not re.match(r"^(?:add|attach|apply)\b", match["old"]):
             return _becoming(match["old"], _GIVING.sub("", match["new"]), clause)
-    for pattern in _BECOMES:
+    for pattern in sentence_forms("becomes"):
         match = pattern.match(clause)
         if match and not _DOING.match(match["new"]) and not _DOER.search(match["old"]):
             return _becoming(match["old"], match["new"], clause)

@@ -3,32 +3,13 @@
 import re
 
 from imarena.language.edit import Edit, EditKind
+from imarena.language.lexicon import sentence_forms
 from imarena.language.phrases import colours_in, count_in, has_article, phrase_words, places_in, strip_article
 
 _WHERE = re.compile(
     r"\s+(?:on|in|at|near|next to|beside|behind|under|underneath|above|over|inside|into|"
     r"onto|to|around|between|by|against|beneath|along|across|"
     r"out of|in front of|from|for|alongside|within|below)\s.*$"
-)
-_ADDS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"^(?:add|insert|include|draw|place|put|attach|append|introduce|show|paste|create|"
-        r"generate|overlay|sprinkle|hang|plant|park|set) (?P<new>.+)$",
-        r"^(?:let|have|make) there be (?P<new>.+)$",
-        r"^there (?:should|could|must|can|would|was|were|is|are|needs to)(?: be)? (?P<new>.+)$",
-        r"^(?:can|could|may) (?:we|i|you) have (?P<new>.+)$",
-        r"^have (?P<new>(?:an? |some |two |three ).+?)(?: (?:sit|stand|be|run|fly|jump|walk|lie|sleep)\b.*)?$",
-        r"^let (?P<new>(?:an? |some |two |three ).+?)(?: (?:sit|stand|be|run|fly|jump|walk|"
-        r"lie|sleep|block|play)\b.*)?$",
-        r"^it (?:should|could|would|must) be (?P<new>an? .+)$",
-        r"^edit (?P<new>(?:some|an?) .+)$",
-        r"^(?P<new>(?:an?|some|two|three) .+?) (?:should|could|must|can|would) be\b.*$",
-        r"^(?:give) (?:the |this |that |each |every )?(?:\w+ ){0,2}?\w+ (?P<new>(?:an? |some |two )?.+)$",
-        r"^(?:cover|fill|decorate|top|surround|wrap) .+? with (?P<new>.+)$",
-        r"^we have (?P<new>.+)$",
-        r"^have (?P<new>[a-z]+s)\b.*$",
-    )
 )
 _HOLDS = re.compile(
     r"^(?:(?:let|make|have|can|could|should|what if|the|a|his|"
@@ -67,7 +48,7 @@ def read_add(clause: str) -> Edit | None:
             colours=colours_in(thing),
             places=places_in(clause),
         )
-    for pattern in _ADDS[:4]:
+    for pattern in sentence_forms("adds")[:4]:
         match = pattern.match(clause)
         if match:
             return _adding(match["new"], clause)
@@ -76,7 +57,7 @@ def read_add(clause: str) -> Edit | None:
         re.match(r"(?:hold|carry|contain)", holds["verb"])
     ):
         return _adding(holds["new"], clause, holds["who"])
-    for pattern in _ADDS[4:]:
+    for pattern in sentence_forms("adds")[4:]:
         match = pattern.match(clause)
         if match:
             return _adding(match["new"], clause)

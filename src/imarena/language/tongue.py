@@ -2,24 +2,18 @@
 
 import re
 import unicodedata
+from functools import cache
+
+from imarena.core import package_yaml
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|「[^」]*」|(?<!\w)'[^']*'(?!\w)|‘[^’]*’")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
-_LITTLE_ENGLISH = """
-the a an of to and with without into onto from in on at by for it its is are be that this these there them make add
-remove replace change turn put give swap delete erase insert convert let have more no not out up while keep only all as
-him her his their your my same so if would could should please what where
-"""
-_LITTLE_FOREIGN = """
-der das den dem des ein eine einen einem einer und mit ohne durch auf aus zu zum zur ist wird mach mache ersetze
-entferne ändere füge hinzu nicht bild hintergrund farbe le la les un une des du de et avec sans dans sur est que
-ajoute ajoutez remplace remplacez supprime supprimez enlève mets changez au aux el los las una unos y por para en del
-al es añade reemplaza quita cambia pon haz lo gli il che per di nel nella della aggiungi sostituisci rimuovi os um uma
-com sem na da adicione substitua remova mude het een van met zonder voeg vervang verwijder verander naar bez dodaj
-usuń zmień zamień
-"""
-_ENGLISH = frozenset(_LITTLE_ENGLISH.split())
-_FOREIGN = frozenset(_LITTLE_FOREIGN.split())
+
+
+@cache
+def _little_words() -> tuple[frozenset[str], frozenset[str]]:
+    words = package_yaml("imarena.language", "little_words.yaml")
+    return frozenset(words["english"].split()), frozenset(words["foreign"].split())
 
 
 def is_english(text: str) -> bool:
@@ -34,5 +28,6 @@ def is_english(text: str) -> bool:
     if sum("LATIN" in unicodedata.name(character, "") for character in letters) < 0.7 * len(letters):
         return False
     words = [word.casefold() for word in _WORD.findall(bare)]
-    foreign = sum(word in _FOREIGN for word in words)
-    return foreign == 0 or foreign <= sum(word in _ENGLISH for word in words)
+    english, others = _little_words()
+    foreign = sum(word in others for word in words)
+    return foreign == 0 or foreign <= sum(word in english for word in words)

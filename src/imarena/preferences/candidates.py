@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+from imarena.core import Floats
 
 PER_TASK = 1500
 CANDIDATE_TASKS = (

@@ -11,8 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
-from imarena.images import Mask
+from imarena.core import Mask, Pixels, UserError
 from imarena.preferences.regions import EditRegion
 from imarena.vision import (
     DEPTH_ESTIMATORS,
@@ -24,7 +23,6 @@ from imarena.vision import (
     ssim_in,
 )
 
-Pixels = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 _PATCH = 16
 _BINS = 8

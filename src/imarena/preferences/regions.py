@@ -10,16 +10,14 @@ from typing import Literal
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core import Detection
-from imarena.images import Box, Mask, box_to_mask
+from imarena.core import Detection, Mask, Pixels
+from imarena.images import Box, box_to_mask
 from imarena.language import Edit, EditKind, read_instruction
 from imarena.preferences.task_rules import Ground
 from imarena.vision import frame_of, measure_difference
 
-Pixels = NDArray[np.uint8]
 Grounder = Callable[[Pixels, Sequence[str]], tuple[Detection, ...]]
 """Pixels and phrases in; boxes of the things that the phrases name out."""
 MaskMaker = Callable[[Pixels, Sequence[tuple[float, float, float, float]]], Mask]

@@ -1,5 +1,6 @@
 """What each task measures, where, and from which z-scores on: `tasks.yaml`, checked when it is read."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
 from typing import Literal
@@ -7,27 +8,14 @@ from typing import Literal
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core import UnknownName, UserError, suggestion
+from imarena.core import UnknownName, UserError, package_yaml, suggestion
 from imarena.core.records import Noun
 
 RegionName = Literal["inside", "outside"]
 Pipeline = Literal["object", "person", "judge"]
 Ground = Literal["source", "output", "both"]
 
-HIGHER_IS_BETTER = {
-    "ssim": True,
-    "st_lpips": False,
-    "lpips": False,
-    "clip_patch_distance": False,
-    "lightness_ssim": True,
-    "structure_similarity": True,
-    "dino_structure_similarity": True,
-    "depth_ssim": True,
-    "crop_layout": True,
-    "crop_dino": True,
-    "crop_clip": True,
-    "face_likeness": True,
-}
+HIGHER_IS_BETTER: Mapping[str, bool] = package_yaml("imarena.preferences", "region_metrics.yaml")
 """Every metric of a region, and its direction."""
 
 

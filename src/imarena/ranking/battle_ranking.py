@@ -1,7 +1,8 @@
 """The entry point of ranking: battles in, a frozen `Ranking` out."""
 
+from imarena.core import FloatArray
 from imarena.core.records import Ranking
-from imarena.ranking.battles import Battles, FloatArray
+from imarena.ranking.battles import Battles
 from imarena.ranking.boards.board import assemble
 from imarena.ranking.boards.corrected import corrected_board
 from imarena.ranking.boards.maximum_likelihood import model_board

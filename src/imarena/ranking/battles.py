@@ -7,11 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import FloatArray, IntArray, UserError
 from imarena.tables import occurring
 
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
 CodeArray: TypeAlias = NDArray[np.int32]
 OutcomeArray: TypeAlias = NDArray[np.int8]
 

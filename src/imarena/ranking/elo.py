@@ -1,4 +1,7 @@
-"""Online Elo: ratings that move after every battle. Order matters; the state can be kept and resumed."""
+"""Online Elo: ratings that move after every battle. Order matters; the state can be kept and resumed.
+
+With it CV-Arena's reliability-weighted Elo: section 4.2, equations 5 to 7.
+"""
 
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -6,8 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.battles import Battles, FloatArray
-from imarena.ranking.options import Options
+from imarena.core import FloatArray, UserError
+from imarena.ranking.battles import TIE, Battles
+from imarena.ranking.options import Q_JUDGE, Options
+from imarena.stats import ScoreRange, observed_range
 
 TimesArray: TypeAlias = NDArray[np.uint16]
 NO_TIMES: TimesArray = np.empty((0, 0), np.uint16)
@@ -61,4 +66,67 @@ def elo_ratings(battles: Battles, options: Options, start: FloatArray, times: Ti
         options.elo.k,
         1.0 / options.per_log,
     )
+    return ratings
+
+
+@dataclass(frozen=True)
+class UpdateTerms:
+    """What the update needs of each battle, all (n,): points of the left side, scale S, reliability q and step K."""
+
+    points: FloatArray
+    scale: FloatArray
+    q: FloatArray
+    k: FloatArray
+    score_range: ScoreRange
+    """Lowest and highest score of the judge, as S was computed with it."""
+
+
+def update_terms(battles: Battles, options: Options) -> UpdateTerms:
+    """Read scores and sources. A battle without scores gets the median S of those that have them.
+
+    S is in rating points, which the paper equates with those of a judge of 0 to 1000: other scores are put on that
+    scale first. A judge of 0 to 10 would otherwise have a S of 5, so that a lead of 5 points made a battle safe.
+    """
+    active, n = options.active, len(battles)
+    judged = np.zeros(n, bool) if battles.judged is None else battles.judged
+    if battles.score_left is None or battles.score_right is None:
+        left = right = np.full(n, np.nan)
+    else:
+        left, right = battles.score_left, battles.score_right
+    scored = np.isfinite(left) & np.isfinite(right)
+    if active.q_by_gap and bool((judged & ~scored).any()):
+        raise UserError(
+            f"{int((judged & ~scored).sum())} judge battles have no scores, so that their score gap is not known.",
+            hint="Give score_left and score_right, or a constant reliability.",
+        )
+    scores = active.score_range or observed_range(np.concatenate([left, right]))
+    mean = np.where(scored, scores.on_paper_scale(0.5 * (left + right)), np.nan)
+    usual = float(np.median(mean[scored])) if scored.any() else options.per_log
+    scale = np.maximum(np.where(scored, mean, usual), active.scale_floor)
+    q_judge: FloatArray | float = Q_JUDGE if active.q_judge is None else active.q_judge
+    if active.q_by_gap:
+        gaps, qs = np.array(active.q_by_gap).T
+        q_judge = np.interp(np.where(scored, np.abs(left - right), 0.0), gaps, qs)
+    points = battles.points
+    if active.paper_compat:  # the paper's z is binary and equal scores go to the first side
+        points = np.where(judged & scored & (left == right) & (battles.outcome == TIE), 1.0, points)
+    return UpdateTerms(
+        points=points,
+        scale=scale,
+        q=np.where(judged, q_judge, active.q_human),
+        k=np.where(judged, active.alpha * active.k_human, active.k_human)
+        * (1.0 if battles.weight is None else battles.weight),
+        score_range=scores,
+    )
+
+
+def active_elo_ratings(
+    battles: Battles, terms: UpdateTerms, start: FloatArray, times: TimesArray | None = None
+) -> FloatArray:
+    """Ratings after all battles in the order of the rows: (1, m), or (R, m) with `times` (R, n) as in `elo_ratings`."""
+    from imarena.ranking import kernels
+
+    times = NO_TIMES if times is None else times
+    ratings = np.repeat(start[None, :], max(times.shape[0], 1), axis=0)
+    kernels.active_elo(ratings, battles.left, battles.right, terms.points, terms.scale, terms.q, terms.k, times)
     return ratings

@@ -6,8 +6,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import NOT_COUNTED, TESTS_OF_RATERS, UserError
-from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, CodedColumn, FloatArray
+from imarena.core import NOT_COUNTED, TESTS_OF_RATERS, FloatArray, UserError
+from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, CodedColumn
 from imarena.tables import kept_rows, looked_up, occurring, row_slices
 
 

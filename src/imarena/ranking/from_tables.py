@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import UserError, canonical_json, sha256_hex
+from imarena.core import FloatArray, UserError, canonical_json, sha256_hex
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
 from imarena.ranking.battle_ranking import rank_battles
-from imarena.ranking.battles import Battles, FloatArray
+from imarena.ranking.battles import Battles
 from imarena.ranking.compare import OutsideComparison, compare_ratings
 from imarena.ranking.elo import EloState
 from imarena.ranking.encode import coverage, encode_battles

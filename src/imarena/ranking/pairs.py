@@ -5,7 +5,8 @@ from collections.abc import Collection
 
 import numpy as np
 
-from imarena.ranking.battles import Battles, FloatArray
+from imarena.core import FloatArray
+from imarena.ranking.battles import Battles
 from imarena.ranking.likelihood.likelihoods import sigmoid
 from imarena.ranking.likelihood.pair_counts import counts_by_pair
 from imarena.stats import elo_of, win_interval

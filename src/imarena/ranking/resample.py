@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import FloatArray, IntArray
 from imarena.core.notices import Notice
-from imarena.ranking.battles import Battles, FloatArray, IntArray
+from imarena.ranking.battles import Battles
 from imarena.tables import ColumnWriter, empty_column, release_pages, row_slices
 
 EXACT_LIMIT = 10_000

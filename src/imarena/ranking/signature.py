@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from imarena.core import VERSION, UserError, canonical_json, sha256_hex
+from imarena.core import VERSION, UserError, canonical_json, package_yaml, sha256_hex
 from imarena.core.records import Ranking
 from imarena.ranking.encode import CodedTable
 from imarena.tables import row_slices
@@ -18,39 +18,6 @@ _SHORT = 12
 _AT_ONCE = 50_000
 _SAID = frozenset({SIGNATURE, CONTENT_KEY, "beside", "verdicts", "by_scores", "made_at"})
 """Settings that follow from others, or only say something in words."""
-MEANINGS: Mapping[str, str] = {
-    "imarena": "version of the software",
-    "data": "data sets on the board",
-    "items": "number of items, and a hash of what they are",
-    "battles": "number of battles, those without an output included, and a hash of all of them",
-    "source": "whose verdicts: people, a judge, or both",
-    "judge": "judges with their versions",
-    "prompt": "prompts of the judges with their versions",
-    "parser": "versions of the parsers that read the judges' replies",
-    "orders": "both: each pair is shown in both orders; else how the one order was chosen",
-    "dimension": "what the verdicts are about",
-    "overall": "rule by which ratings on several criteria become one",
-    "group": "the part of the data that this board is about",
-    "filter": "values that items or outputs had to have",
-    "editors": "the editors that were chosen; absent: all",
-    "method": "how ratings are computed",
-    "ties": "how a tie counts",
-    "both_bad": "how 'both are bad' counts",
-    "missing": "what happens where an editor has no output",
-    "interval": "how intervals are computed",
-    "cluster": "what is resampled",
-    "rounds": "bootstrap rounds",
-    "seed": "seed of everything random",
-    "level": "level of the intervals",
-    "units": "number of items, raters or battles that are resampled",
-    "draw": "how often each unit is drawn in a round",
-    "position": "whether the advantage of the left side is fitted",
-    "base": "base of the odds: a difference of one scale means odds of base to 1",
-    "scale": "rating points per factor of `base` in the odds",
-    "centre": "mean of the ratings",
-    "kind": "compared: pairs that the judge was shown; scored: pairs of its scores",
-    "dimension_weight": "whether dimensions count by their battles or all alike",
-}
 
 
 def signature(ranking: Ranking, data: Mapping[str, str]) -> str:
@@ -152,7 +119,8 @@ def explain_signature(line: str) -> list[tuple[str, str, str]]:
             "This is not a signature of a board.",
             hint="Copy the whole line that `imarena rank` prints below the table, in quotes.",
         )
+    meanings = package_yaml("imarena.ranking", "signature_parts.yaml")
     return [
-        (name, unquote(value), MEANINGS.get(name.partition(".")[0], "a setting of the method"))
+        (name, unquote(value), meanings.get(name.partition(".")[0], "a setting of the method"))
         for name, _, value in parts
     ]

@@ -10,8 +10,6 @@ from .bootstrap import resampled_rows as resampled_rows
 from .comparison import PLAIN_ELO as PLAIN_ELO
 from .comparison import ComparisonVerdict as ComparisonVerdict
 from .comparison import compare_points as compare_points
-from .corrections import benjamini_hochberg as benjamini_hochberg
-from .corrections import holm as holm
 from .correlation import RECIPES as RECIPES
 from .correlation import Recipe as Recipe
 from .correlation import average as average
@@ -76,6 +74,8 @@ from .score_range import observed_range as observed_range
 from .score_range import score_range_from as score_range_from
 from .share_interval import elo_of as elo_of
 from .share_interval import win_interval as win_interval
+from .significance import benjamini_hochberg as benjamini_hochberg
+from .significance import holm as holm
 from .significance import mcnemar as mcnemar
 from .significance import paired_t as paired_t
 from .significance import permutation as permutation

@@ -10,11 +10,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from imarena.core import FloatArray, IntArray
 from imarena.stats.bootstrap import with_unit_interval
 from imarena.stats.figure import Figure, undefined_figure
 from imarena.stats.kappa import NO_ORDER, NO_VARIATION
 from imarena.stats.pair_votes import pair_alpha
-from imarena.stats.ratings import NO_PAIR, FloatArray, IntArray, Ratings, round_values
+from imarena.stats.ratings import NO_PAIR, Ratings, round_values
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = get_args(Level)

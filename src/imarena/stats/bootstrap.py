@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imarena.core import SEED
+from imarena.core import SEED, FloatArray, IntArray
 from imarena.stats.figure import Figure, undefined_figure
-from imarena.stats.ratings import FloatArray, IntArray, check_columns
+from imarena.stats.ratings import check_columns
 
 CELLS = 4_000_000
 """Numbers held at once while resampling."""

@@ -9,8 +9,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from imarena.core import FloatArray
 from imarena.stats.figure import Figure, undefined_figure
-from imarena.stats.ratings import FloatArray, finite_pairs, round_values
+from imarena.stats.ratings import finite_pairs, round_values
 
 Recipe = Literal["fisher", "plain", "paper-compat"]
 RECIPES: tuple[Recipe, ...] = get_args(Recipe)

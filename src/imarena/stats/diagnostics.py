@@ -4,10 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from imarena.core import FloatArray
 from imarena.stats.correlation import spearman
 from imarena.stats.figure import Figure
 from imarena.stats.pair_votes import PAIR_CODES
-from imarena.stats.ratings import FloatArray, Ratings, round_values
+from imarena.stats.ratings import Ratings, round_values
 
 FEW_UNITS = 10
 """With fewer shared units nothing is said about a rater: the figures are too noisy to accuse anyone."""

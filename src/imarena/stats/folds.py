@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from imarena.core import FloatArray
 from imarena.stats.correlation import Recipe, average, kendall_accuracy, spearman
 from imarena.stats.figure import Figure
-from imarena.stats.ratings import FloatArray, Ratings, round_values
+from imarena.stats.ratings import Ratings, round_values
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from imarena.core import FloatArray
 from imarena.stats.figure import Figure, undefined_figure
 from imarena.stats.pair_votes import pair_cohen_kappa, pair_fleiss_kappa
-from imarena.stats.ratings import NO_PAIR, FloatArray, Ratings, check_columns, round_values
+from imarena.stats.ratings import NO_PAIR, Ratings, check_columns, round_values
 
 Weights = Literal["none", "linear", "quadratic"]
 

@@ -12,9 +12,10 @@ from functools import partial
 
 import numpy as np
 
+from imarena.core import FloatArray
 from imarena.stats.bootstrap import with_unit_interval
 from imarena.stats.figure import Figure, undefined_figure
-from imarena.stats.ratings import NO_PAIR, FloatArray, Ratings
+from imarena.stats.ratings import NO_PAIR, Ratings
 
 PAIR_CODES = {"left": 0.0, "right": 1.0, "tie": 2.0, "both_bad": 3.0}
 """The value of each outcome."""

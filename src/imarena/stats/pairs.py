@@ -11,8 +11,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
+from imarena.core import FloatArray, IntArray
 from imarena.stats.figure import Figure, undefined_figure
-from imarena.stats.ratings import FloatArray, IntArray, round_values
+from imarena.stats.ratings import round_values
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from imarena.core import FloatArray, IntArray
+
 Scale = Literal["number", "order", "label", "pair"]
 
 NO_PAIR = "no unit has two ratings"

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from imarena.core import FloatArray, IntArray
 from imarena.stats.bootstrap import resampled_counts, with_interval
 from imarena.stats.figure import Figure, undefined_figure
-from imarena.stats.ratings import FloatArray, IntArray
 
 NO_THRESHOLD = "no score is known from which an output counts as a success"
 NO_SUCCESS = "no sample succeeded"

@@ -1,14 +1,13 @@
-from .canvases import Pixels as Pixels
 from .canvases import align_canvas as align_canvas
 from .canvases import change_mask as change_mask
 from .canvases import decode_pixels as decode_pixels
 from .catalogue import DEMO_KEYS as DEMO_KEYS
 from .catalogue import entries as entries
 from .catalogue import entry_of as entry_of
+from .edits import BenchmarkEntry as BenchmarkEntry
 from .edits import SceneEdit as SceneEdit
 from .edits import apply_edit as apply_edit
 from .effects import apply_effect as apply_effect
-from .entry import BenchmarkEntry as BenchmarkEntry
 from .generate import random_scene as random_scene
 from .object_plans import entry_plan as entry_plan
 from .oracle import true_quality as true_quality

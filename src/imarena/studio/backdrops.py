@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from imarena.core import UserError
+from imarena.core import Floats, UserError
 from imarena.studio import backdrops_flat as flat
 from imarena.studio import backdrops_indoor as indoor
 from imarena.studio import backdrops_outdoor as outdoor
-from imarena.studio.canvas import Canvas, Floats
+from imarena.studio.canvas import Canvas
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,10 @@ from typing import Any
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
+from imarena.core import Floats
 from imarena.studio.palette import RGB
 
-Floats = npt.NDArray[np.float32]
 Point = tuple[float, float]
 
 

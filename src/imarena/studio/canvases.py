@@ -7,9 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from imarena.core import Pixels
 from imarena.studio.scene import Scene
-
-Pixels = npt.NDArray[np.uint8]
 
 
 def decode_pixels(data: bytes) -> Pixels:

@@ -2,12 +2,11 @@
 
 from functools import cache
 
-from imarena.core import UnknownName
-from imarena.studio.entries_cv import cv_entries
+from pydantic import TypeAdapter
+
+from imarena.core import UnknownName, package_yaml
+from imarena.studio.edits import BenchmarkEntry
 from imarena.studio.entries_edival import edival_entries
-from imarena.studio.entries_photo import photo_entries
-from imarena.studio.entries_world import world_entries
-from imarena.studio.entry import BenchmarkEntry
 
 DEMO_KEYS = (
     "edival-03", "edival-06", "edival-09",
@@ -25,7 +24,12 @@ Small pictures only, so that the demo stays under a minute and a gigabyte.
 @cache
 def entries() -> tuple[BenchmarkEntry, ...]:
     """The whole benchmark, always in the same order. Nothing is rendered here."""
-    return (*edival_entries(), *cv_entries(), *world_entries(), *photo_entries())
+    written = [
+        entry
+        for name in ("cv_arena", "imagenworld", "photographs")
+        for entry in package_yaml("imarena.studio", "entries", f"{name}.yaml")
+    ]
+    return (*edival_entries(), *TypeAdapter(list[BenchmarkEntry]).validate_python(written))
 
 
 @cache

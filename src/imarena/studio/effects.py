@@ -7,13 +7,10 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
-from imarena.core import UserError
+from imarena.core import Floats, Mask, UserError
 from imarena.studio.palette import COLOURS
 from imarena.studio.pen import font
 from imarena.studio.scene import Effect
-
-Floats = npt.NDArray[np.float32]
-Bools = npt.NDArray[np.bool_]
 
 
 def _noise(rgb: Floats, effect: Effect) -> Floats:
@@ -94,13 +91,13 @@ def _sepia(rgb: Floats, effect: Effect) -> Floats:
     return rgb + (tone - rgb) * effect.amount
 
 
-def _colour_pop(rgb: Floats, effect: Effect, front: Bools) -> Floats:
+def _colour_pop(rgb: Floats, effect: Effect, front: Mask) -> Floats:
     """Everything but the foreground goes grey."""
     grey = rgb + (_grey(rgb) - rgb) * effect.amount
     return np.where(front[..., None], rgb, grey)
 
 
-def _background_blur(rgb: Floats, effect: Effect, front: Bools) -> Floats:
+def _background_blur(rgb: Floats, effect: Effect, front: Mask) -> Floats:
     sharp = cv2.GaussianBlur(front.astype(np.float32), (0, 0), 1.2)[..., None]
     hidden = 1 - sharp
     sigma = 5.5 * effect.amount * rgb.shape[0] / 512
@@ -140,7 +137,7 @@ def _watermark(rgb: Floats, effect: Effect) -> Floats:
     return np.asarray(rgb + (1 - rgb) * share, np.float32)
 
 
-def _recolour(rgb: Floats, effect: Effect, front: Bools) -> Floats:
+def _recolour(rgb: Floats, effect: Effect, front: Mask) -> Floats:
     """Saturated pixels whose hue is near `seed` degrees take the hue of the named colour, `text`."""
     hsv = cv2.cvtColor(rgb, cv2.COLOR_RGB2HSV)
     away = np.abs((hsv[..., 0] - effect.seed + 180) % 360 - 180)
@@ -171,7 +168,7 @@ WHOLE: dict[str, Callable[[Floats, Effect], Floats]] = {
 }
 
 
-FRONT: dict[str, Callable[[Floats, Effect, Bools], Floats]] = {
+FRONT: dict[str, Callable[[Floats, Effect, Mask], Floats]] = {
     "colour_pop": _colour_pop,
     "background_blur": _background_blur,
     "recolour": _recolour,
@@ -183,7 +180,7 @@ def _bytes(rgb: Floats) -> npt.NDArray[np.uint8]:
     return np.asarray(np.clip(rgb * 255 + 0.5, 0, 255), np.uint8)
 
 
-def apply_effect(rgb: Floats, effect: Effect, front: Bools) -> Floats:
+def apply_effect(rgb: Floats, effect: Effect, front: Mask) -> Floats:
     """The picture (height, width, 3) in 0..1 after an effect; `front` (height, width) marks the foreground."""
     if effect.kind in FRONT:
         changed = FRONT[effect.kind](rgb, effect, front)

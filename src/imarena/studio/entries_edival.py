@@ -6,8 +6,7 @@ import numpy as np
 
 from imarena.core import ObjectTurn, PositionName
 from imarena.studio.backdrops import BACKDROPS, backdrop_of
-from imarena.studio.edits import SceneEdit, apply_edit
-from imarena.studio.entry import BenchmarkEntry, Step
+from imarena.studio.edits import BenchmarkEntry, SceneEdit, Step, apply_edit
 from imarena.studio.generate import (
     crowding,
     free_x,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from imarena.studio.backdrops import backdrop_of
-from imarena.studio.kinds import KINDS, article, object_kind
+from imarena.studio.kinds import KINDS, object_kind
 from imarena.studio.palette import COLOURS
 from imarena.studio.scene import Scene, Thing
 
@@ -42,8 +42,8 @@ def crowding(scene: Scene, x: float, wide: float) -> float:
     return cost
 
 
-def new_thing(scene: Scene, kind: str, colour: str, uid: str = "", *, text: str = "") -> Thing:
-    """A thing of usual size, put where there is room, in its kind's first state and with its first text or `text`."""
+def new_thing(scene: Scene, kind: str, colour: str) -> Thing:
+    """A thing of usual size, put where there is room, in its kind's first state and with its first text."""
     k = object_kind(kind)
     size = size_in(kind, scene.backdrop)
     near, far = backdrop_of(scene.backdrop).ground[::-1]
@@ -51,9 +51,8 @@ def new_thing(scene: Scene, kind: str, colour: str, uid: str = "", *, text: str 
     if k.floats:
         y = 0.5
     return Thing(
-        uid=uid or kind, kind=kind, x=free_x(scene, kind, size), y=round(y, 4), size=size, colour=colour,
-        material=k.material, text=text or (k.texts[0] if k.texts else ""),
-                      state=k.states[0] if k.states else "",
+        uid=kind, kind=kind, x=free_x(scene, kind, size), y=round(y, 4), size=size, colour=colour,
+        material=k.material, text=k.texts[0] if k.texts else "", state=k.states[0] if k.states else "",
     )  # fmt: skip
 
 
@@ -102,12 +101,6 @@ def pick_colour(rng: np.random.Generator, kind: str, used: list[str]) -> str:
     ]
     fresh = [colour for colour in allowed if colour not in used] or allowed
     return fresh[int(rng.integers(len(fresh)))]
-
-
-def describe_thing(thing: Thing) -> str:
-    """``a red mug that says 'TEA'``."""
-    description = f"{article(thing.colour)} {thing.name}"
-    return f"{description} that says '{thing.text}'" if thing.text else description
 
 
 def join_words(phrases: list[str]) -> str:

@@ -1,8 +1,7 @@
 """The object plan of a multi-turn entry, from the exact scene: its objects with their boxes, and each turn's pools."""
 
 from imarena.core import ObjectPlan, ObjectPools, ObjectTurn, SceneObject
-from imarena.studio.edits import apply_edit
-from imarena.studio.entry import BenchmarkEntry
+from imarena.studio.edits import BenchmarkEntry, apply_edit
 from imarena.studio.render import render_scene
 from imarena.studio.scene import Scene
 

@@ -13,12 +13,12 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from imarena.core import Floats
 from imarena.studio.canvases import align_canvas, change_mask, decode_pixels
 from imarena.studio.catalogue import entry_of
 from imarena.studio.render import render_scene
 from imarena.studio.scene import Scene
 
-Floats = npt.NDArray[np.float32]
 LONG_SIDE = 448
 
 

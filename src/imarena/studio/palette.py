@@ -1,21 +1,13 @@
 """Named colours and small colour arithmetic. A colour's name is what instructions call it."""
 
+from imarena.core import package_yaml
+
 RGB = tuple[int, int, int]
 
-COLOURS: dict[str, RGB] = {
-    "red": (208, 58, 54),
-    "orange": (236, 136, 48),
-    "yellow": (244, 198, 62),
-    "green": (78, 154, 88),
-    "teal": (42, 152, 154),
-    "blue": (54, 110, 194),
-    "purple": (128, 88, 178),
-    "pink": (238, 134, 164),
-    "brown": (142, 94, 60),
-    "white": (240, 238, 232),
-    "grey": (148, 152, 160),
-    "black": (52, 53, 60),
-}
+_PALETTE = package_yaml("imarena.studio", "palette.yaml")
+COLOURS: dict[str, RGB] = {name: (red, green, blue) for name, (red, green, blue) in _PALETTE["colours"].items()}
+GLOSS: dict[str, float] = _PALETTE["gloss"]
+"""How much a material shines."""
 
 
 def mix(first: RGB, second: RGB, share: float) -> RGB:

@@ -4,13 +4,40 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import cos, pi, sin
+from typing import Literal
 
 from PIL import Image, ImageDraw, ImageFont
 
-from imarena.studio.palette import RGB, darker, lighter
+from imarena.core import Noun
+from imarena.studio.palette import RGB, darker, ink_on, lighter, mix
 
 ZOOM = 3
 Point = tuple[float, float]
+
+
+class Stroke(Noun):
+    """One call of the pen: the method `shape` with the other fields as its arguments."""
+
+    shape: Literal["poly", "blob", "oval", "disc", "rect", "line", "arc", "ring", "text"]
+    fill: Literal["colour", "dark", "light", "ink"] | dict[Literal["lighter", "darker", "faded_ink"], float] | RGB
+    """A colour, or how it is made from the thing's colour."""
+    points: tuple[Point, ...] = ()
+    box: tuple[float, float, float, float] = (0, 0, 0, 0)
+    centre: Point = (0, 0)
+    radius: float = 0
+    start: float = 0
+    end: float = 0
+    width: float = 0
+    height: float = 0
+    max_width: float = 0
+    weight: int = 0
+    body: bool = False
+    text: str = ""
+    default_text: str = ""
+    """The text of a thing that has none. `text` is written on all things of the kind."""
+    when: tuple[str, ...] = ()
+    """The states in which it is drawn; none: all of them."""
+    unless: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -21,13 +48,16 @@ class Appearance:
     text: str = ""
     state: str = ""
 
-    @property
-    def dark(self) -> RGB:
-        return darker(self.colour, 0.28)
-
-    @property
-    def light(self) -> RGB:
-        return lighter(self.colour, 0.3)
+    def tint(self, stroke: Stroke) -> RGB:
+        """The colour of a stroke."""
+        colour, ink, fill = self.colour, ink_on(self.colour), stroke.fill
+        if isinstance(fill, str):
+            return {"colour": colour, "dark": darker(colour, 0.28), "light": lighter(colour, 0.3), "ink": ink}[fill]
+        if not isinstance(fill, dict):
+            return fill
+        [(way, share)] = fill.items()
+        towards = {"lighter": lighter, "darker": darker}.get(way)
+        return mix(colour, ink, share) if towards is None else towards(colour, share)
 
 
 @lru_cache(maxsize=256)
@@ -49,6 +79,17 @@ class Pen:
         self.body = Image.new("L", (self.width, self.height), 0)
         self._ink = ImageDraw.Draw(self.image)
         self._mask = ImageDraw.Draw(self.body)
+
+    def draw(self, stroke: Stroke, look: Appearance) -> None:
+        """Make one stroke, if it belongs to the thing's state."""
+        if look.state in stroke.unless or (stroke.when and look.state not in stroke.when):
+            return
+        arguments = stroke.model_dump(
+            exclude_unset=True, exclude={"shape", "fill", "when", "unless", "text", "default_text"}
+        )
+        if stroke.shape == "text":
+            arguments["text"] = stroke.text or look.text or stroke.default_text
+        getattr(self, stroke.shape)(**arguments, fill=look.tint(stroke))
 
     def _xy(self, points: Sequence[Point]) -> list[tuple[float, float]]:
         return [(x * (self.width - 1), y * (self.height - 1)) for x, y in points]

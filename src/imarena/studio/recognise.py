@@ -14,14 +14,12 @@ from functools import cache, lru_cache
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-from imarena.studio.canvases import Pixels, decode_pixels
+from imarena.core import Floats, Pixels
+from imarena.studio.canvases import decode_pixels
 from imarena.studio.catalogue import entries, entry_of
-from imarena.studio.entry import BenchmarkEntry
+from imarena.studio.edits import BenchmarkEntry
 from imarena.studio.render import render_picture, render_scene
-
-Floats = npt.NDArray[np.float32]
 
 FAR = 0.2
 """Mean difference of two thumbnails (0..1) beyond which nobody need look closer. Own pictures: .15 at most."""

@@ -9,16 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from imarena.core import Floats, Mask, Pixels
 from imarena.studio.backdrops import paint_backdrop
 from imarena.studio.effects import apply_effect
 from imarena.studio.kinds import object_kind
 from imarena.studio.photos import PREFIX, photo_bytes, photo_of, photo_pixels, subject_mask
 from imarena.studio.scene import Effect, Scene, Thing
 from imarena.studio.surface import sprite
-
-Floats = npt.NDArray[np.float32]
-Pixels = npt.NDArray[np.uint8]
-Bools = npt.NDArray[np.bool_]
 
 GEOMETRIC = ("tilt", "keystone", "mirror")
 BACKGROUND, SUBJECT = -1, -2
@@ -30,7 +27,7 @@ class VisibleObject:
     """One thing as the picture shows it: visible mask (height, width), box (left, top, right, bottom) in pixels."""
 
     thing: Thing
-    mask: Bools
+    mask: Mask
     box: tuple[int, int, int, int] | None
     """None where nothing of it can be seen."""
     depth: int
@@ -53,13 +50,13 @@ class RenderedScene:
         """The truth about every thing, from the farthest to the nearest."""
         return tuple(self._visible_object(depth, thing) for depth, thing in enumerate(self.order))
 
-    def mask(self, uid: str) -> Bools:
+    def mask(self, uid: str) -> Mask:
         """The visible pixels of one thing."""
         wanted = [i for i, thing in enumerate(self.order) if thing.uid == uid]
         return np.isin(self.index, wanted)
 
     @property
-    def foreground(self) -> Bools:
+    def foreground(self) -> Mask:
         """The visible pixels of everything that stands in the foreground."""
         return _front(self.index, self.order)
 
@@ -117,7 +114,7 @@ def photo_scene(name: str) -> Scene:
     return Scene(width=photo.width, height=photo.height, backdrop=PREFIX + photo.name)
 
 
-def _ground(scene: Scene) -> tuple[Floats, Bools]:
+def _ground(scene: Scene) -> tuple[Floats, Mask]:
     """The empty background, and where the subject of a photograph is."""
     if not is_photo(scene):
         painting = paint_backdrop(scene.backdrop, scene.mood, scene.width, scene.height, scene.seed)
@@ -128,7 +125,7 @@ def _ground(scene: Scene) -> tuple[Floats, Bools]:
     return pixels.astype(np.float32) / np.float32(255), subject_mask(scene.backdrop, *pixels.shape[:2])
 
 
-def _front(index: npt.NDArray[np.int16], order: tuple[Thing, ...]) -> Bools:
+def _front(index: npt.NDArray[np.int16], order: tuple[Thing, ...]) -> Mask:
     return np.isin(index, [SUBJECT, *(i for i, thing in enumerate(order) if thing.foreground)])
 
 

@@ -6,8 +6,6 @@ from pydantic import Field
 
 from imarena.core import Noun, UserError
 
-MATERIALS = ("plastic", "ceramic", "wood", "metal", "glass", "stone", "fabric", "paper")
-
 
 class Thing(Noun):
     """One object. `x, y` is the middle of its foot, `size` its height; all are shares of the picture's sides."""

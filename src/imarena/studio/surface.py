@@ -7,11 +7,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from imarena.core import Floats
 from imarena.studio.kinds import object_kind
-from imarena.studio.palette import COLOURS
+from imarena.studio.palette import COLOURS, GLOSS
 from imarena.studio.pen import ZOOM, Appearance, Pen
-
-Floats = npt.NDArray[np.float32]
 
 
 @lru_cache(maxsize=96)
@@ -22,28 +21,18 @@ def sprite(
     base = COLOURS[colour]
     shape = object_kind(kind)
     pen = Pen(width, height, base)
-    shape.draw(pen, Appearance(base, text, state))
+    look = Appearance(base, text, state)
+    for stroke in shape.strokes:
+        pen.draw(stroke, look)
     drawn = np.asarray(pen.image.reduce(ZOOM), dtype=np.float32) / 255.0
     body = np.asarray(pen.body.reduce(ZOOM), dtype=np.float32) / 255.0
     rgb, alpha = drawn[..., :3].copy(), drawn[..., 3].copy()
     if not shape.flat:
-        rgb = _relief(rgb, alpha, light, gloss=_GLOSS.get(material, 0.2))
+        rgb = _relief(rgb, alpha, light, gloss=GLOSS.get(material, 0.2))
     rgb, alpha = _material(rgb, alpha, body, material)
     rgb.setflags(write=False)
     alpha.setflags(write=False)
     return rgb, alpha
-
-
-_GLOSS = {
-    "plastic": 0.4,
-    "ceramic": 0.5,
-    "metal": 0.5,
-    "glass": 0.6,
-    "wood": 0.12,
-    "stone": 0.08,
-    "fabric": 0.04,
-    "paper": 0.05,
-}
 
 
 _BROWN: Floats = np.array([0.52, 0.34, 0.2], np.float32)

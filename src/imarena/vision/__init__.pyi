@@ -20,7 +20,6 @@ from .comparison import distance_in as distance_in
 from .comparison import luminance_quantiles as luminance_quantiles
 from .comparison import scale_to as scale_to
 from .difference import Difference as Difference
-from .difference import Mask as Mask
 from .difference import Region as Region
 from .difference import blocks as blocks
 from .difference import measure_difference as measure_difference
@@ -29,7 +28,6 @@ from .dino import dino_embedder as dino_embedder
 from .efficientdet import find_objects as find_objects
 from .faces import face_likeness as face_likeness
 from .faces import find_faces as find_faces
-from .frame import Floats as Floats
 from .frame import Frame as Frame
 from .frame import frame_of as frame_of
 from .injection import FoundInjection as FoundInjection

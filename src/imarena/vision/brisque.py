@@ -13,9 +13,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import Pixels, UserError
 
-Pixels = NDArray[np.uint8]
 Plane = NDArray[np.float64]
 
 SMALLEST_SIDE = 16
@@ -120,6 +119,3 @@ def _regression(features: NDArray[np.float64]) -> float:
     scaled = 2 * (features - machine["lowest"]) / (machine["highest"] - machine["lowest"]) - 1
     near = np.exp(-machine["gamma"] * ((machine["vectors"] - scaled) ** 2).sum(axis=1))
     return float(machine["weights"] @ near - machine["rho"])
-
-
-__all__ = ["blind_quality", "brisque_score"]

@@ -111,6 +111,3 @@ def colour_difference_map(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> 
     out = np.empty(left.shape[:2], dtype=np.float64)
     _map_compiled(left, right, _LEVELS, out)
     return out
-
-
-__all__ = ["colour_difference_map", "lab_difference"]

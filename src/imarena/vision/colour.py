@@ -5,28 +5,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import UserError, package_yaml
 from imarena.language import lexicon
 from imarena.vision.frame import Frame
 
-# One name for each of the colours that a person tells apart without thinking; the others are shades of these.
-_BASIC = ("black", "white", "grey", "red", "orange", "yellow", "brown", "green", "cyan", "blue", "purple", "pink")
-_LIKE = {
-    "gray": "grey", "silver": "grey", "crimson": "red", "maroon": "red", "burgundy": "red", "scarlet": "red",
-    "amber": "orange", "gold": "yellow", "golden": "yellow", "blonde": "yellow", "blond": "yellow", "beige": "yellow",
-    "cream": "white", "ivory": "white", "tan": "brown", "brunette": "brown", "chestnut": "brown", "lime": "green",
-    "olive": "green", "emerald": "green", "teal": "cyan", "turquoise": "cyan", "navy": "blue", "azure": "blue",
-    "indigo": "blue", "violet": "purple", "lavender": "purple", "magenta": "pink", "rose": "pink", "peach": "orange",
-    "coral": "red",
-}  # fmt: skip
-
-# Shades that no single word of the lexicon stands for.
-_MORE = {
-    "pink": ("#ffc0cb", "#c85078"), "blue": ("#9cc4f0", "#405878"), "green": ("#285a28", "#98d080"),
-    "grey": ("#404042", "#c8c8c8"), "brown": ("#8b4513", "#402818"), "red": ("#ff0000",), "purple": ("#500858",),
-    "yellow": ("#fff860",), "orange": ("#ff6000",),
-}  # fmt: skip
-
+_WORDS = package_yaml("imarena.vision", "basic_colours.yaml")
+BASIC_COLOURS: tuple[str, ...] = tuple(_WORDS["basic"])
+_LIKE: dict[str, str] = {shade: basic for basic, shades in _WORDS["like"].items() for shade in shades}
 _LEVELS = 32
 _TO_LMS = np.array(
     [
@@ -95,22 +80,19 @@ def _names() -> NDArray[np.intp]:
     """The basic colour of each cell: that of the nearest known shade, shape (LEVELS**3,)."""
     oklab = to_oklab(_palette())
     shades = [(word, basic_colour(word)) for word in lexicon().colours] + [
-        (h, n) for n, hs in _MORE.items() for h in hs
+        (h, n) for n, hs in _WORDS["more"].items() for h in hs
     ]
     far = np.stack([_distance(oklab, to_oklab(rgb_of(shade))) for shade, _ in shades], axis=-1)
     coloured = np.array([name not in {"black", "white", "grey"} for _, name in shades])
     # A cell with hardly any chroma is black, grey or white, whatever hue its noise has.
     dull = np.hypot(oklab[:, 1], oklab[:, 2]) < _GREY_CHROMA * np.clip(oklab[:, 0] / 0.6, 0.5, 1.0)
     far += 1.0 * (dull[:, None] & coloured[None, :])
-    return np.array([_BASIC.index(shades[i][1]) for i in far.argmin(axis=-1)])
+    return np.array([BASIC_COLOURS.index(shades[i][1]) for i in far.argmin(axis=-1)])
 
 
 def basic_names(rgb: NDArray[np.floating]) -> NDArray[np.intp]:
     """For each pixel (sRGB, 0 to 1, shape (..., 3)) the index in `BASIC_COLOURS` of the name that fits best."""
     return np.asarray(_names()[_cells(rgb)])
-
-
-BASIC_COLOURS = _BASIC
 
 
 @lru_cache(maxsize=64)
@@ -127,11 +109,11 @@ def colour_likeness(rgb: NDArray[np.floating], colour: str) -> NDArray[np.float6
 def basic_colour(colour: str) -> str:
     """The basic colour that a shade belongs to: 'navy' is blue. `#rrggbb` is named by what it looks like."""
     if colour.startswith("#"):
-        return _BASIC[int(basic_names(rgb_of(colour)))]
+        return BASIC_COLOURS[int(basic_names(rgb_of(colour)))]
     return _LIKE.get(colour, colour)
 
 
 def is_named(frame: Frame, colour: str) -> NDArray[np.bool_]:
     """Pixels that a person would call `colour` (by its basic name) or that look much like it. (height, width)."""
-    wanted = _BASIC.index(basic_colour(colour))
+    wanted = BASIC_COLOURS.index(basic_colour(colour))
     return np.asarray((basic_names(frame.rgb) == wanted) | (colour_likeness(frame.rgb, colour) > 0.6))

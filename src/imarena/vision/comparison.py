@@ -8,11 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core import UserError
+from imarena.core import Mask, Pixels, UserError
 from imarena.vision.ssim import ms_ssim, ms_ssim_in, ssim, ssim_in
-
-Pixels = NDArray[np.uint8]
-Mask = NDArray[np.bool_]
 
 LUMA = np.array([0.2126, 0.7152, 0.0722])
 """Rec. 709."""
@@ -148,14 +145,3 @@ def scale_to(pixels: Pixels, source: Pixels) -> Pixels:
 def peak_signal_to_noise(source: Pixels, output: Pixels) -> float | None:
     """PSNR of two images of one size in dB; None for a copy, where it has no bound."""
     return _psnr(_squared_error(source, output))
-
-
-__all__ = [
-    "ImageComparison",
-    "RegionValues",
-    "compare_images",
-    "distance_in",
-    "luminance_quantiles",
-    "peak_signal_to_noise",
-    "scale_to",
-]

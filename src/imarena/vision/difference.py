@@ -4,12 +4,10 @@ from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.vision.frame import LONG_SIDE, Floats, Frame, centre_crop, detail_of, frame_of
-
-Mask = NDArray[np.bool_]
+from imarena.core import Floats, Mask
+from imarena.vision.frame import LONG_SIDE, Frame, centre_crop, detail_of, frame_of
 
 GRID = 16
 """The picture is also read as 16 x 16 blocks: a robust scale for 'how much of it changed'."""

@@ -9,9 +9,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Detection
-from imarena.vision.coco_kinds import KINDS
+from imarena.core import Detection, Floats
 from imarena.vision.networks import network
+from imarena.vision.nouns import KINDS
 
 SIDE = 448
 THRESHOLD = 0.5
@@ -28,8 +28,6 @@ _ASPECTS = (1.0, 2.0, 0.5)
 _GAPS = frozenset({12, 26, 29, 30, 45, 66, 68, 69, 71, 83})
 """COCO numbers its kinds from 1 to 90 and left these out; the network has a score for each number."""
 _COLUMNS = tuple(number - 1 for number in range(1, 91) if number not in _GAPS)
-
-Floats = NDArray[np.float32]
 
 
 @cache
@@ -116,6 +114,3 @@ def find_objects(pixels: NDArray[np.uint8], threshold: float = THRESHOLD) -> tup
 def detect_things(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
     """`find_objects` at the threshold of this module: an implementation of the port `Detector`."""
     return find_objects(pixels)
-
-
-__all__ = ["THRESHOLD", "anchors", "detect_things", "find_objects"]

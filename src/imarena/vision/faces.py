@@ -8,9 +8,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from imarena.core import Detection
+from imarena.core import Detection, Floats, Mask, Pixels
 from imarena.vision.efficientdet import suppress
 from imarena.vision.networks import network
 
@@ -23,10 +22,6 @@ SAME_PERSON = 0.363
 _STRIDES = (8, 16, 32)
 _PLACES = np.array([[38.2946, 51.6963], [73.5318, 51.5014], [56.0252, 71.7366], [41.5493, 92.3655], [70.7299, 92.2041]])
 """Where SFace wants the five points, in pixels of its input."""
-
-Pixels = NDArray[np.uint8]
-Mask = NDArray[np.bool_]
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -152,6 +147,3 @@ def _faces_in(pixels: Pixels, mask: Mask | None) -> tuple[Face, ...]:
         for left, top, right, bottom in [face.box]
         if mask[int((top + bottom) / 2 / height * rows), int((left + right) / 2 / width * columns)]
     )
-
-
-__all__ = ["SAME_PERSON", "Face", "detect_faces", "face_likeness", "face_vector", "find_faces"]

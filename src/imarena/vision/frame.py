@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-Floats = NDArray[np.float32]
+from imarena.core import Floats
 
 _DETAIL = 512
 LONG_SIDE = 256

@@ -8,11 +8,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import Pixels, UserError
 from imarena.vision.comparison import scale_to
 from imarena.vision.networks import network
-
-Pixels = NDArray[np.uint8]
 
 SMALLEST_SIDE = 21
 """The network halves an image three times and mirrors its edges; a shorter side leaves nothing to mirror."""
@@ -64,6 +62,3 @@ def at_most_a_megapixel(pixels: Pixels, least: int) -> Pixels:
     share = math.sqrt(MOST_PIXELS / (height * width))
     size = max(least, int(width * share)), max(least, int(height * share))
     return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
-
-
-__all__ = ["at_most_a_megapixel", "perceptual_distance", "shift_tolerant_lpips"]

@@ -1,17 +1,13 @@
 """What `difference` and `quality` measure, one number at a time: implementations of the port `Metric`."""
 
-import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core import UserError
+from imarena.core import Pixels, UserError
 from imarena.vision.comparison import peak_signal_to_noise, scale_to
 from imarena.vision.difference import Difference, measure_difference
 from imarena.vision.frame import Frame, frame_of
 from imarena.vision.quality import measure_quality
 from imarena.vision.ssim import ssim
-
-Pixels = NDArray[np.uint8]
 
 HIGHEST_PSNR = 100.0
 

@@ -4,8 +4,10 @@ import re
 from functools import lru_cache
 
 from imarena.core import package_yaml
-from imarena.vision.coco_kinds import KINDS
 
+_NOUNS = package_yaml("imarena.vision", "nouns.yaml")
+KINDS: tuple[str, ...] = tuple(_NOUNS["kinds"])
+"""The names of COCO's 80 kinds of things."""
 _END = re.compile(
     r"\b(?:on|in|with|near|next|under|over|at|behind|beside|by|from|that|which|who|inside|to|for|instead|and|\w+ing)\b"
 )
@@ -13,12 +15,11 @@ _END = re.compile(
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[dict[str, frozenset[int]], frozenset[str]]:
-    raw = package_yaml("imarena.vision", "nouns.yaml")
     kinds_by_noun: dict[str, set[int]] = {kind: {at} for at, kind in enumerate(KINDS)}
-    for kind, names in raw["words"].items():
+    for kind, names in _NOUNS["words"].items():
         for name in names:
             kinds_by_noun.setdefault(name, set()).add(KINDS.index(kind))
-    return {word: frozenset(kinds) for word, kinds in kinds_by_noun.items()}, frozenset(raw["measures"])
+    return {word: frozenset(kinds) for word, kinds in kinds_by_noun.items()}, frozenset(_NOUNS["measures"])
 
 
 def _singulars(noun: str) -> tuple[str, ...]:

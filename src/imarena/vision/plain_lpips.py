@@ -12,16 +12,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import Floats, Pixels, UserError
 from imarena.vision.comparison import scale_to
 from imarena.vision.lpips import at_most_a_megapixel
 from imarena.vision.model_weights.installed import installed_folder, weights_folder
 from imarena.vision.model_weights.safetensors_file import read_safetensors
 
-Pixels = NDArray[np.uint8]
-Floats = NDArray[np.float32]
 Backbone = Literal["alex", "vgg"]
 
 SMALLEST_SIDES = {"alex": 31, "vgg": 16}
@@ -161,6 +158,3 @@ def _maximum(values: Floats, side: int) -> Floats:
 def _normal(values: Floats) -> Floats:
     """Each place's channels, scaled to length 1."""
     return np.asarray(values / (np.sqrt((values * values).sum(axis=2, keepdims=True)) + np.float32(1e-10)), np.float32)
-
-
-__all__ = ["lpips_alex", "lpips_available", "lpips_distance", "lpips_vgg"]

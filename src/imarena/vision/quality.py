@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from imarena.vision.difference import Difference, Mask, blocks
-from imarena.vision.frame import Floats, Frame
+from imarena.core import Floats, Mask
+from imarena.vision.difference import Difference, blocks
+from imarena.vision.frame import Frame
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,3 @@ def _score_map(data: bytes, height: int, width: int) -> NDArray[np.float32]:
     raster = np.maximum.reduceat(np.maximum.reduceat(covered, rows, axis=1), columns, axis=2)
     raster.setflags(write=False)
     return np.asarray(raster, np.float32)
-
-
-__all__ = ["GRID", "detection_scores"]

@@ -15,9 +15,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-Pixels = NDArray[np.uint8]
+from imarena.core import Mask, Pixels
+
 Values = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Numbers = NDArray[Any]
 
 SIGMA = 1.5
@@ -171,6 +171,3 @@ def _halved_in(values: Numbers, mask: Mask) -> Values:
     """Means over the pixels of the mask among 2 x 2; 0 where there is none."""
     share = _halved(mask)
     return np.asarray(_halved(values * mask[..., None]) / np.where(share > 0, share, 1.0)[..., None])
-
-
-__all__ = ["ms_ssim", "ms_ssim_in", "ssim", "ssim_in"]

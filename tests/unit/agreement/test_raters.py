@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imarena.agreement.columns import RatingColumns, ratings_from_file
-from imarena.agreement.pair_votes import votes_as_ratings
+from imarena.agreement.columns import RatingColumns, ratings_from_file, votes_as_ratings
 from imarena.agreement.raters import measure_agreement
 from imarena.core.errors import UserError
 from imarena.core.records import Outcome, Rater, Vote

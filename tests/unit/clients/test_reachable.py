@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from imarena.clients import Endpoint
-from imarena.clients.reachable import check_reachable
+from imarena.clients.endpoint import check_reachable
 from imarena.core.errors import UserError
 
 

@@ -8,10 +8,8 @@ from pydantic import JsonValue
 
 import imarena
 from imarena.core.notices import Notice, notice_fields, sentence, sentences
-from imarena.core.notices import boards as board_words
-from imarena.core.notices import ranking as ranking_words
-from imarena.core.notices import raters as rater_words
-from imarena.core.notices import studies as study_words
+from imarena.core.notices.notice import wordings
+from imarena.core.package_data import package_yaml
 
 ROOT = Path(imarena.__file__).parent
 EXAMPLES = [
@@ -119,8 +117,8 @@ EXAMPLES = [
 
 
 def test_every_wording_has_an_example_here() -> None:
-    worded = {*ranking_words.WORDINGS, *board_words.WORDINGS, *study_words.WORDINGS, *rater_words.WORDINGS}
-    assert worded == {notice.code for notice in EXAMPLES}
+    of_imports = package_yaml("imarena.core.notices", "imports.yaml")  # the terminal alone words these
+    assert wordings().keys() - of_imports.keys() == {notice.code for notice in EXAMPLES}
 
 
 @pytest.mark.parametrize("notice", EXAMPLES, ids=lambda notice: notice.code)
@@ -137,10 +135,10 @@ def test_pages_name_no_option_and_reports_no_command(notice: Notice) -> None:
 
 
 def test_every_need_of_a_figure_has_words_and_the_command_on_the_terminal_only() -> None:
-    for data, (figure, _, command) in study_words.NEEDS.items():
+    for data, need in package_yaml("imarena.core.notices", "needs.yaml").items():
         notice = Notice(code="health_needs", values={"data": data})
-        assert sentence(notice).startswith(f"{figure}: not available")
-        assert (f"`{command}`" in sentence(notice)) == bool(command)
+        assert sentence(notice).startswith(f"{need['figure']}: not available")
+        assert (f"`{need['command']}`" in sentence(notice)) == bool(need["command"])
         assert "`" not in sentence(notice, "page")
 
 
@@ -159,8 +157,9 @@ def codes_in(path: Path) -> set[str]:
 def test_every_code_that_is_made_in_the_ranking_room_has_words() -> None:
     made = set().union(*(codes_in(path) for path in (ROOT / "ranking").rglob("*.py")))
     of_groups = {"unnamed_group", "group_not_ranked"}  # of boards by group, worded with the other boards
-    assert of_groups <= made & board_words.WORDINGS.keys()
-    assert {"few_units", *made} - of_groups == ranking_words.WORDINGS.keys()
+    of_boards, of_ranking = (package_yaml("imarena.core.notices", f"{name}.yaml") for name in ("boards", "ranking"))
+    assert of_groups <= made & of_boards.keys()
+    assert {"few_units", *made} - of_groups == of_ranking.keys()
 
 
 @pytest.mark.parametrize("values", [{}, {"models": 3}, {"models": ["a"], "new": None}], ids=str)

@@ -12,9 +12,8 @@ from imarena.curation import ChatMind, CurationRequest, Perception, read_brief
 from imarena.curation.checks import Refused
 from imarena.curation.filters import refuse_damage, review_flags
 from imarena.curation.instruction_help import ask_variants
-from imarena.curation.mind import Candidate
+from imarena.curation.mind import Candidate, plan_queries
 from imarena.curation.perception import SeenThing, SeenWords, read_perception
-from imarena.curation.planner import plan_queries
 from imarena.curation.reflection import Reflection
 from imarena.curation.scoring import CEILING, score_image
 from imarena.curation.settings import CurationSettings

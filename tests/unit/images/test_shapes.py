@@ -7,6 +7,7 @@ from hypothesis.extra import numpy as hnp
 from PIL import Image
 
 from imarena import images
+from imarena.core import Mask
 from imarena.core.errors import InvalidImage, UserError
 from imarena.images.masks import mask_from_rle
 from tests.unit.images.made import encode, photo
@@ -15,7 +16,7 @@ masks = hnp.arrays(np.bool_, hnp.array_shapes(min_dims=2, max_dims=2, min_side=1
 
 
 @given(masks)
-def test_masks_survive_png_and_run_lengths(mask: images.Mask) -> None:
+def test_masks_survive_png_and_run_lengths(mask: Mask) -> None:
     assert np.array_equal(images.mask_from_image(images.mask_to_png(mask)), mask)
     rle = images.mask_to_rle(mask)
     assert sum(rle["counts"]) == mask.size

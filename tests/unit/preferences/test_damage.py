@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 
 from imarena.core import UserError
 from imarena.preferences import LEVELS, apply_damage, damage_kinds
+from imarena.preferences.damage import PLACE_DRAWS, TRIES, choose_places
 from imarena.preferences.damage_operations import OPERATIONS, DamageInput, do_damage
-from imarena.preferences.damage_places import PLACE_DRAWS, TRIES, choose_places
 from imarena.vision.ciede2000 import colour_difference_map
 
 KINDS = sorted(damage_kinds())

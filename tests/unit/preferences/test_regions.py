@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from imarena.core import Detection
+from imarena.core import Detection, Pixels
 from imarena.preferences import Grounder, find_regions
-from imarena.preferences.regions import Pixels, RegionStatus, edited_names
+from imarena.preferences.regions import RegionStatus, edited_names
 from tests.pair_scenes import BOX, DAMAGE, SIZE, edited, scene
 
 INSIDE = np.zeros((SIZE, SIZE), bool)

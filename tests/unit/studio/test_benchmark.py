@@ -12,9 +12,10 @@ from PIL import Image
 from imarena.core.errors import UnknownName
 from imarena.core.ids import sha256_hex
 from imarena.core.records import ImageRef, Item
-from imarena.datasets.studio import DEMO_KEYS, studio_items
+from imarena.datasets.studio import studio_items
 from imarena.datasets.taxonomy import load_taxonomy as load
 from imarena.studio import (
+    DEMO_KEYS,
     entries,
     entry_of,
     is_photo,

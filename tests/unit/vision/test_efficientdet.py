@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from imarena.vision.coco_kinds import KINDS
 from imarena.vision.efficientdet import _COLUMNS, anchors, decode_boxes, find_objects, network_input, suppress
+from imarena.vision.nouns import KINDS
 from tests.contract.vision.tools import photograph
 
 RECORDED = json.loads((Path(__file__).parents[2] / "fixtures" / "efficientdet.json").read_text())

@@ -2,10 +2,11 @@
 
 import importlib.util
 import re
-from importlib import import_module
+from importlib.resources import files
 
 import pytest
 
+from imarena.core.notices.notice import FILES as NOTICE_FILES
 from tests.conftest import ROOT
 
 FORBIDDEN = (
@@ -18,7 +19,6 @@ FORBIDDEN = (
     "twice is once", "turned round", " anew", "says so", "for whoever", "the board says", "goes on where",
 )  # fmt: skip
 """Lower case; see the plain words of the house in CONTRIBUTING.md."""
-NOTICE_MODULES = ("ranking", "boards", "studies", "imports", "raters")
 
 
 def found_in(where: str, text: str) -> list[str]:
@@ -52,12 +52,10 @@ def test_each_change_is_one_short_line() -> None:
     assert [line for line in lines if len(line) > 150 or line.startswith("  ")] == []
 
 
-@pytest.mark.parametrize("name", NOTICE_MODULES)
+@pytest.mark.parametrize("name", NOTICE_FILES)
 def test_notices_are_plain(name: str) -> None:
-    path = import_module(f"imarena.core.notices.{name}").__file__
-    assert path is not None
-    with open(path, encoding="utf-8") as file:  # noqa: PTH123
-        assert found_in(name, file.read()) == []
+    text = files("imarena.core.notices").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    assert found_in(name, text) == []
 
 
 @pytest.mark.parametrize("path", ["web/src/strings.ts", "web/src/strings_lead.ts", "src/imarena/web/languages/en.json"])

@@ -8,7 +8,7 @@ import pytest
 
 from imarena.agreement.columns import VerdictColumns
 from imarena.agreement.judges import AlignOptions
-from imarena.agreement.majority import majority_of
+from imarena.agreement.verdicts import majority_of
 from imarena.core.records import Judgment, Order, Outcome, Output, Rater, Status, tie_is_unstated
 from imarena.judges.orders import score_gap
 from imarena.storage import Workspace

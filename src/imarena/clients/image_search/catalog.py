@@ -1,27 +1,18 @@
 """Image sources of the web by kind, from a table of settings."""
 
 import os
-from typing import Literal, Protocol
+from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from imarena.clients.image_search.google import BASE_URL as GOOGLE_URL
 from imarena.clients.image_search.google import RIGHTS, GoogleSource
-from imarena.clients.image_search.huggingface import HUB_URL, SERVER_URL, HuggingFaceSource
-from imarena.clients.image_search.openverse import BASE_URL as OPENVERSE_URL
+from imarena.clients.image_search.huggingface import HUB_URL, HuggingFaceSource
 from imarena.clients.image_search.openverse import OpenverseSource
-from imarena.clients.image_search.polite import PoliteFetcher
-from imarena.clients.image_search.wikimedia import BASE_URL as WIKIMEDIA_URL
+from imarena.clients.image_search.polite import PoliteFetcher, WebSource
 from imarena.clients.image_search.wikimedia import WikimediaSource
-from imarena.core import FoundImage, ImageQuery, ImageSource, JsonDict, Noun, UserError, content_id, suggestion
+from imarena.core import ImageSource, JsonDict, Noun, UserError, content_id, suggestion
 
 SourceKind = Literal["google", "openverse", "wikimedia", "huggingface"]
-_DEFAULT_URLS = {
-    "google": GOOGLE_URL,
-    "openverse": OPENVERSE_URL,
-    "wikimedia": WIKIMEDIA_URL,
-    "huggingface": SERVER_URL,
-}
 
 
 class SourceTable(Noun):
@@ -48,12 +39,6 @@ class SourceTable(Noun):
     """For a server on this machine, such as a fake one in tests."""
 
 
-class _WebSource(Protocol):
-    async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]: ...
-
-    async def load(self, found: FoundImage) -> bytes: ...
-
-
 def open_image_source(name: str, table: JsonDict) -> ImageSource:
     """A source by its table; wrong or missing entries raise."""
     try:
@@ -72,8 +57,8 @@ def open_image_source(name: str, table: JsonDict) -> ImageSource:
     return ImageSource(name, source.search, source.load, identity)
 
 
-def _make(name: str, table: SourceTable, fetcher: PoliteFetcher, key: str) -> _WebSource:
-    url = table.base_url or _DEFAULT_URLS[table.kind]
+def _make(name: str, table: SourceTable, fetcher: PoliteFetcher, key: str) -> WebSource:
+    url = table.base_url
     if table.kind == "openverse":
         return OpenverseSource(name, fetcher, url, key)
     if table.kind == "wikimedia":
@@ -86,16 +71,14 @@ def _make(name: str, table: SourceTable, fetcher: PoliteFetcher, key: str) -> _W
     if table.kind == "huggingface":
         if not table.dataset:
             raise UserError(f"[sources.{name}] names no data set.", hint='Add dataset = "OWNER/NAME".')
-        return HuggingFaceSource(
-            name, fetcher, table.dataset, config=table.config, split=table.split, base_url=url, hub_url=table.hub_url,
-            token=key,
-        )  # fmt: skip
+        place = {"dataset": table.dataset, "config": table.config, "split": table.split}
+        return HuggingFaceSource(name, fetcher, url, key, place=place, hub_url=table.hub_url)
     if not (key and table.engine):
         raise UserError(
             f"The source '{name}' needs a key and a search engine.",
             hint='Add a table: [sources.google], kind = "google", api_key_env = "GOOGLE_API_KEY", engine = "CX".',
         )
-    return GoogleSource(name, fetcher, key=key, engine=table.engine, base_url=url, rights=table.rights)
+    return GoogleSource(name, fetcher, url, key=key, engine=table.engine, rights=table.rights)
 
 
 def _key(name: str, table: SourceTable) -> str:

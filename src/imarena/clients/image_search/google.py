@@ -8,11 +8,9 @@ from itertools import chain, zip_longest
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.answers import address, listed_entries, number, text
-from imarena.clients.image_search.polite import PoliteFetcher
+from imarena.clients.image_search.polite import PoliteFetcher, WebSource, address, listed_entries, number, text
 from imarena.core import FoundImage, ImageQuery
 
-BASE_URL = "https://customsearch.googleapis.com"
 RIGHTS = ("cc_publicdomain", "cc_attribute")
 """The filters that CV-Arena names (appendix D)."""
 _LICENCES = {"cc_publicdomain": "public domain", "cc_attribute": "CC-BY (version not stated)"}
@@ -22,18 +20,17 @@ _LAST = 100
 """`start` and `num` may not add up to more."""
 
 
-class GoogleSource:
+class GoogleSource(WebSource):
     """Searches images with an engine (`engine`, Google's cx) and a key."""
 
+    default_url = "https://customsearch.googleapis.com"
+
     def __init__(
-        self, name: str, fetcher: PoliteFetcher, *, key: str, engine: str, base_url: str = BASE_URL,
-        rights: tuple[str, ...] = RIGHTS,
-    ) -> None:  # fmt: skip
-        self._name = name
-        self._fetcher = fetcher
+        self, name: str, fetcher: PoliteFetcher, base_url: str, *, key: str, engine: str, rights: tuple[str, ...]
+    ) -> None:
+        super().__init__(name, fetcher, base_url)
         self._key = key
         self._engine = engine
-        self._base_url = base_url.rstrip("/")
         self._rights = rights
 
     async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
@@ -63,10 +60,6 @@ class GoogleSource:
             if len(results) < wanted:
                 break
         return found
-
-    async def load(self, found: FoundImage) -> bytes:
-        """The `LoadImage` port."""
-        return await self._fetcher.image(found.address)
 
     def _found(self, entry: Any, right: str) -> FoundImage:
         link = address(entry, "link")

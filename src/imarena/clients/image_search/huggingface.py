@@ -6,28 +6,25 @@ The licence of a data set's card need not be that of each image: such results ar
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.answers import address, listed_entries, number, text
-from imarena.clients.image_search.polite import PoliteFetcher
+from imarena.clients.image_search.polite import PoliteFetcher, WebSource, address, listed_entries, number, text
 from imarena.core import FoundImage, ImageQuery, SourceFailure
 
-SERVER_URL = "https://datasets-server.huggingface.co"
 HUB_URL = "https://huggingface.co"
 _LONGEST_PAGE = 100
 
 
-class HuggingFaceSource:
+class HuggingFaceSource(WebSource):
     """Searches one split of a data set with an image column."""
 
+    default_url = "https://datasets-server.huggingface.co"
+
     def __init__(
-        self, name: str, fetcher: PoliteFetcher, dataset: str, *, config: str = "default", split: str = "train",
-        base_url: str = SERVER_URL, hub_url: str = HUB_URL, token: str = "",
-    ) -> None:  # fmt: skip
-        self._name = name
-        self._fetcher = fetcher
-        self._place = {"dataset": dataset, "config": config, "split": split}
-        self._server = base_url.rstrip("/")
+        self, name: str, fetcher: PoliteFetcher, base_url: str, token: str, *, place: dict[str, str], hub_url: str
+    ) -> None:
+        """`place`: the data set, its config and its split."""
+        super().__init__(name, fetcher, base_url, token)
+        self._place = place
         self._hub = hub_url.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._licence: str | None = None
 
     async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
@@ -37,7 +34,7 @@ class HuggingFaceSource:
         excluded = [word.casefold() for word in query.exclude]
         while len(found) < limit:
             asked = {**self._place, "query": query.text, "offset": offset, "length": min(limit, _LONGEST_PAGE)}
-            reply = await self._fetcher.json(f"{self._server}/search?{urlencode(asked)}", self._headers)
+            reply = await self._fetcher.json(f"{self._base_url}/search?{urlencode(asked)}", self._headers)
             rows = listed_entries(reply, "rows", self._name)
             column, licence = _image_column(reply, self._name), await self._stated_licence()
             read = [self._found(row, column, licence) for row in rows]
@@ -50,7 +47,7 @@ class HuggingFaceSource:
     async def load(self, found: FoundImage) -> bytes:
         """The `LoadImage` port. The addresses of images expire, so the row is asked for again."""
         asked = {**self._place, "offset": found.key, "length": 1}
-        reply = await self._fetcher.json(f"{self._server}/rows?{urlencode(asked)}", self._headers)
+        reply = await self._fetcher.json(f"{self._base_url}/rows?{urlencode(asked)}", self._headers)
         rows = listed_entries(reply, "rows", self._name)
         place = address(rows[0], "row", _image_column(reply, self._name), "src") if rows else ""
         if not place:

@@ -3,11 +3,9 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.answers import address, listed_entries, number, text
-from imarena.clients.image_search.polite import PoliteFetcher
+from imarena.clients.image_search.polite import WebSource, address, listed_entries, number, text
 from imarena.core import FoundImage, ImageQuery
 
-BASE_URL = "https://api.openverse.org"
 LICENCES = "cc0,pdm,by,by-sa"
 """Licences that permit edited copies, also commercial ones."""
 _PAGE = 20
@@ -17,14 +15,10 @@ _LONGEST_QUERY = 200
 _NAMES = {"cc0": "CC0-1.0", "pdm": "PDM-1.0"}
 
 
-class OpenverseSource:
+class OpenverseSource(WebSource):
     """Searches the images of Openverse."""
 
-    def __init__(self, name: str, fetcher: PoliteFetcher, base_url: str = BASE_URL, token: str = "") -> None:
-        self._name = name
-        self._fetcher = fetcher
-        self._base_url = base_url.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+    default_url = "https://api.openverse.org"
 
     async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
         """The `SearchImages` port."""
@@ -45,10 +39,6 @@ class OpenverseSource:
             if not results or not isinstance(pages, int) or page > pages:
                 break
         return found[:limit]
-
-    async def load(self, found: FoundImage) -> bytes:
-        """The `LoadImage` port."""
-        return await self._fetcher.image(found.address)
 
     def _found(self, entry: Any) -> FoundImage:
         code, version = text(entry, "license").lower(), text(entry, "license_version")

@@ -5,16 +5,18 @@ Everything goes through `download_file`, so a search answer or an image can lead
 """
 
 import asyncio
+import html
 import json
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 from urllib.robotparser import RobotFileParser
 
 from imarena.clients.fetch import MAX_REDIRECTS, Download, DownloadRedirected, DownloadRefused, download_file
-from imarena.core import VERSION, InvalidImage, SourceFailure
+from imarena.core import VERSION, FoundImage, ImageQuery, InvalidImage, SourceFailure
 
 AGENT = "imarena"
 _TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -164,3 +166,60 @@ def _detail(body: bytes, url: str) -> str:
 
 def _any_type(data: bytes) -> str:  # noqa: ARG001
     return "text/plain"
+
+
+class WebSource(ABC):
+    """A service with a search and the images that it finds: the ports of `core/image_sources.py`."""
+
+    default_url: ClassVar[str]
+
+    def __init__(self, name: str, fetcher: PoliteFetcher, base_url: str, token: str = "") -> None:
+        self._name = name
+        self._fetcher = fetcher
+        self._base_url = (base_url or self.default_url).rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+
+    @abstractmethod
+    async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
+        """The `SearchImages` port."""
+
+    async def load(self, found: FoundImage) -> bytes:
+        """The `LoadImage` port."""
+        return await self._fetcher.image(found.address)
+
+
+_TAG = re.compile(r"<[^>]*>")
+_LONGEST = 2000
+
+
+def listed_entries(reply: Any, name: str, source: str) -> list[dict[str, Any]]:
+    """A list of objects; an answer without it is no search result."""
+    listed = reply.get(name) if isinstance(reply, dict) else None
+    if not isinstance(listed, list):
+        raise SourceFailure(f"{source} answers without '{name}'")
+    return [entry for entry in listed if isinstance(entry, dict)]
+
+
+def text(entry: Any, *names: str) -> str:
+    """A text, by path; empty where it is missing. Markup is removed."""
+    for name in names:
+        entry = entry.get(name) if isinstance(entry, dict) else None
+    if isinstance(entry, int) and not isinstance(entry, bool):
+        return str(entry)
+    if not isinstance(entry, str):
+        return ""
+    return " ".join(html.unescape(_TAG.sub(" ", entry)).split())[:_LONGEST]
+
+
+def address(entry: Any, *names: str) -> str:
+    """A web address, by path, as it is: `&copy=1` in it is no mark-up. Empty where it is missing or too long."""
+    for name in names:
+        entry = entry.get(name) if isinstance(entry, dict) else None
+    return entry.strip() if isinstance(entry, str) and len(entry) <= _LONGEST else ""
+
+
+def number(entry: Any, *names: str) -> int | None:
+    """A whole number, by path."""
+    for name in names:
+        entry = entry.get(name) if isinstance(entry, dict) else None
+    return entry if isinstance(entry, int) and not isinstance(entry, bool) and entry > 0 else None

@@ -3,11 +3,9 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.answers import address, listed_entries, number, text
-from imarena.clients.image_search.polite import PoliteFetcher
+from imarena.clients.image_search.polite import WebSource, address, listed_entries, number, text
 from imarena.core import FoundImage, ImageQuery, SourceFailure
 
-BASE_URL = "https://commons.wikimedia.org"
 _FILES = 6
 _MOST_REQUESTS = 8
 """Pages of results, and of properties that did not fit, per search."""
@@ -15,13 +13,10 @@ _BUSY = ("maxlag", "ratelimited", "readonly")
 _METADATA = "LicenseShortName|LicenseUrl|Artist|ImageDescription|Categories|ObjectName"
 
 
-class WikimediaSource:
+class WikimediaSource(WebSource):
     """Searches the bitmaps of Commons."""
 
-    def __init__(self, name: str, fetcher: PoliteFetcher, base_url: str = BASE_URL) -> None:
-        self._name = name
-        self._fetcher = fetcher
-        self._base_url = base_url.rstrip("/")
+    default_url = "https://commons.wikimedia.org"
 
     async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
         """The `SearchImages` port."""
@@ -48,10 +43,6 @@ class WikimediaSource:
         ranked = sorted(pages.values(), key=lambda page: number(page, "index") or 0)
         found = [self._found(page, page["imageinfo"][0]) for page in ranked if page.get("imageinfo")]
         return [each for each in found if each.address][:limit]
-
-    async def load(self, found: FoundImage) -> bytes:
-        """The `LoadImage` port."""
-        return await self._fetcher.image(found.address)
 
     def _found(self, page: Any, info: Any) -> FoundImage:
         def stated(name: str) -> str:

@@ -1,21 +1,27 @@
 """A notice is a code with values. `sentence` words it for the terminal, a web page or a report."""
 
 import contextlib
-from collections.abc import Callable, Iterable
+import shlex
+from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from imarena.core.package_data import package_yaml
+from imarena.core.plurals import counted, plural
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
 
 Medium = Literal["terminal", "page", "report"]
 """Who words it: the command line names options, a web page names its filters, a report names neither."""
 
-Wording = str | Callable[[dict[str, Any], Medium], str]
-"""A sentence with the values' names in braces, or a function where it depends on more."""
 TEXT = "text"
 """The code of a notice that is a sentence already: old stored boards, and errors of others."""
-_MODULES = ("ranking", "boards", "studies", "imports", "raters")
+FILES = ("ranking", "boards", "studies", "imports", "raters")
+"""The sentences: Jinja templates by code, of the notice's values and the medium. A new notice is a line there."""
+_LISTED = 5
 
 
 class Notice(BaseModel):
@@ -39,11 +45,13 @@ def notices_from_texts(texts: Iterable[str]) -> tuple[Notice, ...]:
 
 def sentence(notice: Notice, medium: Medium = "terminal") -> str:
     """The notice in words. One of a later version, with an unknown code or other values, is listed as it is."""
-    wording = _wordings().get(notice.code, "{text}" if notice.code == TEXT else None)
+    from jinja2 import TemplateError
+
+    if notice.code == TEXT and "text" in notice.values:
+        return str(notice.values["text"])
     values: dict[str, Any] = dict(notice.values)
-    if wording is not None:
-        with contextlib.suppress(LookupError, TypeError, ValueError, AttributeError):  # values of another version
-            return wording.format(**values) if isinstance(wording, str) else wording(values, medium)
+    with contextlib.suppress(LookupError, TypeError, ValueError, AttributeError, TemplateError):  # of another version
+        return _template(notice.code).render(values, medium=medium, **{medium: True})
     details = ", ".join(f"{name} {value}" for name, value in values.items())
     return f"{notice.code.replace('_', ' ').capitalize()}{': ' if details else ''}{details}."
 
@@ -60,11 +68,59 @@ def notice_fields(notices: Iterable[Notice]) -> dict[str, Any]:
 
 
 @cache
-def _wordings() -> dict[str, Wording]:
-    wordings: dict[str, Wording] = {}
-    for name in _MODULES:
-        module_wordings: dict[str, Wording] = import_module(f"imarena.core.notices.{name}").WORDINGS
-        if double := wordings.keys() & module_wordings.keys():
+def wordings() -> Mapping[str, str]:
+    """The template of each code."""
+    texts: dict[str, str] = {}
+    for name in FILES:
+        more: dict[str, str] = package_yaml("imarena.core.notices", f"{name}.yaml")
+        if double := texts.keys() & more.keys():
             raise ValueError(f"The notice {min(double)} is worded twice.")
-        wordings |= module_wordings
-    return wordings
+        texts |= more
+    return texts
+
+
+@cache
+def _template(code: str) -> "Template":
+    return _environment().from_string(wordings()[code])
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(undefined=StrictUndefined)  # noqa: S701 - plain text; pages escape it
+    environment.filters |= {"number": format_number, "each": each_text}
+    environment.globals |= {
+        "counted": counted, "plural": plural, "name_list": name_list, "choice": choice, "quoted": shlex.quote,
+        "needs": package_yaml("imarena.core.notices", "needs.yaml"), "terminal": False, "page": False, "report": False,
+    }  # fmt: skip
+    return environment
+
+
+def format_number(value: float, spec: str = ",") -> str:
+    """A number in a format of Python; without one, with commas."""
+    return format(value, spec)
+
+
+def each_text(values: Mapping[str, Any], text: str) -> list[str]:
+    """A text for each name {0} and its value {1}; counts by state become `2 refused, 1 timeout`."""
+    return [
+        text.format(name, ", ".join(each_text(value, "{1:,} {0}")) if isinstance(value, Mapping) else value)
+        for name, value in values.items()
+    ]
+
+
+def name_list(names: Iterable[str], noun: str = "") -> str:
+    """The first few names, and how many more there are."""
+    every = list(names)
+    rest = len(every) - _LISTED
+    more = f" and {counted(rest, f'more {noun}')}" if noun else f" and {rest:,} more"
+    return ", ".join(every[:_LISTED]) + (more if rest > 0 else "")
+
+
+def choice(medium: Medium, *, source: str = "", judge: str = "") -> str:
+    """How to choose a source or a judge: by an option of the command line, or by a filter of the page."""
+    if medium == "page":
+        names = {"people": "People", "judge": "Judge", "all": "People and judges"}
+        return f"“Judge”: {judge}" if judge else f"“Verdicts of”: {names.get(source, source)}"
+    return f"--judge {judge}" if judge else f"--source {source}"

@@ -9,8 +9,8 @@ from typing import Any
 
 from imarena.core import Archive, outcome_of_both
 from imarena.core.records import Judgment, Order, Outcome, Reply, Status
+from imarena.datasets.folder import safe_name
 from imarena.datasets.genarena.logs import AUDIT, SOURCE, UNRECORDED
-from imarena.datasets.safe_names import safe_name
 
 _BUFFERED = 500
 NO_SCORES = "GenArena has no scores of single pictures"

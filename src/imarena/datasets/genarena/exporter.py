@@ -14,10 +14,10 @@ from typing import Any
 
 from imarena.core import Archive, ImarenaError, Skip, UserError
 from imarena.core.records import Item, Mode, Output, Status, Vote, now
+from imarena.datasets.folder import safe_name
 from imarena.datasets.genarena.battle_logs import NO_SCORES, BattleWriter, OutputLocation
 from imarena.datasets.native.records import new_directory
 from imarena.datasets.options import check_options
-from imarena.datasets.safe_names import safe_name
 
 NAMES_FILE = "model_names.json"
 """Beside the model folders of an experiment, where a folder could not be called as its model: folder -> model."""

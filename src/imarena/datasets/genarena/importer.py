@@ -20,13 +20,11 @@ from imarena.core import Importable, Intake, Skip, UserError, canonical_json, fi
 from imarena.core.records import Item, JsonDict, Origin, Output, Turn
 from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json
-from imarena.datasets.genarena.exporter import NAMES_FILE, write
+from imarena.datasets.genarena.exporter import NAMES_FILE
 from imarena.datasets.genarena.logs import SOURCE, placeholder, read_experiment
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
 from imarena.datasets.imported import BAD_ROW, json_facts, keep_file, one_line, skip_bad_file
 from imarena.datasets.options import check_options
-
-__all__ = ["read", "write"]
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")  # in order of preference: the source takes .png where both are there
 _DIGITS = re.compile(r"\d+")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from imarena.core import UserError, missing_text
+from imarena.core import UserError, missing_text, package_yaml
 from imarena.core.notices import Notice
 
 LABELS = ("taxonomy", "task", "family", "topic", "subtopic", "track", "licence")
@@ -14,18 +14,10 @@ TURN_TEXTS = ("instruction", "original_instruction", "expected", "task")
 ROLES = ("source", "reference", "mask")
 KNOWN = ("key", *TURN_TEXTS[:3], "instructions", *ROLES, *LABELS, "language", "dataset", "provenance")
 _NUMBERED = re.compile(rf"({'|'.join((*TURN_TEXTS, *ROLES))})_([2-9]|[1-9][0-9]{{1,2}})")
-TAKEN_NAMES = frozenset({
-    "left", "right", "winner", "item", "rater", "judge", "dimension", "mode", "model", "criterion", "unit", "value",
-    "score_left", "score_right", "status_left", "editor",
-})  # fmt: skip
+_NAMES = package_yaml("imarena.datasets", "table", "column_names.yaml")
+TAKEN_NAMES = frozenset(_NAMES["taken"])
 """Names that mean something else where verdicts are grouped (`--by`)."""
-_USUAL = {
-    "key": ("id", "uid", "uuid", "idx", "index", "item_id", "image_id", "sample_id", "name"),
-    "instruction": ("prompt", "edit_prompt", "instruct_prompt", "edit_instruction", "edit", "text", "caption"),
-    "instructions": ("prompts", "edit_prompts", "edit_instructions"),
-    "task": ("category", "task_type", "edit_type", "edit_category"),
-    "source": ("image", "input_image", "source_image", "img", "input", "src", "file_name", "image_path", "picture"),
-}
+_USUAL: dict[str, list[str]] = _NAMES["usual"]
 """What other tables call a column, to propose it."""
 _TOO_CLOSE = 0.8
 _MOST_NAMES = 200

@@ -25,13 +25,10 @@ from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, stream_table, unesca
 from imarena.datasets.native.records import first_error
 from imarena.datasets.options import check_options
 from imarena.datasets.table.column_names import ColumnNames, parse_columns
-from imarena.datasets.table.exporter import write
 from imarena.datasets.table.files import item_tables, refuse_unreadable_tables
 from imarena.datasets.table.item_rows import read_item_rows
 from imarena.datasets.table.items import ItemReader
 from imarena.datasets.table.votes import read_rating_rows, read_vote_rows
-
-__all__ = ["items_from_table", "outputs_from_folder", "read", "write"]
 
 SOURCE_FOLDERS = ("sources", "source", "inputs", "input")
 

@@ -14,12 +14,11 @@ import numpy as np
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage, UserError
+from imarena.core import EditorTraits, EditRequest, EditResult, Floats, InvalidImage, Mask, UserError
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.editors.classical import frame, light, things
-from imarena.editors.classical.find import Bools, target_mask
-from imarena.editors.classical.light import Floats
+from imarena.editors.classical.find import target_mask
 from imarena.editors.classical.text import write_text
 from imarena.images import JPEG, PNG, decode, encode_image, media_type_of
 from imarena.language import Edit, EditKind, read_instruction
@@ -34,7 +33,7 @@ class _Canvas:
 
     rgb: Floats
     masks: tuple[bytes, ...]
-    last: Bools | None = None
+    last: Mask | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class _Changed:
     """The picture afterwards, and the thing that was changed where one was."""
 
     rgb: Floats
-    thing: Bools | None = None
+    thing: Mask | None = None
 
 
 def _adjust(canvas: _Canvas, edit: Edit) -> _Changed | None:
@@ -152,7 +151,7 @@ class ClassicalEditor:
             return EditResult(Status.INVALID_IMAGE, error=str(error))
         done: list[str] = []
         left: list[str] = []
-        last: Bools | None = None
+        last: Mask | None = None
         edits = read_instruction(request.instruction).edits
         for edit in edits:
             changed = self._changed(_Canvas(rgb, request.masks, last), edit)

@@ -10,9 +10,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from imarena.editors.classical.light import Floats
+from imarena.core import Floats, Mask
 
-Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.intp]
 REACH = 3
 """A patch is this many pixels and one wide to each side: 7 by 7."""
@@ -27,10 +26,10 @@ class _Level:
     """One size of the picture: pixels padded by REACH, what is wanted and what may be copied."""
 
     padded: Floats
-    hole: Bools
+    hole: Mask
     wanted: tuple[Ints, Ints]
     """Centres whose patch touches the hole."""
-    usable: Bools
+    usable: Mask
     """Centres whose patch is whole and holds no part of the hole."""
 
     def patches(self, y: Ints, x: Ints) -> Floats:
@@ -40,7 +39,7 @@ class _Level:
         return np.asarray(windows[y, x].reshape(len(y), 3 * side * side), np.float32)
 
 
-def fill(rgb: Floats, hole: Bools, start: Floats | None = None, avoid: Bools | None = None) -> Floats:
+def fill(rgb: Floats, hole: Mask, start: Floats | None = None, avoid: Mask | None = None) -> Floats:
     """The picture with the hole filled.
 
     `start` is a first guess at the hole's content, else it is diffused inwards. Nothing is copied from `avoid`.
@@ -61,7 +60,7 @@ def fill(rgb: Floats, hole: Bools, start: Floats | None = None, avoid: Bools | N
     return _at_full_size(rgb, hole, filled, match_y, match_x)
 
 
-def inpaint_telea(rgb: Floats, hole: Bools) -> Floats:
+def inpaint_telea(rgb: Floats, hole: Mask) -> Floats:
     """Telea's inpainting at a bounded size: smooth, without texture."""
     height, width = hole.shape
     scale = min(1.0, 400 / max(height, width))
@@ -81,11 +80,11 @@ def _inpainted(pixels: npt.NDArray[np.uint8], hole: npt.NDArray[np.uint8]) -> np
     return np.asarray(filled[: hole.shape[0], : hole.shape[1]], np.uint8)
 
 
-def _shrunk_hole(hole: Bools, size: tuple[int, int]) -> Bools:
+def _shrunk_hole(hole: Mask, size: tuple[int, int]) -> Mask:
     return np.asarray(cv2.resize(hole.astype(np.float32), size, interpolation=cv2.INTER_AREA) > 0.02)
 
 
-def _searched(small: Floats, hole: Bools, avoid: Bools, rng: np.random.Generator) -> tuple[Floats, Ints, Ints] | None:
+def _searched(small: Floats, hole: Mask, avoid: Mask, rng: np.random.Generator) -> tuple[Floats, Ints, Ints] | None:
     """Coarse to fine: the filled copy, and for every pixel where its content comes from. None: nothing to copy."""
     pictures, holes, spared = [small], [hole], [avoid]
     while min(pictures[-1].shape[:2]) > 40 and len(pictures) < 5:
@@ -113,7 +112,7 @@ def _searched(small: Floats, hole: Bools, avoid: Bools, rng: np.random.Generator
     return None if match is None else (filled, *match)
 
 
-def _level(picture: Floats, hole: Bools, avoid: Bools) -> _Level:
+def _level(picture: Floats, hole: Mask, avoid: Mask) -> _Level:
     edge = np.ones((2 * REACH + 1, 2 * REACH + 1), np.uint8)
     near = cv2.dilate(hole.astype(np.uint8), edge) > 0
     usable = ~near
@@ -223,7 +222,7 @@ def _as_map(level: _Level, match_y: Ints, match_x: Ints) -> tuple[Ints, Ints]:
     return maps[0], maps[1]
 
 
-def _at_full_size(rgb: Floats, hole: Bools, filled: Floats, match_y: Ints, match_x: Ints) -> Floats:
+def _at_full_size(rgb: Floats, hole: Mask, filled: Floats, match_y: Ints, match_x: Ints) -> Floats:
     """Fine detail is copied from the full-size picture at the matches; light and colour come from the search."""
     height, width = hole.shape
     low_height, low_width = match_y.shape

@@ -12,14 +12,12 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from imarena.editors.classical.detected import area_confidence, detection_map
-from imarena.editors.classical.light import Floats
+from imarena.core import Floats, Mask
 from imarena.editors.classical.sky import sky_mask
 from imarena.images import mask_from_image
 from imarena.language import Edit, EditKind, lexicon
 from imarena.vision import BASIC_COLOURS, basic_colour, basic_names, colour_likeness, rgb_of, saliency, to_oklab
 
-Bools = npt.NDArray[np.bool_]
 WORK_SIDE = 384
 LARGEST = 0.75
 """A thing is no more than this share of the picture."""
@@ -41,7 +39,7 @@ _PARTS = frozenset(
 _NEAR = re.compile(r"\b(?:of|on|in|at|with|near|next|by|from|under|behind|beside|that|which|to|between|above)\b")
 
 
-def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Bools | None = None) -> Bools | None:
+def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Mask | None = None) -> Mask | None:
     """Where the thing is that an edit means; None where it is not found. `last`: what "it" stands for."""
     height, width = rgb.shape[:2]
     if masks:
@@ -50,7 +48,7 @@ def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Bools |
         return last
     small = search_copy(rgb)
     named = _NEAR.split(edit.target)[0].split()
-    mask: Bools | None
+    mask: Mask | None
     if set(named) & _SKY:
         mask = sky_mask(small)
     elif set(named) & _PARTS:
@@ -73,19 +71,19 @@ def search_copy(rgb: Floats) -> Floats:
     return np.asarray(cv2.resize(np.clip(rgb, 0, 1), size, interpolation=cv2.INTER_AREA), np.float32)
 
 
-def upscale_mask(small_mask: Bools, rgb: Floats) -> Bools:
+def upscale_mask(small_mask: Mask, rgb: Floats) -> Mask:
     """A mask of the small copy at full size, its border drawn along the picture's own edges."""
     height, width = rgb.shape[:2]
     soft = cv2.resize(small_mask.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR)
     return np.asarray(soft > 0.5)
 
 
-def salient_mask(rgb: Floats) -> Bools:
+def salient_mask(rgb: Floats) -> Mask:
     """Everything that stands out, at full size: not to be copied from where surroundings are wanted."""
     return np.asarray(saliency(rgb) > 0.3)
 
 
-def find_subject(small: Floats) -> Bools:
+def find_subject(small: Floats) -> Mask:
     """What the picture is about: salience, cut along edges by GrabCut. Empty where nothing stands out."""
     salient = saliency(small)
     if float(salient.max()) < _STANDS_OUT:
@@ -96,7 +94,7 @@ def find_subject(small: Floats) -> Bools:
     return cut if agreed > 0.7 else rough
 
 
-def _grab_cut(small: Floats, sure: Bools, likely: Bools, never: Bools) -> Bools:
+def _grab_cut(small: Floats, sure: Mask, likely: Mask, never: Mask) -> Mask:
     """GrabCut from three kinds of pixels; the likely ones where it cannot work."""
     labels = np.full(likely.shape, cv2.GC_PR_BGD, np.uint8)
     labels[likely] = cv2.GC_PR_FGD
@@ -114,7 +112,7 @@ def _grab_cut(small: Floats, sure: Bools, likely: Bools, never: Bools) -> Bools:
     return np.asarray((labels == cv2.GC_FGD) | (labels == cv2.GC_PR_FGD))
 
 
-def _by_colour(small: Floats, colour: str, edit: Edit, where: Floats | None) -> Bools | None:
+def _by_colour(small: Floats, colour: str, edit: Edit, where: Floats | None) -> Mask | None:
     """The connected area of that colour that is most a thing: alike, standing out, where it is seen, off the border."""
     alike = _alike(small, colour)
     salient = saliency(small)
@@ -145,7 +143,7 @@ def _apart(alike: Floats, where: Floats) -> Floats:
     return np.asarray(np.clip((alike - usual) / (1 - usual), 0, 1) * (where > _SEEN), np.float32)
 
 
-def _with_neighbours(labels: npt.NDArray[np.int32], chosen: list[int], kept: list[int]) -> Bools:
+def _with_neighbours(labels: npt.NDArray[np.int32], chosen: list[int], kept: list[int]) -> Mask:
     """The chosen areas and smaller ones of the same colour close by: slats of a chair, stripes of a ball."""
     core = np.isin(labels, chosen)
     y, x = np.nonzero(core)
@@ -181,7 +179,7 @@ def _components(alike: Floats) -> tuple[npt.NDArray[np.int32], list[int]] | None
     return (np.asarray(labels, np.int32), kept) if kept else None
 
 
-def _thingness(area: Bools, alike: Floats, salient: Floats, sides: tuple[str, ...]) -> float:
+def _thingness(area: Mask, alike: Floats, salient: Floats, sides: tuple[str, ...]) -> float:
     """Large, alike, salient areas count; those along the picture's border and in the wrong half do not."""
     height, width = area.shape
     share = float(area.mean())
@@ -196,7 +194,7 @@ def _thingness(area: Bools, alike: Floats, salient: Floats, sides: tuple[str, ..
     return float(like**2 * np.sqrt(min(share, 0.08)) * (0.15 + out) * np.exp(-8 * edge * flat) * penalty * wide)
 
 
-def _rounded(small: Floats, core: Bools, alike: Floats, salient: Floats) -> Bools:
+def _rounded(small: Floats, core: Mask, alike: Floats, salient: Floats) -> Mask:
     """The area with its shaded and lit parts: GrabCut in a frame around it, helped by what stands out there."""
     y, x = np.nonzero(core)
     margin = max(3, round(0.12 * max(y.max() - y.min(), x.max() - x.min())))
@@ -210,20 +208,20 @@ def _rounded(small: Floats, core: Bools, alike: Floats, salient: Floats) -> Bool
     return _filled(joined if joined.sum() < 3 * core.sum() else core)
 
 
-def components_touching(mask: Bools, core: Bools) -> Bools:
+def components_touching(mask: Mask, core: Mask) -> Mask:
     """The pieces of a mask that hold a part of the core."""
     _, labels = cv2.connectedComponents(mask.astype(np.uint8))
     return np.isin(labels, np.unique(labels[core & mask]))
 
 
-def _filled(mask: Bools) -> Bools:
+def _filled(mask: Mask) -> Mask:
     """Without small holes: a highlight belongs to the thing; what is seen through a thing does not."""
     count, labels, stats, _ = cv2.connectedComponentsWithStats((~mask).astype(np.uint8), connectivity=4)
     small = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] < 0.12 * mask.sum()]
     return np.asarray(mask | np.isin(labels, small))
 
 
-def _parted(mask: Bools, most: float) -> npt.NDArray[np.uint8]:
+def _parted(mask: Mask, most: float) -> npt.NDArray[np.uint8]:
     """A mask cut where it is thinnest, if that parts it into large pieces: two things that touch, one at each side."""
     whole = mask.astype(np.uint8)
     deep = cv2.distanceTransform(whole, cv2.DIST_L2, 5)
@@ -237,7 +235,7 @@ def _parted(mask: Bools, most: float) -> npt.NDArray[np.uint8]:
     return whole
 
 
-def _the_one(mask: Bools, edit: Edit, where: Floats | None) -> Bools:
+def _the_one(mask: Mask, edit: Edit, where: Floats | None) -> Mask:
     """Of several things that stand out: those of a plural all, else the one at the named side, else the main one.
 
     Nothing, where such a thing is seen and does not stand out: what does is another.
@@ -262,3 +260,30 @@ def _the_one(mask: Bools, edit: Edit, where: Floats | None) -> Bools:
         return float(np.sqrt(stats[i, cv2.CC_STAT_AREA]) * middle * area_confidence(labels == i, where) ** 2)
 
     return np.asarray(labels == max(large or range(1, count), key=worth))
+
+
+SURE = 0.4
+"""Below it the detector is more often wrong than of use."""
+
+
+def detection_map(small: Floats, named: list[str]) -> Floats | None:
+    """How sure the detector is of what `named` says at each pixel, 1 where it is surest; None: not sure at all.
+
+    Shape (height, width). A cell of the detector's raster is widened by one, because a thing is more than its middle.
+    """
+    from imarena.vision import detection_scores, kinds_in_phrase
+
+    kinds = sorted(kinds_in_phrase(" ".join(named)))
+    if not kinds:
+        return None
+    raster = np.asarray(detection_scores(small)[kinds].max(axis=0), np.float32)
+    if float(raster.max()) < SURE:
+        return None
+    wide = cv2.dilate(raster / raster.max(), np.ones((3, 3), np.uint8))
+    height, width = small.shape[:2]
+    return np.asarray(cv2.resize(wide, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
+
+
+def area_confidence(area: npt.NDArray[np.bool_], where: Floats | None) -> float:
+    """How sure it is that an area is the thing, 0 to 1; 1 where nothing is known."""
+    return 1.0 if where is None else float(where[area].max(initial=0.0))

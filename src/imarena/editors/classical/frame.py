@@ -6,16 +6,9 @@ from typing import Any
 import cv2
 import numpy as np
 
+from imarena.core import Floats, Mask
 from imarena.editors.classical.fill import fill
-from imarena.editors.classical.find import (
-    Bools,
-    components_touching,
-    find_subject,
-    salient_mask,
-    search_copy,
-    upscale_mask,
-)
-from imarena.editors.classical.light import Floats
+from imarena.editors.classical.find import components_touching, find_subject, salient_mask, search_copy, upscale_mask
 from imarena.editors.classical.things import blend_masked, remove
 from imarena.language import Edit
 
@@ -52,7 +45,7 @@ def extend(rgb: Floats, named_sides: tuple[str, ...]) -> Floats:
     return wide
 
 
-def _rims(shape: tuple[int, ...], sides: list[str]) -> Bools:
+def _rims(shape: tuple[int, ...], sides: list[str]) -> Mask:
     """The outermost pixels at these sides."""
     rims = np.zeros(shape, np.bool_)
     for side, edge in (("left", np.s_[:, 0]), ("right", np.s_[:, -1]), ("top", np.s_[0]), ("bottom", np.s_[-1])):
@@ -75,7 +68,7 @@ def crop_edit(rgb: Floats, edit: Edit) -> Floats:
     return np.ascontiguousarray(rgb[y : y + max(h, 1), x : x + max(w, 1)])
 
 
-def _around(rgb: Floats, subject: Bools, square: bool) -> Floats:
+def _around(rgb: Floats, subject: Mask, square: bool) -> Floats:
     """The subject with some air; a square is as large as the frame allows."""
     height, width = rgb.shape[:2]
     rows, columns = np.nonzero(subject)

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float32]
+from imarena.core import Floats
 
 _MIDDLE = 0.46
 """Median luminance that exposure correction aims at."""

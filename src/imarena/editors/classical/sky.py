@@ -4,14 +4,13 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from imarena.editors.classical.light import Floats
+from imarena.core import Floats, Mask
 
-Bools = npt.NDArray[np.bool_]
 _SKY_ROUNDS, _SKY_SLACK, _SKY_EVEN = 2, 9.0, 6.0
 """How often the sky grows from its surest part; how far its colours may go beyond, and how uneven it may be (Lab)."""
 
 
-def sky_mask(small: Floats) -> Bools:
+def sky_mask(small: Floats) -> Mask:
     """The sky: in each column down to the first strong edge, at the strength that parts the picture best.
 
     After Shen and Wang (2013): the strength is best where the colours above and below vary least.
@@ -36,7 +35,7 @@ def sky_mask(small: Floats) -> Bools:
     return mask
 
 
-def _spread_out(small: Floats, sky: Bools) -> Bools:
+def _spread_out(small: Floats, sky: Mask) -> Mask:
     """The sky with what hangs together with it evenly and has its colours: between towers and under what cuts it short.
 
     Left as it is where that would run down to the ground.

@@ -10,9 +10,8 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from imarena.core import Floats, Mask
 from imarena.editors.classical.fill import inpaint_telea
-from imarena.editors.classical.find import Bools
-from imarena.editors.classical.light import Floats
 from imarena.language import Edit, lexicon
 from imarena.vision import TextLine, colour_likeness, read_lines, text_match
 
@@ -31,13 +30,13 @@ _NEW_THING = re.compile(r"^(?:put|place|add|insert|draw) an? .*\b(?:that|which) 
 class Ink:
     """Old writing: its pixels, its box and its colour; `ground` is the colour around it."""
 
-    mask: Bools
+    mask: Mask
     box: Box
     colour: Floats
     ground: Floats
 
 
-def write_text(rgb: Floats, edit: Edit) -> tuple[Floats, Bools | None] | None:
+def write_text(rgb: Floats, edit: Edit) -> tuple[Floats, Mask | None] | None:
     """The picture with the words changed, and the area that "it" then stands for. None where it cannot be done."""
     if _NEW_THING.match(edit.clause):
         return None
@@ -131,7 +130,7 @@ def _ink_of(rgb: Floats, line: TextLine) -> Ink | None:
     return Ink(mask, box, np.asarray(colour, np.float32), np.asarray(ground, np.float32))
 
 
-def _within(inked: Bools) -> Bools:
+def _within(inked: Mask) -> Mask:
     """Without the pieces that lie along the box's border for long: those belong to what the writing stands on."""
     count, labels = cv2.connectedComponents(inked.astype(np.uint8))
     border = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
@@ -140,7 +139,7 @@ def _within(inked: Bools) -> Bools:
     return inked & ~np.isin(labels, out)
 
 
-def _thing_under(rgb: Floats, ink: Ink) -> Bools:
+def _thing_under(rgb: Floats, ink: Ink) -> Mask:
     """The evenly coloured thing that the writing stands on: what hangs together with the ground around it."""
     near = np.linalg.norm(rgb - ink.ground, axis=2) < 0.14
     whole = near | ink.mask
@@ -185,7 +184,7 @@ def _size_for(pen: ImageDraw.ImageDraw, text: str, height: float, width: float) 
     return max(6.0, min(100 * height / max(bottom - top, 1), 100 * width / max(right, 1)))
 
 
-def _mended(rgb: Floats, edit: Edit) -> tuple[Floats, Bools | None] | None:
+def _mended(rgb: Floats, edit: Edit) -> tuple[Floats, Mask | None] | None:
     """Faded words that can still be read: more contrast between the writing and its ground."""
     clear = cv2.createCLAHE(4.0, (8, 8))
     lab = cv2.cvtColor(np.asarray(np.clip(rgb * 255, 0, 255), np.uint8), cv2.COLOR_RGB2LAB)

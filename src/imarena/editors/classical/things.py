@@ -9,9 +9,9 @@ from typing import Any
 import cv2
 import numpy as np
 
+from imarena.core import Floats, Mask
 from imarena.editors.classical.fill import fill
-from imarena.editors.classical.find import Bools, find_subject, salient_mask, search_copy, upscale_mask
-from imarena.editors.classical.light import Floats
+from imarena.editors.classical.find import find_subject, salient_mask, search_copy, upscale_mask
 from imarena.images import mask_from_image
 from imarena.language import Edit, lexicon, named_colour
 from imarena.vision import rgb_of
@@ -34,7 +34,7 @@ def shade(colour: str, description: str) -> Floats:
     return value
 
 
-def recolour(rgb: Floats, mask: Bools, colour: str, description: str = "") -> Floats:
+def recolour(rgb: Floats, mask: Mask, colour: str, description: str = "") -> Floats:
     """Hue and chroma of the colour; lightness moves only as far as it must, shading and highlights stay. In Lab."""
     lab = cv2.cvtColor(np.ascontiguousarray(rgb), cv2.COLOR_RGB2LAB)
     wanted = cv2.cvtColor(shade(colour, description).reshape(1, 1, 3), cv2.COLOR_RGB2LAB)[0, 0]
@@ -59,7 +59,7 @@ def _lightness_share(wanted: Floats) -> float:
     return 0.9 if float(np.hypot(wanted[1], wanted[2])) < 12 else 0.6
 
 
-def remove(rgb: Floats, mask: Bools) -> Floats:
+def remove(rgb: Floats, mask: Mask) -> Floats:
     """The thing and a margin around it, filled with pieces of the rest."""
     side = 2 * max(3, round(max(rgb.shape[:2]) / 90)) + 1
     rows, columns = np.nonzero(mask)
@@ -106,7 +106,7 @@ def background(rgb: Floats, edit: Edit, masks: tuple[bytes, ...]) -> Floats | No
     return blend_masked(rgb, np.asarray(np.clip(behind, 0, 1), np.float32), ~subject)
 
 
-def blend_masked(under: Floats, over: Floats, mask: Bools) -> Floats:
+def blend_masked(under: Floats, over: Floats, mask: Mask) -> Floats:
     """`over` where the mask is, with a soft border as wide as the picture's own pixels are."""
     soft = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), max(1.0, max(mask.shape) / 700))[..., None]
     return np.asarray(under * (1 - soft) + over * soft, np.float32)

@@ -92,6 +92,3 @@ def describe_habit(habit: str) -> str:
 def studio_editors() -> tuple[StudioEditor, ...]:
     """All eight, in the known order, `flaky` last."""
     return tuple(studio_editor(habit) for habit in RECIPES)
-
-
-__all__ = ["QUALITY_ORDER", "RECIPES", "StudioEditor", "describe_habit", "studio_editor", "studio_editors"]

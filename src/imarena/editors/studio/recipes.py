@@ -4,8 +4,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from imarena.core import Floats
 from imarena.core.records import Status
-from imarena.editors.studio.work import EditFailed, Floats, StudioRequest
+from imarena.editors.studio.work import EditFailed, StudioRequest
 from imarena.studio import (
     COLOURS,
     Effect,

@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from imarena.core import EditRequest
+from imarena.core import EditRequest, Floats, Pixels
 from imarena.core.records import Status
 from imarena.studio import (
     SHOWN,
-    Pixels,
     RecognisedRequest,
     Scene,
     align_canvas,
@@ -26,7 +24,6 @@ from imarena.studio import (
     requests_from_text,
 )
 
-Floats = npt.NDArray[np.float32]
 TRIES = 5
 """How many tries back an editor knows a picture of its own."""
 

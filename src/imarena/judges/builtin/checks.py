@@ -4,12 +4,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from imarena.core import Mask
 from imarena.core.records import JsonDict
 from imarena.judges.builtin.curves import apply_floor, logistic_fall, ramp
 from imarena.judges.builtin.facts import Facts
 from imarena.judges.builtin.likeness import Likeness
 from imarena.language import Edit, EditKind
-from imarena.vision import Difference, Mask, TextLine, is_named, rgb_of, text_match, to_oklab
+from imarena.vision import Difference, TextLine, is_named, rgb_of, text_match, to_oklab
 
 DONE, NOT_DONE, NOT_CHECKED = "done", "not done", "not checked"
 

@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass
 import cv2
 import numpy as np
 
+from imarena.core import Floats
 from imarena.core.records import JsonDict
-from imarena.vision import Artefacts, Difference, Floats, Frame, Region, blocks, measure_artefacts, structure_change
+from imarena.vision import Artefacts, Difference, Frame, Region, blocks, measure_artefacts, structure_change
 
 _FINE = 32
 _TOP = 0.003

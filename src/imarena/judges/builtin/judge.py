@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,14 +16,25 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Outcome, Status
 from imarena.images import decode
-from imarena.judges.builtin.checks import DONE, NOT_CHECKED, NOT_DONE, RuleInput, RuleResult
+from imarena.judges.builtin.checks import (
+    DONE,
+    NOT_CHECKED,
+    NOT_DONE,
+    RuleInput,
+    RuleResult,
+    check_colour,
+    check_object,
+    check_remove,
+    check_text,
+)
 from imarena.judges.builtin.curves import mean
 from imarena.judges.builtin.dimensions import Dimensions, dimensions_of
 from imarena.judges.builtin.facts import as_evidence, measure
 from imarena.judges.builtin.generation import judge_generation
+from imarena.judges.builtin.global_edits import check_background, check_enhance, check_style, check_view
 from imarena.judges.builtin.likeness import Likeness
 from imarena.judges.builtin.pair import Change, change_map, compare_changes
-from imarena.judges.builtin.rules import check_edit
+from imarena.judges.builtin.things import adjust_by_detections
 from imarena.judges.cv_score import (
     EDITING,
     PERCEPTUAL,
@@ -35,7 +46,7 @@ from imarena.judges.cv_score import (
     combine_dimensions,
 )
 from imarena.judges.options import read_judge_options
-from imarena.language import EditKind, Reading, is_english, read_instruction
+from imarena.language import Edit, EditKind, Reading, is_english, read_instruction
 from imarena.vision import (
     Difference,
     Region,
@@ -289,4 +300,20 @@ def make(options: Mapping[str, JsonValue], _: Chat | None = None) -> BuiltinJudg
     return BuiltinJudge(read_judge_options(BuiltinSettings, options, "builtin"))
 
 
-__all__ = ["BuiltinJudge", "BuiltinSettings", "make"]
+Rule = Callable[[Edit, RuleInput], RuleResult]
+
+RULES: dict[EditKind, Rule] = {
+    EditKind.COLOUR: check_colour,
+    EditKind.REMOVE: check_remove,
+    EditKind.TEXT: check_text,
+    EditKind.BACKGROUND: check_background,
+    EditKind.STYLE: check_style,
+    EditKind.ENHANCE: check_enhance,
+    EditKind.EXTEND: check_view,
+    EditKind.VIEW: check_view,
+}
+
+
+def check_edit(edit: Edit, scene: RuleInput) -> RuleResult:
+    """Apply the rule for the edit's kind; kinds without one are changes of some object."""
+    return adjust_by_detections(RULES.get(edit.kind, check_object)(edit, scene), edit, scene)

@@ -5,12 +5,11 @@ what the instruction wants than they were in the source?
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from imarena.core import Pixels
 from imarena.language import Edit, EditKind
 from imarena.vision import Difference
 
-Pixels = NDArray[np.uint8]
 Likeness = Callable[[Pixels, str], float]
 """An image (height, width, 3) and a text in, the cosine of their features out."""
 

@@ -10,12 +10,13 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
+from imarena.core import Floats
 from imarena.core.records import JsonDict
 from imarena.judges.builtin.checks import RuleInput, RuleResult
 from imarena.judges.builtin.curves import ramp
 from imarena.judges.builtin.likeness import likeness_gains
 from imarena.language import Edit, EditKind
-from imarena.vision import GRID, Floats, detection_scores, kinds_in_phrase
+from imarena.vision import GRID, detection_scores, kinds_in_phrase
 
 _NEW = frozenset({EditKind.ADD, EditKind.REPLACE, EditKind.COUNT})
 _GONE = frozenset({EditKind.REMOVE, EditKind.REPLACE})

@@ -15,7 +15,8 @@ from imarena.core.records import JsonDict, Noun, Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
 from imarena.judges.chat.prompt import Prompt, PromptCriterion, load_prompt
 from imarena.judges.options import read_judge_options
-from imarena.judges.replies.parse import Unreadable, answer_part, field, find_object, is_refusal
+from imarena.judges.replies.parse import field, is_refusal
+from imarena.judges.replies.reply_text import Unreadable, answer_part, find_object
 from imarena.judges.replies.words import normalise_phrase
 
 _ANSWERS = {"yes": True, "no": False, "true": True, "false": False, "是": True, "否": False}

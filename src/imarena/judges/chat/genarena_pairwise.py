@@ -15,7 +15,6 @@ from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat, reason
 from imarena.judges.chat.prompt import load_prompt
 from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import (
-    Unreadable,
     check_score_agrees,
     field,
     is_not_applicable,
@@ -23,6 +22,7 @@ from imarena.judges.replies.parse import (
     read_number,
     stated_score,
 )
+from imarena.judges.replies.reply_text import Unreadable
 
 LOWEST, HIGHEST = 1.0, 6.0
 """6 to 4: the first is better, from clearly to barely; 3 to 1: the second is, from barely to clearly."""

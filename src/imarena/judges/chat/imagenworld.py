@@ -13,7 +13,8 @@ from imarena.core.records import JsonDict, Status
 from imarena.judges.chat.judge import ChatJudge, PromptSettings, need_chat
 from imarena.judges.chat.prompt import load_prompt
 from imarena.judges.options import read_judge_options
-from imarena.judges.replies.parse import Unreadable, field, read_marks, read_object
+from imarena.judges.replies.parse import field, read_marks, read_object
+from imarena.judges.replies.reply_text import Unreadable
 
 CRITERIA = ("prompt_relevance", "aesthetic_quality", "content_coherence", "artifacts")
 LOWEST, HIGHEST = 1.0, 5.0

@@ -12,7 +12,8 @@ from pydantic import Field, JsonValue
 from imarena.core import BudgetSpent, Chat, ChatAnswer, ChatPrompt, Exhibit, JudgeTraits, UserError, Verdict
 from imarena.core.records import JsonDict, Noun, Reply, Status, Usage
 from imarena.judges.chat.prompt import Prompt, render_prompt
-from imarena.judges.replies.parse import PARSER_VERSION, Unreadable
+from imarena.judges.replies.parse import PARSER_VERSION
+from imarena.judges.replies.reply_text import Unreadable
 
 Read = Callable[[Mapping[str, str]], Verdict]
 """Replies by question name in, verdict out; raises `Unreadable` where they state none."""

@@ -15,7 +15,8 @@ from imarena.core.records import Status
 from imarena.judges.chat.judge import ChatJudge, PromptSettings, need_chat
 from imarena.judges.chat.prompt import load_prompt
 from imarena.judges.options import read_judge_options
-from imarena.judges.replies.parse import Unreadable, answer_part, field, find_object, is_refusal, read_number
+from imarena.judges.replies.parse import field, is_refusal, read_number
+from imarena.judges.replies.reply_text import Unreadable, answer_part, find_object
 
 CRITERIA = ("alignment", "coherence", "style")
 LOWEST, HIGHEST = 1.0, 5.0

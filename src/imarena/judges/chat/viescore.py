@@ -14,7 +14,8 @@ from imarena.core.records import Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, Check, need_chat, reasons_text, reply_question
 from imarena.judges.chat.prompt import load_prompt
 from imarena.judges.options import read_judge_options
-from imarena.judges.replies.parse import Unreadable, field, read_marks, read_object
+from imarena.judges.replies.parse import field, read_marks, read_object
+from imarena.judges.replies.reply_text import Unreadable
 
 SEMANTIC = ("editing_success", "over_editing")
 SEMANTIC_GENERATE = ("prompt_match",)

@@ -13,7 +13,8 @@ from imarena.core.records import Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat, reasons_text
 from imarena.judges.chat.prompt import load_prompt
 from imarena.judges.options import read_judge_options
-from imarena.judges.replies.parse import Unreadable, field, read_object
+from imarena.judges.replies.parse import field, read_object
+from imarena.judges.replies.reply_text import Unreadable
 
 STYLE_CHECK = "style-check"
 STYLE_DIMENSION = "style"

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from imarena.core import ObjectPlan
+from imarena.core import ObjectPlan, Pixels
 from imarena.images import shrink_pixels
 from imarena.judges.edival import rules
 from imarena.judges.edival.following import Kit, find_boxes, plan_boxes
-from imarena.judges.edival.ledger import EncodedImage, MeasuredBy, Pixels
+from imarena.judges.edival.ledger import EncodedImage, MeasuredBy
 from imarena.judges.edival.tools import ShareBox
 from imarena.vision import scale_to
 

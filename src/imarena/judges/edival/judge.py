@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from pydantic import JsonValue
 
-from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, ObjectTurn, PlannedEdit, UserError, Verdict
+from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, ObjectTurn, Pixels, PlannedEdit, UserError, Verdict
 from imarena.core.records import JsonDict, Mode, Status
 from imarena.images import BOXES
 from imarena.judges.edival.consistency import LIKENESS, content_consistency
 from imarena.judges.edival.following import ANSWER, TEXT, FollowedEdit, Kit, follow_edit
-from imarena.judges.edival.ledger import EncodedImage, Ledger, MeasuredBy, Pixels, encoded_image
+from imarena.judges.edival.ledger import EncodedImage, Ledger, MeasuredBy, encoded_image
 from imarena.judges.edival.offline_answers import ColourAnswers
 from imarena.judges.edival.settings import EdiValSettings
 from imarena.judges.edival.tools import (

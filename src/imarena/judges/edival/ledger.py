@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 from cachetools import LRUCache
-from numpy.typing import NDArray
 
-from imarena.core import sha256_hex
+from imarena.core import Pixels, sha256_hex
 from imarena.core.records import Evidence, JsonDict
 from imarena.images import pixels
-
-Pixels = NDArray[np.uint8]
 
 _RECENT: LRUCache[str, Evidence] = LRUCache(4096)
 _LOCK = threading.Lock()

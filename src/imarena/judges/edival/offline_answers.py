@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import Pixels, package_yaml
 from imarena.images import shrink_pixels
-from imarena.judges.edival.ledger import Pixels
 from imarena.judges.edival.tools import ShareBox, YesNoQuestion
 from imarena.language import lexicon
 from imarena.vision import BASIC_COLOURS, basic_colour, basic_names
@@ -22,14 +22,7 @@ _COLOUR_SHARE = 0.30
 _COLOUR_GAIN = 0.12
 _CHANGED = 24.0
 _CHANGED_SHARE = 0.5
-_LOOKS: dict[str, tuple[str, ...]] = {
-    "forest": ("green", "brown", "black"), "garden": ("green",), "meadow": ("green", "blue", "white"),
-    "grass": ("green",),
-    "field": ("green", "yellow"), "park": ("green",), "jungle": ("green",), "snow": ("white", "grey", "blue"),
-    "beach": ("yellow", "brown", "blue", "cyan", "orange", "white"), "desert": ("yellow", "brown", "orange"),
-    "ocean": ("blue", "cyan"), "sea": ("blue", "cyan"), "sky": ("blue", "cyan", "white"),
-    "night": ("black", "blue", "purple"),
-}  # fmt: skip
+_LOOKS: dict[str, list[str]] = package_yaml("imarena.judges", "edival", "looks.yaml")
 """Places with a plain look, and the colours that most of it has."""
 
 

@@ -12,9 +12,8 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core import Detection, EditType, UnknownName, UserError, sha256_hex, suggestion
+from imarena.core import Detection, EditType, Pixels, UnknownName, UserError, sha256_hex, suggestion
 from imarena.core.records import JsonDict
-from imarena.judges.edival.ledger import Pixels
 from imarena.judges.edival.settings import AUTO, EdiValSettings
 from imarena.vision import (
     DETECTORS,

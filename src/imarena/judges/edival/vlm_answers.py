@@ -8,9 +8,8 @@ from io import BytesIO
 
 from PIL import Image
 
-from imarena.core import Chat, ChatPrompt, sha256_hex
+from imarena.core import Chat, ChatPrompt, Pixels, sha256_hex
 from imarena.core.records import Status, Usage
-from imarena.judges.edival.ledger import Pixels
 from imarena.judges.edival.tools import VLM, QualityMeter, ShareBox, YesNoQuestion
 from imarena.vision import TextLine
 

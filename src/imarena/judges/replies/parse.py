@@ -11,29 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from imarena.core.records import JsonDict, Outcome, Status
-from imarena.judges.replies.reply_text import Unreadable, answer_part, find_object, locate
+from imarena.judges.replies.reply_text import Unreadable, answer_part, locate
 from imarena.judges.replies.sentences import winner_in_prose
 from imarena.judges.replies.statements import claims, marked_statements
 from imarena.judges.replies.winner import side_named
 from imarena.judges.replies.words import normalise_phrase, word_table
-
-__all__ = [
-    "PARSER_VERSION",
-    "WINNER_FIELDS",
-    "Choice",
-    "Unreadable",
-    "answer_part",
-    "check_score_agrees",
-    "field",
-    "find_object",
-    "is_not_applicable",
-    "is_refusal",
-    "read_choice",
-    "read_marks",
-    "read_number",
-    "read_object",
-    "stated_score",
-]
 
 PARSER_VERSION = "6"
 

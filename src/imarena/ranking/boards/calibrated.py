@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import FloatArray, IntArray, UserError
 from imarena.core.records import JsonDict
-from imarena.ranking.battles import Battles, FloatArray, IntArray
+from imarena.ranking.battles import Battles
 from imarena.ranking.boards.board import Result
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.pair_counts import counts_by_pair

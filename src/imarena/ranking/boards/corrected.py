@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import FloatArray, UserError
 from imarena.core.records import JsonDict
-from imarena.ranking.battles import Battles, CodedColumn, FloatArray
+from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.boards.board import Result
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, fit_corrected

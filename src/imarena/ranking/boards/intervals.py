@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import FloatArray
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.ranking import pairs
-from imarena.ranking.battles import FloatArray
 from imarena.ranking.boards import stability
 from imarena.ranking.likelihood.separation import NEVER_MET
 

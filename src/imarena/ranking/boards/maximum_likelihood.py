@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import FloatArray, IntArray, UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
-from imarena.ranking.battles import Battles, CodedColumn, FloatArray, IntArray
+from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.boards.board import Result
 from imarena.ranking.boards.intervals import present_ends
 from imarena.ranking.likelihood.fit import Fit, fit_board

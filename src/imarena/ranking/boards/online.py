@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import FloatArray, UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
-from imarena.ranking.active_elo import UpdateTerms, active_elo_ratings, update_terms
-from imarena.ranking.battles import Battles, CodeArray, FloatArray
+from imarena.ranking.battles import Battles, CodeArray
 from imarena.ranking.boards.board import Result
-from imarena.ranking.elo import EMPTY, EloState, TimesArray, elo_ratings
+from imarena.ranking.elo import EMPTY, EloState, TimesArray, UpdateTerms, active_elo_ratings, elo_ratings, update_terms
 from imarena.ranking.options import Q_JUDGE, ActiveEloOptions, Options
 from imarena.ranking.pairs import centre_draws
 from imarena.ranking.resample import cluster_notices, default_cluster

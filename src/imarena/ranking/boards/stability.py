@@ -4,7 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from imarena.ranking.battles import Battles, FloatArray, IntArray
+from imarena.core import FloatArray, IntArray
+from imarena.ranking.battles import Battles
 from imarena.ranking.likelihood.pair_counts import counts_by_pair
 
 DECIMALS = 6

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.battles import Battles, FloatArray, IntArray
+from imarena.core import FloatArray, IntArray
+from imarena.ranking.battles import Battles
 from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import BradleyTerry, sigmoid
 from imarena.ranking.likelihood.pair_counts import PairCells, cell_of, count_pairs, counts_by_pair

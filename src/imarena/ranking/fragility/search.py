@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from imarena.ranking.battles import FloatArray, IntArray
+from imarena.core import FloatArray, IntArray
 from imarena.ranking.fragility.removal import FittedRemovals
 
 MARGIN = 1e-9

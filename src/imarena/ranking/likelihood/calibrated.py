@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from imarena.ranking.battles import FloatArray, IntArray
+from imarena.core import FloatArray, IntArray
 from imarena.ranking.likelihood.likelihoods import sigmoid
 
 PULL = 0.1

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.ranking.battles import FloatArray, IntArray
+from imarena.core import FloatArray, IntArray
 from imarena.ranking.likelihood.likelihoods import sigmoid
 
 SPREADS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)

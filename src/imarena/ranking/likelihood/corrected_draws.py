@@ -12,7 +12,7 @@ judge that favours models strongly, intervals held .86 and not .95.
 
 import numpy as np
 
-from imarena.ranking.battles import FloatArray, IntArray
+from imarena.core import FloatArray, IntArray
 from imarena.ranking.likelihood.corrected import (
     PRIORS,
     SPREADS,

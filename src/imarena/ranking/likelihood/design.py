@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.ranking.battles import FloatArray, IntArray
+from imarena.core import FloatArray, IntArray
 from imarena.ranking.likelihood.likelihoods import Likelihood, Outcomes, sigmoid
 from imarena.ranking.likelihood.pair_counts import PairCells
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.battles import FloatArray, IntArray
+from imarena.core import FloatArray, IntArray
 from imarena.ranking.likelihood.design import RatingProblem, Solution, outcomes_of, pair_matrix, solve
 from imarena.ranking.likelihood.likelihoods import NO_AUX, Aux, Likelihood
 from imarena.ranking.likelihood.pair_counts import PairCells

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.battles import FloatArray
+from imarena.core import FloatArray
 from imarena.ranking.likelihood.pair_counts import PairCells
 
 Outcomes = tuple[FloatArray, FloatArray, FloatArray]

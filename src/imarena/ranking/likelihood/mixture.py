@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import FloatArray, UserError
 from imarena.core.notices import Notice
-from imarena.ranking.battles import Battles, CodedColumn, FloatArray
+from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import Aux, BradleyTerry, sigmoid
 from imarena.ranking.likelihood.pair_counts import PairCells

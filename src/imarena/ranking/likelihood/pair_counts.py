@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from imarena.ranking.battles import Battles, CodedColumn, FloatArray, IntArray, ModelTally
+from imarena.core import FloatArray, IntArray
+from imarena.ranking.battles import Battles, CodedColumn, ModelTally
 from imarena.tables import row_slices
 
 CHUNK = 1 << 17

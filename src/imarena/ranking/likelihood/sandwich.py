@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.ranking.battles import FloatArray
+from imarena.core import FloatArray
 from imarena.ranking.likelihood.fit import Fit
 from imarena.ranking.resample import Units
 

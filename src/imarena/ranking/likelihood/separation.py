@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from imarena.core import FloatArray, IntArray
 from imarena.core.notices import Notice
-from imarena.ranking.battles import FloatArray, IntArray
 from imarena.ranking.likelihood.pair_counts import PairCells
 
 WON_ALL = "won every battle: no upper bound"

@@ -3,17 +3,18 @@
 The own list is the file `weights.yaml` in the folder of the weights. It has the form of this package's.
 """
 
+import os
 import re
+import sys
 from functools import cache
 from importlib.resources import files
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Self
 
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from imarena.core import Noun, UnknownName, UserError, suggestion
-from imarena.vision.model_weights.location import weights_root
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 SHA256_PATTERN = r"^[0-9a-f]{64}$"
@@ -138,3 +139,20 @@ def find_entry(name: str) -> WeightsEntry:
             hint=suggestion(name, entries, "`imarena weights list` shows them; `imarena weights add` takes a folder."),
         )
     return entries[name]
+
+
+_VARIABLE = "IMARENA_WEIGHTS"
+
+
+def weights_root() -> Path:
+    """The folder of this user's weights: IMARENA_WEIGHTS, else the cache folder of the system."""
+    named = os.environ.get(_VARIABLE)
+    if named:
+        return Path(named).expanduser().absolute()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "imarena" / "weights"
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / "imarena" / "weights"
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache and Path(cache).is_absolute() else Path.home() / ".cache") / "imarena" / "weights"

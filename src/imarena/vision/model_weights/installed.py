@@ -16,9 +16,14 @@ from pydantic import Field, ValidationError
 
 from imarena.core import ImarenaError, Noun, UserError, replacing, suggestion
 from imarena.core.records import Moment
-from imarena.vision.model_weights.entries import NAME_PATTERN, SHA256_PATTERN, WeightsEntry, weights_entries
+from imarena.vision.model_weights.entries import (
+    NAME_PATTERN,
+    SHA256_PATTERN,
+    WeightsEntry,
+    weights_entries,
+    weights_root,
+)
 from imarena.vision.model_weights.file_checks import WEIGHT_SUFFIXES
-from imarena.vision.model_weights.location import weights_root
 
 _MANIFEST = Path(".imarena") / "manifest.json"
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import Pixels
 from imarena.vision.local_models import import_torch, load_pretrained
-from imarena.vision.pretrained.placement import Pixels, Placement, batches_of_one_shape, prepare_images
+from imarena.vision.pretrained.placement import Placement, batches_of_one_shape, prepare_images
 from imarena.vision.pretrained.preparation import load_image_processor, run_image_processor
 from imarena.vision.pretrained.registered_tool import PretrainedTool
 

@@ -2,16 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from imarena.core import Detection, UserError
+from imarena.core import Detection, Pixels, UserError
 from imarena.vision.local_models import import_torch, load_pretrained
-from imarena.vision.pretrained.open_vocabulary import checked_phrases, corners, to_detections
-from imarena.vision.pretrained.placement import Pixels, Placement, batches_of_one_shape, prepare_images
-from imarena.vision.pretrained.preparation import load_image_processor, run_image_processor
+from imarena.vision.pretrained.open_vocabulary import PhraseDetector, checked_phrases, to_detections
+from imarena.vision.pretrained.placement import Placement, batches_of_one_shape, prepare_images
+from imarena.vision.pretrained.preparation import load_image_processor
 from imarena.vision.pretrained.registered_tool import PretrainedTool
 
 FEATURE = "The detector 'grounding-dino'"
@@ -19,21 +17,15 @@ THRESHOLD = 0.35
 """The box threshold of the authors' demonstration."""
 
 
-class GroundingDinoDetector:
+class GroundingDinoDetector(PhraseDetector):
     """The model, its image processor and its tokenizer in memory.
 
     A box has the phrase whose tokens score highest, and that score. (transformers joins every token above a second
     threshold, which can make a label that nobody asked for.)
     """
 
-    def __init__(
-        self, model: Any, processor: Any, tokenizer: Any, placement: Placement, threshold: float = THRESHOLD
-    ) -> None:
-        self._torch, _ = import_torch(FEATURE)
-        self._device, self._placement = placement.torch_device(self._torch), placement
-        self._model = model.to(self._device).eval()
-        self._processor, self._tokenizer = processor, tokenizer
-        self._threshold = threshold
+    feature = FEATURE
+    default_threshold = THRESHOLD
 
     def batch(
         self, images: Sequence[Pixels], phrases: Sequence[str] | None = None, threshold: float | None = None
@@ -50,17 +42,15 @@ class GroundingDinoDetector:
             spans = _token_spans(group, encoded.pop("offset_mapping")[0].tolist())
             for positions in batches_of_one_shape(prepared, self._placement.batch_size):
                 pixel_values = np.stack([prepared[position] for position in positions])
-                for position, (boxes, scores) in zip(positions, self._boxes(pixel_values, encoded, spans), strict=True):
+                for position, (boxes, by_token) in zip(positions, self._boxes(pixel_values, encoded), strict=True):
                     height, width = images[position].shape[:2]
+                    scores = np.stack([by_token[:, list(span)].max(axis=1) for span in spans], axis=1)
                     best = scores.argmax(axis=1)
                     scaled = boxes * np.array([width, height, width, height], np.float32)
                     labels = [group[index] for index in best.tolist()]
                     found = to_detections(scaled, labels, scores.max(axis=1), (height, width), above)
                     detections[position].extend(found)
         return [tuple(sorted(found, key=lambda one: (-one.score, one.label, one.box))) for found in detections]
-
-    def _prepare(self, pixels: Pixels) -> NDArray[np.float32]:
-        return np.asarray(run_image_processor(self._processor, [pixels])["pixel_values"][0], np.float32)
 
     def _prompts(self, phrases: Sequence[str]) -> Iterator[list[str]]:
         """Phrases in groups that fit the model's longest text."""
@@ -79,21 +69,6 @@ class GroundingDinoDetector:
         if group:
             yield group
 
-    def _boxes(
-        self, pixel_values: NDArray[np.float32], encoded: Any, spans: Sequence[Sequence[int]]
-    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        """For each image: boxes (queries, 4) as shares of its sides, and scores (queries, phrases)."""
-        torch = self._torch
-        pixels = torch.from_numpy(pixel_values).to(self._device)
-        texts = {name: ids.to(self._device).expand(len(pixels), -1) for name, ids in encoded.items()}
-        with self._placement.inference(torch):
-            outputs = self._model(pixel_values=pixels, **texts)
-        scores = outputs.logits.float().sigmoid().cpu().numpy()
-        boxes = outputs.pred_boxes.float().cpu().numpy()
-        for image_boxes, image_scores in zip(boxes, scores, strict=True):
-            by_phrase = np.stack([image_scores[:, list(span)].max(axis=1) for span in spans], axis=1)
-            yield corners(image_boxes), by_phrase
-
 
 def _token_spans(phrases: Sequence[str], offsets: Sequence[Sequence[int]]) -> list[list[int]]:
     """The positions of each phrase's tokens in the text that joins the phrases with ' . '."""
@@ -108,7 +83,7 @@ def _token_spans(phrases: Sequence[str], offsets: Sequence[Sequence[int]]) -> li
     return spans
 
 
-def load_grounding_dino(folder: Path, placement: Placement, threshold: float = THRESHOLD) -> GroundingDinoDetector:
+def load_grounding_dino(folder: Path, placement: Placement, threshold: float | None = None) -> GroundingDinoDetector:
     """The detector of a local folder: safetensors, config, preprocessor and tokenizer files."""
     _, transformers = import_torch(FEATURE)
     model = load_pretrained(transformers.GroundingDinoForObjectDetection, folder, use_safetensors=True)

@@ -11,9 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from imarena.core import UserError, sha256_hex
+from imarena.core import Pixels, UserError, sha256_hex
 from imarena.vision.local_models import import_torch, model_folder
-from imarena.vision.pretrained.placement import Pixels, Placement
+from imarena.vision.pretrained.placement import Placement
 from imarena.vision.pretrained.preparation import run_image_processor
 from imarena.vision.pretrained.qwen_processor import PLACE, fill_placeholders, qwen_image_processor
 from imarena.vision.pretrained.registered_tool import PretrainedTool

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from imarena.core import SegmentMask, UserError
+from imarena.core import SegmentMask, UserError, package_yaml
 from imarena.vision.local_models import import_torch
 from imarena.vision.pretrained.placement import Placement
 from imarena.vision.pretrained.preparation import ImagePreparation
@@ -21,23 +21,7 @@ from imarena.vision.pretrained.sam import sam_segmenter
 
 FEATURE = "The segmenter 'mobile-sam'"
 SIDE = 1024
-_RENAMED = (
-    (r"^image_encoder\.", "vision_encoder."),
-    (r"^prompt_encoder\.pe_layer\.positional_encoding_gaussian_matrix$", "shared_image_embedding.positional_embedding"),
-    (r"\.point_embeddings\.", ".point_embed."),
-    (r"\.mask_downscaling\.0\.", ".mask_embed.conv1."),
-    (r"\.mask_downscaling\.1\.", ".mask_embed.layer_norm1."),
-    (r"\.mask_downscaling\.3\.", ".mask_embed.conv2."),
-    (r"\.mask_downscaling\.4\.", ".mask_embed.layer_norm2."),
-    (r"\.mask_downscaling\.6\.", ".mask_embed.conv3."),
-    (r"^(mask_decoder\.transformer\..*)\bnorm(\d|_final_attn)\.", r"\1layer_norm\2."),
-    (r"\.output_upscaling\.0\.", ".upscale_conv1."),
-    (r"\.output_upscaling\.1\.", ".upscale_layer_norm."),
-    (r"\.output_upscaling\.3\.", ".upscale_conv2."),
-    (r"(output_hypernetworks_mlps\.\d|iou_prediction_head)\.layers\.0\.", r"\1.proj_in."),
-    (r"(output_hypernetworks_mlps\.\d|iou_prediction_head)\.layers\.1\.", r"\1.layers.0."),
-    (r"(output_hypernetworks_mlps\.\d|iou_prediction_head)\.layers\.2\.", r"\1.proj_out."),
-)
+_RENAMED: list[tuple[str, str]] = package_yaml("imarena.vision.pretrained", "mobile_sam_names.yaml")
 _POSITIONS = "shared_image_embedding.positional_embedding"
 _UNUSED = ("image_encoder.norm_head.", "image_encoder.head.")
 """The classifier that the encoder was trained with before."""

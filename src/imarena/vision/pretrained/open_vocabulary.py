@@ -1,18 +1,22 @@
 """What detectors by phrase share: the default phrases, and boxes of a network as detections."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Detection, UserError
+from imarena.core import Detection, Pixels, UserError
+from imarena.vision.local_models import import_torch
+from imarena.vision.pretrained.placement import Placement
+from imarena.vision.pretrained.preparation import run_image_processor
 
 
 @cache
 def default_phrases() -> tuple[str, ...]:
     """The 80 kinds of COCO: what a detector looks for where no phrases are given."""
-    from imarena.vision.coco_kinds import KINDS
+    from imarena.vision.nouns import KINDS
 
     return KINDS
 
@@ -53,3 +57,34 @@ def to_detections(
         if score > threshold and left < right and top < bottom:
             detections.append(Detection((left, top, right, bottom), label, min(1.0, float(score))))
     return tuple(sorted(detections, key=lambda found: (-found.score, found.label, found.box)))
+
+
+class PhraseDetector:
+    """A detector by phrase with its image processor and its tokenizer in memory."""
+
+    feature: ClassVar[str]
+    default_threshold: ClassVar[float]
+
+    def __init__(
+        self, model: Any, processor: Any, tokenizer: Any, placement: Placement, threshold: float | None = None
+    ) -> None:
+        self._torch, _ = import_torch(self.feature)
+        self._device, self._placement = placement.torch_device(self._torch), placement
+        self._model = model.to(self._device).eval()
+        self._processor, self._tokenizer = processor, tokenizer
+        self._threshold = self.default_threshold if threshold is None else threshold
+
+    def _prepare(self, pixels: Pixels) -> NDArray[np.float32]:
+        return np.asarray(run_image_processor(self._processor, [pixels])["pixel_values"][0], np.float32)
+
+    def _boxes(
+        self, pixel_values: NDArray[np.float32], encoded: Mapping[str, Any]
+    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """For each image: boxes (n, 4) as shares of the input, and scores (n, columns of the network)."""
+        pixels = self._torch.from_numpy(pixel_values).to(self._device)
+        texts = {name: ids.to(self._device).repeat(len(pixels), 1) for name, ids in encoded.items()}
+        with self._placement.inference(self._torch):
+            outputs = self._model(pixel_values=pixels, **texts)
+        scores = outputs.logits.float().sigmoid().cpu().numpy()
+        boxes = outputs.pred_boxes.float().cpu().numpy()
+        yield from zip(map(corners, boxes), scores, strict=True)

@@ -1,17 +1,17 @@
 """Boxes of things that phrases name: OWL-ViT and OWLv2 (Minderer et al. 2022, 2023), through transformers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Detection, UserError
+from imarena.core import Detection, Pixels, UserError
 from imarena.vision.local_models import import_torch, load_pretrained
-from imarena.vision.pretrained.open_vocabulary import checked_phrases, corners, to_detections
-from imarena.vision.pretrained.placement import Pixels, Placement, batches_of_one_shape, prepare_images
-from imarena.vision.pretrained.preparation import load_image_processor, run_image_processor, with_bounded_aspect
+from imarena.vision.pretrained.open_vocabulary import PhraseDetector, checked_phrases, to_detections
+from imarena.vision.pretrained.placement import Placement, batches_of_one_shape, prepare_images
+from imarena.vision.pretrained.preparation import load_image_processor, with_bounded_aspect
 from imarena.vision.pretrained.registered_tool import PretrainedTool
 
 FEATURE = "The detectors 'owl-vit' and 'owlv2'"
@@ -19,17 +19,16 @@ THRESHOLD = 0.1
 """The default of transformers; scores of these models are low."""
 
 
-class OwlDetector:
+class OwlDetector(PhraseDetector):
     """An OWL-ViT or OWLv2 model, its image processor and its tokenizer in memory."""
 
+    feature = FEATURE
+    default_threshold = THRESHOLD
+
     def __init__(
-        self, model: Any, processor: Any, tokenizer: Any, placement: Placement, threshold: float = THRESHOLD
+        self, model: Any, processor: Any, tokenizer: Any, placement: Placement, threshold: float | None = None
     ) -> None:
-        self._torch, _ = import_torch(FEATURE)
-        self._device, self._placement = placement.torch_device(self._torch), placement
-        self._model = model.to(self._device).eval()
-        self._processor, self._tokenizer = processor, tokenizer
-        self._threshold = threshold
+        super().__init__(model, processor, tokenizer, placement, threshold)
         self._pads = model.config.model_type == "owlv2"
         self._longest = model.config.text_config.max_position_embeddings
 
@@ -63,9 +62,6 @@ class OwlDetector:
             raise UserError("The model's tokenizer starts phrases with the id 0.", hint="Use its original tokenizer.")
         return {name: encoded[name] for name in ("input_ids", "attention_mask")}
 
-    def _prepare(self, pixels: Pixels) -> NDArray[np.float32]:
-        return np.asarray(run_image_processor(self._processor, [pixels])["pixel_values"][0], np.float32)
-
     def _scale(self, pixels: Pixels) -> NDArray[np.float32]:
         """From shares of the network's input to pixels. OWLv2 pads an image to a square, on the right or below."""
         height, width = pixels.shape[:2]
@@ -76,22 +72,8 @@ class OwlDetector:
         across, down = side * width / shown_width, side * height / shown_height
         return np.array([across, down, across, down], np.float32)
 
-    def _boxes(
-        self, pixel_values: NDArray[np.float32], encoded: Any
-    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        """For each image: boxes (patches, 4) as shares of the input, and scores (patches, phrases)."""
-        torch = self._torch
-        pixels = torch.from_numpy(pixel_values).to(self._device)
-        texts = {name: ids.to(self._device).repeat(len(pixels), 1) for name, ids in encoded.items()}
-        with self._placement.inference(torch):
-            outputs = self._model(pixel_values=pixels, **texts)
-        scores = outputs.logits.float().sigmoid().cpu().numpy()
-        boxes = outputs.pred_boxes.float().cpu().numpy()
-        for image_boxes, image_scores in zip(boxes, scores, strict=True):
-            yield corners(image_boxes), image_scores
 
-
-def load_owl(folder: Path, placement: Placement, threshold: float = THRESHOLD) -> OwlDetector:
+def load_owl(folder: Path, placement: Placement, threshold: float | None = None) -> OwlDetector:
     """The detector of a local folder: safetensors, config, preprocessor and tokenizer files."""
     _, transformers = import_torch(FEATURE)
     model = load_pretrained(transformers.AutoModelForZeroShotObjectDetection, folder, use_safetensors=True)

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import Pixels, UserError
 
-Pixels = NDArray[np.uint8]
-"""sRGB, shape (height, width, 3)."""
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 _DEVICE, _DTYPE, _BATCH = "IMARENA_DEVICE", "IMARENA_DTYPE", "IMARENA_BATCH_SIZE"
 

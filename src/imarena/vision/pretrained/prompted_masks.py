@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import SegmentMask, UserError
+from imarena.core import Pixels, SegmentMask, UserError
 from imarena.vision.local_models import import_torch
-from imarena.vision.pretrained.placement import Pixels, Placement, prepare_images
+from imarena.vision.pretrained.placement import Placement, prepare_images
 from imarena.vision.pretrained.preparation import ImagePreparation
 
 Points = Sequence[tuple[float, float]]

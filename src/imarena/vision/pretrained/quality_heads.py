@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from imarena.core import UserError
+from imarena.core import Pixels, UserError
 from imarena.vision.local_models import import_torch, load_pretrained
 from imarena.vision.pretrained.image_features import (
     ImageFeatures,
@@ -20,7 +20,7 @@ from imarena.vision.pretrained.image_features import (
     processor_preparation,
     projected_features,
 )
-from imarena.vision.pretrained.placement import Pixels, Placement
+from imarena.vision.pretrained.placement import Placement
 from imarena.vision.pretrained.registered_tool import PretrainedTool
 from imarena.vision.pretrained.reward_heads import RewardLayers, apply_head
 

@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from imarena.core import Pixels
 from imarena.vision.local_models import import_torch, model_folder, weights_sha256
-from imarena.vision.pretrained.placement import Pixels, Placement, placement_from_environment
+from imarena.vision.pretrained.placement import Placement, placement_from_environment
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import Pixels
 from imarena.vision.local_models import import_torch, load_pretrained, unit_vector
 from imarena.vision.pretrained.image_features import ImageFeatures, processor_preparation, projected_features
-from imarena.vision.pretrained.placement import Pixels, Placement
+from imarena.vision.pretrained.placement import Placement
 from imarena.vision.pretrained.registered_tool import PretrainedTool
 
 FEATURE = "The embedder 'siglip'"

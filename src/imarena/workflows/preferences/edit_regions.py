@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import VERSION, Detection, Progress, content_id
+from imarena.core import VERSION, Detection, Mask, Progress, content_id
 from imarena.core.records import Evidence, ImageRef, Item, Output
-from imarena.images import EDIT_BOXES, Mask, boxes_value, components
+from imarena.images import EDIT_BOXES, boxes_value, components
 from imarena.preferences import EditRegion, Grounder, MaskMaker, find_regions, task_rules
 from imarena.storage import Workspace
 from imarena.workflows.preferences.measuring import (

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import Detection, UserError
-from imarena.images import Mask
+from imarena.core import Detection, Mask, UserError
 from imarena.preferences import Grounder, MaskMaker
 from imarena.vision import DETECTORS, SEGMENTERS, labels_in_phrase
 

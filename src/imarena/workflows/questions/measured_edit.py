@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import InvalidImage, UserError
-from imarena.images import Mask, check_mask, mask_from_image, pixels
+from imarena.core import InvalidImage, Mask, UserError
+from imarena.images import check_mask, mask_from_image, pixels
 from imarena.vision import (
     ImageComparison,
     RegionValues,

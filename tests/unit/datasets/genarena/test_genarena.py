@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Judgment, Order, Outcome, Output, Record, Reply, Status
-from imarena.datasets.genarena.importer import read, write
+from imarena.datasets.genarena.exporter import write
+from imarena.datasets.genarena.importer import read
 from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
 from tests.unit.datasets.genarena.genarena_sample import (
     EXPERIMENT,

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imarena.core.records import Outcome, Status
-from imarena.datasets.folder import unescape_name
+from imarena.datasets.folder import is_plain, safe_name, unescape_name
 from imarena.datasets.genarena.replies import call_status, strict_preference
-from imarena.datasets.safe_names import is_plain, safe_name
 
 
 def answer(**fields: object) -> str:

@@ -13,7 +13,7 @@ from imarena.core.protocols import Skip
 from imarena.core.records import Item, Judgment, Outcome, Output, Rater, Record, Turn, Vote
 from imarena.datasets.folder import escape_name, unescape_name
 from imarena.datasets.table import importer as table
-from imarena.datasets.table.exporter import PathSegments
+from imarena.datasets.table.exporter import PathSegments, write
 from imarena.datasets.table.votes import parse_scale
 from tests.unit.datasets.any_record import IMAGES, PICTURES
 from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
@@ -253,7 +253,7 @@ def test_what_is_not_a_scale(text: str) -> None:
 
 
 def export(directory: Path, archive: MemoryIntake, **options: str) -> list[Skip]:
-    return list(table.write(directory, archive, options))
+    return list(write(directory, archive, options))
 
 
 def same_facts(left: list[Record], right: list[Record]) -> bool:

@@ -14,8 +14,8 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Status
 from imarena.editors.catalog import Ports
-from imarena.editors.classical.detected import detection_map
 from imarena.editors.classical.editor import OPERATIONS, make
+from imarena.editors.classical.find import detection_map
 from imarena.editors.classical.things import shade
 from imarena.images import mask_to_png, media_type_of
 from imarena.studio import entry_of, render_picture, true_quality

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
+from imarena.core import Floats
 from imarena.editors.classical.fill import fill, inpaint_telea
 from imarena.editors.classical.find import find_subject, target_mask
-from imarena.editors.classical.light import Floats
 from imarena.editors.classical.sky import sky_mask
 from imarena.editors.classical.things import remove
 from imarena.language import read_instruction

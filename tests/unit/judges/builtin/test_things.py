@@ -14,8 +14,7 @@ from PIL import Image, ImageFilter
 from imarena.core.protocols import Exhibit, Verdict
 from imarena.judges.builtin.judge import BuiltinJudge, BuiltinSettings
 from imarena.judges.builtin.things import appearance_score, change_contrast, vanished_share
-from imarena.vision.coco_kinds import KINDS
-from imarena.vision.nouns import kinds_in_phrase
+from imarena.vision.nouns import KINDS, kinds_in_phrase
 from imarena.vision.score_raster import GRID, detection_scores
 
 QUIET = BuiltinJudge(BuiltinSettings(ocr="never"))

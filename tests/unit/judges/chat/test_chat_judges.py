@@ -13,7 +13,7 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import ChatAnswer, ChatPrompt, Exhibit, Verdict
 from imarena.core.records import Judgment, Outcome, Status
 from imarena.judges.chat import cv_judge, genarena_pairwise, viescore
-from imarena.judges.replies.parse import Unreadable
+from imarena.judges.replies.reply_text import Unreadable
 from tests.unit.judges.chats import BLUE, RED, ScriptedChat, always, exhibit, failing
 
 CV_REPLY = {

@@ -11,7 +11,7 @@ from imarena.core.protocols import ChatPrompt
 from imarena.core.records import Status
 from imarena.judges.chat import checklist, unifiedreward
 from imarena.judges.chat.judge import ChatJudge
-from imarena.judges.replies.parse import Unreadable
+from imarena.judges.replies.reply_text import Unreadable
 from tests.unit.judges.chats import ScriptedChat, always, exhibit
 
 FILE = """

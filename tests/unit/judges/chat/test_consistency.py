@@ -3,7 +3,7 @@
 import pytest
 
 from imarena.judges.chat.consistency import NC_MARKS, SC_MARKS, read_consistency
-from imarena.judges.replies.parse import Unreadable
+from imarena.judges.replies.reply_text import Unreadable
 
 
 def test_the_mark_for_restraint_is_the_score() -> None:

@@ -12,7 +12,7 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt, Exhibit, Verdict
 from imarena.core.records import Outcome, Status
 from imarena.judges.chat import editscore, geditbench_pairwise, imagenworld
-from imarena.judges.replies.parse import Unreadable
+from imarena.judges.replies.reply_text import Unreadable
 from tests.unit.judges.chats import BLUE, GREEN, RED, ScriptedChat, always, exhibit, failing
 
 

@@ -19,7 +19,7 @@ from imarena.judges.chat.prompt import (
     read_prompt,
     render_prompt,
 )
-from imarena.judges.replies.parse import Unreadable, find_object
+from imarena.judges.replies.reply_text import Unreadable, find_object
 from tests.unit.judges.chats import BLUE, GREEN, RED, picture
 
 INSTRUCTION = "Swap the zebra for a violin"

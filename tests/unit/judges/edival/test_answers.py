@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from imarena.core import ChatAnswer, ChatPrompt, Exhibit, ObjectPlan, ObjectTurn, PlannedEdit, SceneObject
+from imarena.core import ChatAnswer, ChatPrompt, Exhibit, ObjectPlan, ObjectTurn, Pixels, PlannedEdit, SceneObject
 from imarena.core.records import Mode, Status
 from imarena.judges.edival.judge import EdiValJudge, make
-from imarena.judges.edival.ledger import Pixels
 from imarena.judges.edival.offline_answers import ColourAnswers
 from imarena.judges.edival.settings import EdiValSettings
 from imarena.judges.edival.tools import YesNoQuestion

@@ -7,11 +7,11 @@ import cv2
 import numpy as np
 import pytest
 
-from imarena.core import Detection, ObjectPlan, ObjectTurn, SceneObject
+from imarena.core import Detection, ObjectPlan, ObjectTurn, Pixels, SceneObject
 from imarena.core.records import JsonDict
 from imarena.judges.edival.following import Kit, count_objects
 from imarena.judges.edival.judge import make
-from imarena.judges.edival.ledger import Ledger, Pixels, encoded_image
+from imarena.judges.edival.ledger import Ledger, encoded_image
 from imarena.judges.edival.same_look import LIKE, PERHAPS_LIKE, find_same_look
 from imarena.judges.edival.settings import EdiValSettings
 from imarena.judges.edival.tools import Thresholds, Toolbox

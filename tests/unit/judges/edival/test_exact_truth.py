@@ -17,8 +17,8 @@ from imarena.judges.edival.judge import EdiValJudge
 from imarena.judges.edival.settings import EdiValSettings
 from imarena.studio import COLOURS, Scene, SceneEdit, apply_edit, entry_plan, random_scene
 from imarena.studio.backdrops import backdrop_of
+from imarena.studio.edits import BenchmarkEntry
 from imarena.studio.entries_edival import TYPES, edival_entries
-from imarena.studio.entry import BenchmarkEntry
 from imarena.studio.kinds import KINDS
 from imarena.studio.render import render_scene
 from tests.exact_tools import SceneBook, exact_toolbox, most_in_crop, names_thing, visible_boxes

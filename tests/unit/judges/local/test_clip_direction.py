@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from imarena.core import Exhibit, ObjectPlan, ObjectTurn, PlannedEdit
+from imarena.core import Exhibit, ObjectPlan, ObjectTurn, Pixels, PlannedEdit
 from imarena.core.errors import UserError
 from imarena.core.records import Mode, Status
-from imarena.judges.edival.ledger import Pixels
 from imarena.judges.local.clip_direction import edit_captions, make
 from imarena.studio import encode_pixels
 from tests.tiny_encoders import make_clip

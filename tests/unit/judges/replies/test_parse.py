@@ -11,15 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.core.records import Outcome, Status
-from imarena.judges.replies.parse import (
-    Unreadable,
-    check_score_agrees,
-    find_object,
-    is_refusal,
-    read_choice,
-    read_number,
-    read_object,
-)
+from imarena.judges.replies.parse import check_score_agrees, is_refusal, read_choice, read_number, read_object
+from imarena.judges.replies.reply_text import Unreadable, find_object
 from imarena.judges.replies.winner import side_named
 from imarena.judges.replies.words import normalise_phrase, word_table
 

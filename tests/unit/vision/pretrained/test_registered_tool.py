@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from imarena.core import Pixels
 from imarena.core.errors import MissingExtra, UserError
 from imarena.vision import DETECTORS, SEGMENTERS
 from imarena.vision.pretrained import registered_tool
-from imarena.vision.pretrained.placement import Pixels, Placement
+from imarena.vision.pretrained.placement import Placement
 from imarena.vision.pretrained.registered_tool import PretrainedTool
 from tests.tiny_vision_models import noise
 

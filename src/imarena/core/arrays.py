@@ -1,0 +1,13 @@
+"""Types of NumPy arrays that all rooms share."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Pixels = NDArray[np.uint8]
+"""An image (height, width, 3) in bytes."""
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float32]
+"""Images and features."""
+FloatArray = NDArray[np.float64]
+"""Columns of numbers."""
+IntArray = NDArray[np.int64]
