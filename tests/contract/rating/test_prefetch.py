@@ -10,9 +10,8 @@ from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.leases import lease_of
 from imarena.workflows.rating.campaigns import campaign_progress, plan_units
-from imarena.workflows.rating.held_tasks import HeldTask
+from imarena.workflows.rating.held_tasks import HeldTask, Refusal
 from imarena.workflows.rating.prefetch import prefetch_task, release_task
-from imarena.workflows.rating.refusal import Refusal
 from imarena.workflows.rating.voting import Voting
 from tests.contract.rating.test_voting import LEFT, desk, expire, held, key
 from tests.web.people import fill

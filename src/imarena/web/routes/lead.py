@@ -1,4 +1,4 @@
-"""What a rating lead does: campaigns, progress, agreement, raters, export."""
+"""What a rating lead does: campaigns, progress, agreement, raters with their pages and payments, export."""
 
 from typing import Annotated, Any
 
@@ -23,6 +23,8 @@ from imarena.web.wire_lead import (
     ExclusionIn,
     ExclusionOut,
     GoldIn,
+    InvitationMade,
+    InvitationOut,
     KnownIn,
     KnownOut,
     KnownPage,
@@ -32,7 +34,14 @@ from imarena.web.wire_lead import (
     SkipReason,
     SkipReport,
 )
-from imarena.web.wire_raters import CampaignForecastOut
+from imarena.web.wire_raters import (
+    CampaignForecastOut,
+    PaymentList,
+    PaymentOut,
+    RaterAnswerOut,
+    RaterDetail,
+    ReinvitationIn,
+)
 from imarena.workflows.rating import (
     KnownTaskProposal,
     agreement,
@@ -47,7 +56,11 @@ from imarena.workflows.rating import (
     known_tasks_from_table,
     known_tasks_from_votes,
     pause_rater,
+    payment_list,
+    payments_csv,
+    rater_details,
     rater_work,
+    reinvite_rater,
     skip_reasons,
 )
 from imarena.workflows.rating import change_campaign as change
@@ -211,3 +224,39 @@ def _whole(arena: ServedWorkspace, campaign: Campaign) -> CampaignOut:
         lambda: [notice for work in rater_work(arena.workspace, campaign) for notice in work.notices],
     )
     return _out(arena, campaign).model_copy(update={"history": changed, "notices": notices_out(notices)})
+
+
+@router.get("/campaigns/{campaign_id}/payments")
+def list_payments(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> PaymentList:
+    """The payment list of a campaign."""
+    arena = arena_of(request)
+    payments = payment_list(arena.workspace, arena.voting.campaign(campaign_id))
+    return PaymentList(rows=[PaymentOut.model_validate(payment) for payment in payments])
+
+
+@router.get("/campaigns/{campaign_id}/payments.csv", response_class=Response, responses=CSV)
+def export_payments(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> Response:
+    """The same data as a table that is safe to open in a spreadsheet."""
+    arena = arena_of(request)
+    text = payments_csv(payment_list(arena.workspace, arena.voting.campaign(campaign_id)))
+    headers = {"content-disposition": 'attachment; filename="payments.csv"'}
+    return Response(text.encode("utf-8", "replace"), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.get("/campaigns/{campaign_id}/raters/{rater_id}")
+def get_rater(request: Request, _caller: LeadCaller, campaign_id: CampaignId, rater_id: RaterId) -> RaterDetail:
+    """One rater's answers."""
+    arena = arena_of(request)
+    details = rater_details(arena.workspace, arena.voting.campaign(campaign_id), rater_id)
+    answers = [RaterAnswerOut.model_validate(answer) for answer in details.answers]
+    return RaterDetail.of(details, rater=rater_out(details.work), answers=answers)
+
+
+@router.post("/raters/{rater_id}/invitations")
+def invite_again(request: Request, caller: LeadCaller, rater_id: RaterId, body: ReinvitationIn) -> InvitationMade:
+    """A new link for an existing rater: whoever opens it continues as that rater."""
+    made = reinvite_rater(
+        arena_of(request).workspace, rater_id, campaign=body.campaign_id, days=body.days, by_role=caller.role
+    )
+    shown = InvitationOut.model_validate(made.invitation)
+    return InvitationMade(invitation=shown, token=made.secret, path=f"/join#{made.secret}")

@@ -1,4 +1,4 @@
-"""What a rater does: consent, take a task, answer, skip, undo."""
+"""What a rater does: consent, take a task, answer, skip, undo; and the next task, kept ready and given back."""
 
 from asyncio import wrap_future
 from typing import Annotated
@@ -13,6 +13,7 @@ from imarena.web.requests import Cursor, Limit
 from imarena.web.responses import answer_of, nothing_left, rater_campaign, task_out, task_out_soon
 from imarena.web.wire import (
     NO_NUL,
+    Ahead,
     Ballot,
     Consent,
     Done,
@@ -24,7 +25,7 @@ from imarena.web.wire import (
     SkipIn,
     TaskOut,
 )
-from imarena.workflows.rating import HeldTask, campaigns_of_rater, raise_refusal
+from imarena.workflows.rating import HeldTask, campaigns_of_rater, raise_refusal, release_task, submit_prefetch
 from imarena.workflows.serving import check_marked_places
 
 router = APIRouter(prefix="/api", tags=["rating"])
@@ -151,3 +152,18 @@ def unskip_task(request: Request, caller: RaterCaller, address: Address) -> Task
     """Undo a skip. The task returns under a new address, unless another rater has taken it."""
     arena = arena_of(request)
     return task_out(arena, arena.voting.unskip(address, rater_of(caller)))
+
+
+@router.post("/rating/campaigns/{campaign_id}/ahead")
+async def look_ahead(request: Request, campaign_id: CampaignId) -> Ahead:
+    """The next task, for fetching its images. It is reserved for two minutes after each request."""
+    arena, rater_id = arena_of(request), rater_of(await the_rater(request))
+    held = await wrap_future(submit_prefetch(arena.voting, campaign_id, rater_id))
+    return Ahead(task=await task_out_soon(arena, held) if held is not None else None)
+
+
+@router.post("/tasks/{address}/give-back")
+def give_task_back(request: Request, caller: RaterCaller, address: Address) -> Done:
+    """Release a reserved task for other raters. The current task is not changed."""
+    release_task(arena_of(request).voting, address, rater_of(caller))
+    return Done()

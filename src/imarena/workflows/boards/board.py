@@ -15,12 +15,18 @@ from imarena.ranking import empty_board, rank_table, sign_ranking, split_rows, t
 from imarena.storage import Form, Workspace
 from imarena.tables import row_slices
 from imarena.workflows.boards import findings
-from imarena.workflows.boards.choice import AvailableSources, ChosenSource, choose, judge_called, people_battles_for
+from imarena.workflows.boards.choice import (
+    AvailableSources,
+    ChosenSource,
+    choose,
+    judge_called,
+    judge_data,
+    people_battles_for,
+)
 from imarena.workflows.boards.coverage import OutputCoverage, read_output_coverage
 from imarena.workflows.boards.empty import nothing_to_rank
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery
 from imarena.workflows.boards.samples import SampleBoard, check_scores, read_sample_board
-from imarena.workflows.boards.sources import judge_data
 from imarena.workflows.boards.table import COLUMNS, BattleTable, battle_table, with_item_column
 from imarena.workflows.views import (
     EVERYTHING,

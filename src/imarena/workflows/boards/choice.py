@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from imarena.core import UserError
+from imarena.storage import Form
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery, Source
 from imarena.workflows.views import (
     WHOLE,
@@ -172,3 +173,17 @@ def judge_called(view: View, name: str) -> str:
     if name not in fitting and len(fitting) > 1:
         raise UserError(f"Several judges are called '{name}'.", hint=f"Choose one with --judge: {', '.join(fitting)}.")
     return name if name in fitting else fitting[0]
+
+
+def judge_data(forms: list[Form]) -> dict[str, str]:
+    """The judges, prompts, parsers and orders of these forms."""
+
+    def listed(values: set[str]) -> str:
+        return ", ".join(sorted(values - {""}))
+
+    return {
+        "judge": listed({f"{form.judge}@{form.judge_version}" if form.judge_version else form.judge for form in forms}),
+        "prompt": listed({f"{form.prompt_id}@{form.prompt_version}" for form in forms if form.prompt_id}),
+        "parser": listed({form.parser_version for form in forms}),
+        "orders": listed({form.orders or "both" for form in forms if form.pairwise}),
+    }

@@ -17,7 +17,7 @@ from imarena.core import (
     canonical_json,
     sha256_hex,
 )
-from imarena.core.records import Evidence, JsonDict, Run
+from imarena.core.records import Evidence, Item, JsonDict, Run
 from imarena.curation import (
     MEASURED,
     CandidateRecord,
@@ -31,7 +31,6 @@ from imarena.curation import (
 )
 from imarena.storage import Workspace
 from imarena.workflows.curating.decisions import STEPS
-from imarena.workflows.curating.earlier import earlier_items, refuse_other_words
 from imarena.workflows.curating.items import make_item, name_tasks
 from imarena.workflows.curating.looking import BenchmarkImages, ImageMemory
 from imarena.workflows.wiring import WorkJournal, exclusive_run, record_run
@@ -255,3 +254,34 @@ def _cause(record: CandidateRecord) -> tuple[str, str]:
         measured, _, reason = record.reason.partition(": ")
         return reason, f"{image} ({measured})"
     return record.reason, image
+
+
+_NAMED = 5
+
+
+def refuse_other_words(workspace: Workspace, dataset: str, requests: Sequence[CurationRequest]) -> None:
+    """Raise where the data set has items of the same key with another instruction, task or topic."""
+    wanted = {request.key: (request.instruction, request.task, request.topic) for request in requests}
+    other = {
+        key: item.key for item in workspace.store.records(Item, dataset=dataset)
+        if (key := str(item.provenance.get("request"))) in wanted
+        and (item.instruction, item.task, item.topic) != wanted[key]
+    }  # fmt: skip
+    if other:
+        listed = ", ".join([*other][:_NAMED]) + (f" and {len(other) - _NAMED} more" if len(other) > _NAMED else "")
+        raise UserError(
+            f"The data set '{dataset}' has items with another instruction, task or topic for: {listed}.",
+            hint="Items are not changed. Collect the new table into another data set (--dataset NAME), or give the"
+            " changed rows new keys.",
+        )
+
+
+def earlier_items(
+    workspace: Workspace, dataset: str, requests: Sequence[CurationRequest], chosen: frozenset[str]
+) -> tuple[str, ...]:
+    """Keys of items of these instructions that are in the data set but were not chosen by this run."""
+    keys = {request.key for request in requests}
+    return tuple(
+        item.key for item in workspace.store.records(Item, dataset=dataset)
+        if str(item.provenance.get("request")) in keys and item.key not in chosen
+    )  # fmt: skip

@@ -8,17 +8,19 @@ from typing import Any
 from imarena.core import Judge, content_id
 from imarena.core.records import Judgment, Order, Output, Reply, Status, Usage
 from imarena.judges import (
+    ComputeTime,
     Estimate,
     Size,
+    count_new,
     estimate_computed,
     estimate_sizes,
+    measure_compute_time,
     pass_name,
     picture_tokens,
     question_size,
 )
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case, ShowableOutputs, images_of
-from imarena.workflows.questions.compute_time import read_compute_time
 from imarena.workflows.questions.judging_plan import EarlierAnswers, PlannedWork, case_key, placeholder_exhibit
 from imarena.workflows.wiring import WiredJudge
 
@@ -90,3 +92,27 @@ def _past_size(wired: WiredJudge, row: Any, board: ShowableOutputs) -> Size | No
         return None
     case = Case(item, left, right, Order(row["order"]) if row["order"] else None)
     return size_of(wired, case, board.parents)
+
+
+RUNS, SAMPLE = 3, 1000
+"""Earlier runs, and questions from the beginning of each: that is where the pictures are looked at."""
+
+
+def read_compute_time(workspace: Workspace, judge: Judge) -> ComputeTime:
+    """What the last runs of this judge took; every run looks anew."""
+    return measure_compute_time([row for run in _last_runs(workspace, judge).values() for row in run])
+
+
+def _last_runs(workspace: Workspace, judge: Judge) -> dict[str | None, list[tuple[int, float]]]:
+    """The beginnings of the last runs: how many new pictures each question had, and its seconds."""
+    seen: dict[str | None, set[str]] = {}
+    runs: dict[str | None, list[tuple[int, float]]] = {}
+    for row in workspace.store.rows(Judgment, judge=judge.name, status=Status.OK.value):
+        run = row["run_id"]
+        if len(runs.get(run, ())) >= SAMPLE or '"latency_s"' not in row["body"]:  # imported, or a copy: not asked
+            continue
+        if run not in runs and len(runs) == RUNS:
+            del runs[next(iter(runs))]
+        looks = count_new((row["left_id"], row["right_id"]), seen.setdefault(run, set()))
+        runs.setdefault(run, []).append((looks, json.loads(row["body"])["usage"]["latency_s"]))
+    return runs

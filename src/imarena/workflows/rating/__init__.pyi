@@ -20,6 +20,7 @@ from .exclusions import ExclusionChange as ExclusionChange
 from .exclusions import exclude_rater as exclude_rater
 from .exclusions import include_rater as include_rater
 from .held_tasks import HeldTask as HeldTask
+from .held_tasks import Refusal as Refusal
 from .invitations import InvitationRequest as InvitationRequest
 from .invitations import end_link as end_link
 from .invitations import invite_raters as invite_raters
@@ -30,8 +31,6 @@ from .invitations import restore_link as restore_link
 from .known_tasks import KnownTaskProposal as KnownTaskProposal
 from .known_tasks import known_tasks_from_table as known_tasks_from_table
 from .known_tasks import known_tasks_from_votes as known_tasks_from_votes
-from .participants import campaigns_of_rater as campaigns_of_rater
-from .participants import pause_rater as pause_rater
 from .payments import payment_list as payment_list
 from .payments import payments_csv as payments_csv
 from .prefetch import release_task as release_task
@@ -42,9 +41,10 @@ from .quality import campaign_status as campaign_status
 from .quality import skip_reasons as skip_reasons
 from .rater_page import rater_details as rater_details
 from .rater_work import RaterWork as RaterWork
+from .rater_work import campaigns_of_rater as campaigns_of_rater
+from .rater_work import pause_rater as pause_rater
 from .rater_work import rater_work as rater_work
 from .record_cache import RecordCache as RecordCache
-from .refusal import Refusal as Refusal
 from .rehearsal import rehearse_campaign as rehearse_campaign
 from .vote_checks import seconds_to_wait as seconds_to_wait
 from .vote_rows import RATING_COLUMNS as RATING_COLUMNS

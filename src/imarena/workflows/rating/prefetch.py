@@ -16,9 +16,8 @@ from imarena.core import moment_text
 from imarena.core.records import Assignment, Campaign, Event, EventKind, now
 from imarena.routing import RaterStanding, may_prefetch, standing_after_answer
 from imarena.storage import leases
-from imarena.workflows.rating.held_tasks import HeldTask
+from imarena.workflows.rating.held_tasks import HeldTask, Refusal
 from imarena.workflows.rating.offers import made_for
-from imarena.workflows.rating.refusal import Refusal
 from imarena.workflows.rating.voting import Voting
 
 AHEAD_S = 120

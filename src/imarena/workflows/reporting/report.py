@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from imarena.core import Progress, UserError, counted, split_names
 from imarena.core.records import Ranking
+from imarena.datasets import load_taxonomy
 from imarena.reports import (
     Page,
     Section,
@@ -25,6 +26,7 @@ from imarena.workflows.boards import (
     Board,
     BoardQuery,
     Boards,
+    all_boards,
     board_queries,
     describe_source,
     judge_called,
@@ -35,15 +37,13 @@ from imarena.workflows.questions import findings_table, read_findings
 from imarena.workflows.reporting.absent import absent_section
 from imarena.workflows.reporting.changes import changes_section
 from imarena.workflows.reporting.chosen_counts import chosen_status
-from imarena.workflows.reporting.code_words import explain_codes
 from imarena.workflows.reporting.examples import example_sections
 from imarena.workflows.reporting.failures.sections import failure_sections
-from imarena.workflows.reporting.gallery import read_gallery
+from imarena.workflows.reporting.gallery import Thumbnails, read_gallery
 from imarena.workflows.reporting.known_truth import KnownTruth, known_truth
 from imarena.workflows.reporting.methods import methods_section
 from imarena.workflows.reporting.papers.catalogue import paper_sections
 from imarena.workflows.reporting.papers.data import OutsideBoard, PaperData
-from imarena.workflows.reporting.pictures import Thumbnails
 from imarena.workflows.reporting.study_sections import agreement_sections, alignment_sections, health_section
 from imarena.workflows.reporting.unusual_images import count_unusual_images
 from imarena.workflows.upkeep import workspace_status
@@ -111,7 +111,7 @@ def write_report(
     query = replace(query, editors=split_names(query.editors, view.entries.editor.names))
     status = chosen_status(view, workspace_status(workspace), query.judge, query.editors)
     boards = Boards(view)
-    made = list(_every_board(boards, query))
+    made = all_boards(boards, BoardQuery(judge=query.judge, editors=query.editors, samples="auto"))
     first, reason = _first_board(boards, query)
     tell("report", 1, 5)
     main = first if first is None else next((board for board in made if _same(board, first)), first)
@@ -188,16 +188,6 @@ def _left_out(pictures: Thumbnails) -> str:
     return f" {counted(pictures.left_out, 'image')} left out to keep the file small: a report in a folder has them."
 
 
-def _every_board(boards: Boards, query: ReportQuery) -> Iterator[Board]:
-    """Every board that the data allow."""
-    chosen = BoardQuery(judge=query.judge, editors=query.editors, samples="auto")
-    for title, one in board_queries(boards, chosen):
-        try:
-            yield replace(boards.board(one), title=title)
-        except UserError:  # fewer than two models, or nothing decided: there is no such board
-            continue
-
-
 def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]:
     """The board that `imarena rank` shows; None with the reason where there is none."""
     try:
@@ -265,3 +255,23 @@ def _texts_section(workspace: Workspace) -> Section | None:
     return Section(
         "Words that address a judge", (texts.in_words(), *more), warned, tables=(table,) if table.rows else ()
     )
+
+
+def explain_codes(view: View, sections: Sequence[Section | None]) -> list[Section | None]:
+    """The sections, each with the meaning of the codes in its tables."""
+    taxonomy = load_taxonomy("imagenworld")
+    listed = {"task": taxonomy.tasks, "topic": taxonomy.topics}
+    codes = {
+        entry.name: entry.title
+        for column, entries in listed.items()
+        for entry in entries
+        if entry.name in view.entries.labels[column].used()
+    }
+    return [section and _explained(section, codes) for section in sections]
+
+
+def _explained(section: Section, codes: Mapping[str, str]) -> Section:
+    shown = {cell for table in section.tables for row in table.rows for cell in row if isinstance(cell, str)}
+    shown |= {column.title for table in section.tables for column in table.columns}
+    words = "; ".join(f"{code}: {title.lower()}" for code, title in codes.items() if code in shown)
+    return replace(section, text=(*section.text, f"Codes: {words}.")) if words else section

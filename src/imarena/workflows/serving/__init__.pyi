@@ -1,5 +1,4 @@
 from . import explorer as explorer
-from .background_server import run_background_server as run_background_server
 from .explorer import BattleView as BattleView
 from .explorer import HiddenRecord as HiddenRecord
 from .explorer import ItemView as ItemView
@@ -32,9 +31,11 @@ from .server import ServeSettings as ServeSettings
 from .server import first_campaign as first_campaign
 from .server import need_port as need_port
 from .server import need_web as need_web
+from .server import run_background_server as run_background_server
 from .server import serve as serve
 from .server import settings_from_environment as settings_from_environment
 from .server import stopping as stopping
+from .server import warm_up as warm_up
 from .server_address import USUAL as USUAL
 from .server_address import find_server_address as find_server_address
 from .shown_images import check_marked_places as check_marked_places
@@ -55,7 +56,6 @@ from .sign_in import same_secret as same_secret
 from .sign_in import shut_session as shut_session
 from .sign_in import sign_in_administrator as sign_in_administrator
 from .sign_in import sign_in_invited as sign_in_invited
-from .startup import warm_up as warm_up
 from .task_texts import classes_of as classes_of
 from .task_texts import instruction_of_task as instruction_of_task
 from .task_texts import objects_of_task as objects_of_task

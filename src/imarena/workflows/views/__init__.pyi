@@ -74,13 +74,13 @@ from .ratings import RULES as RULES
 from .ratings import rating_battles as rating_battles
 from .ratings import rating_pairs as rating_pairs
 from .ratings import read_ratings as read_ratings
-from .reasons import CHECKS as CHECKS
-from .reasons import REPLACED as REPLACED
-from .reasons import judgment_reason as judgment_reason
-from .reasons import vote_reasons as vote_reasons
+from .rows import CHECKS as CHECKS
+from .rows import REPLACED as REPLACED
 from .rows import counting_votes as counting_votes
+from .rows import judgment_reason as judgment_reason
 from .rows import uncounted_judgments as uncounted_judgments
 from .rows import uncounted_votes as uncounted_votes
+from .rows import vote_reasons as vote_reasons
 from .slots import NOT_TRIED as NOT_TRIED
 from .slots import UNNAMED_EDITOR as UNNAMED_EDITOR
 from .slots import slots_of as slots_of

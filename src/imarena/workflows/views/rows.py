@@ -1,11 +1,12 @@
-"""Stored rows of the votes that count, for tables that hold more of a vote than its columns."""
+"""Stored rows of the votes that count, for tables that need more than columns; and why others do not count."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from sqlalchemy import false, or_, select
 
+from imarena.core.records import Status
 from imarena.storage import reading
 from imarena.storage.schema import judgments, votes
 from imarena.workflows.views.fetch import fetch_columns
@@ -54,3 +55,24 @@ def uncounted_judgments(view: View) -> dict[str, str]:
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query).tuples().all()
     return {identity: Reason.SUPERSEDED.value if superseded else EARLIER for identity, superseded in rows}
+
+
+CHECKS = frozenset({Reason.PRACTICE, Reason.TEST, Reason.GOLD, Reason.REPEAT, Reason.RATER_EXCLUDED})
+"""Reasons that say something about a rater or about how a campaign checks raters: only leads may know."""
+REPLACED = frozenset({Reason.SUPERSEDED, Reason.RETRACTED})
+
+
+def vote_reasons(view: View, seqs: Sequence[int]) -> list[Reason]:
+    """The reasons of votes by their `seq`; empty where a vote counts."""
+    known = view.votes
+    at = np.searchsorted(known.seq, np.array(seqs, np.int64))
+    return [REASONS[code] for code in known.reason[at].tolist()]
+
+
+def judgment_reason(view: View, row: Any) -> str:
+    """Why a judgment (a row of its table) does not count; empty where it does."""
+    if row["superseded"]:
+        return Reason.SUPERSEDED.value
+    if row["form_id"] in view.forms.earlier:
+        return EARLIER
+    return "" if row["status"] == Status.OK.value else str(row["status"]).replace("_", " ")
