@@ -160,11 +160,9 @@ def _workspace(
     from imarena.storage import open_workspace
     from imarena.workflows.studies import (
         align_columns,
+        alignment_conclusions,
+        alignment_tables,
         read_aligned_columns,
-        score_conclusion,
-        score_tables,
-        verdict_conclusion,
-        verdict_tables,
         worst_disagreements,
         write_disagreements,
     )
@@ -172,12 +170,8 @@ def _workspace(
     with open_workspace(root) as workspace:
         columns = read_aligned_columns(workspace, judges, options, only=only, people=people)
         alignment = align_columns(columns, options, missing=missing)
-        made = score_tables(alignment.scores) if alignment.scores else []
-        said = [score_conclusion(alignment.scores)] if alignment.scores else []
-        if alignment.verdicts:
-            made += verdict_tables(alignment.verdicts, options.by)
-            said.append(verdict_conclusion(alignment.verdicts))
-        document = {**alignment.to_json(), "conclusion": " ".join(filter(None, said))}
+        made = alignment_tables(alignment, options.by)
+        document = {**alignment.to_json(), "conclusion": " ".join(alignment_conclusions(alignment))}
         if worst.count:
             found = worst_disagreements(workspace, columns, options, worst.count)
             document["worst"] = found.to_json()

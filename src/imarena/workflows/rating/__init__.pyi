@@ -31,14 +31,17 @@ from .invitations import restore_link as restore_link
 from .known_tasks import KnownTaskProposal as KnownTaskProposal
 from .known_tasks import known_tasks_from_table as known_tasks_from_table
 from .known_tasks import known_tasks_from_votes as known_tasks_from_votes
+from .payments import Payment as Payment
 from .payments import payment_list as payment_list
 from .payments import payments_csv as payments_csv
 from .prefetch import release_task as release_task
 from .prefetch import submit_prefetch as submit_prefetch
 from .quality import CampaignStatus as CampaignStatus
+from .quality import CriterionAgreement as CriterionAgreement
 from .quality import agreement as agreement
 from .quality import campaign_status as campaign_status
 from .quality import skip_reasons as skip_reasons
+from .rater_page import RaterAnswer as RaterAnswer
 from .rater_page import rater_details as rater_details
 from .rater_work import RaterWork as RaterWork
 from .rater_work import campaigns_of_rater as campaigns_of_rater

@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pydantic import BaseModel
+
 from imarena.core.records import Campaign, Item, Output, Vote
 from imarena.routing import ParticipationOutcome, participation_outcome, plan_of
 from imarena.storage import Workspace
@@ -18,8 +20,7 @@ from imarena.workflows.views import View, uncounted_votes
 MOST = 200
 
 
-@dataclass(frozen=True)
-class RaterAnswer:
+class RaterAnswer(BaseModel, frozen=True, extra="forbid"):
     """One answer of a rater, as a lead sees it."""
 
     vote_id: str

@@ -32,8 +32,8 @@ from imarena.reports import (
 )
 from imarena.reports.tables import Table, to_csv
 from imarena.storage import Form, Workspace
-from imarena.workflows.reporting.edival_style import style_tables
-from imarena.workflows.views import ChosenJudge, View, chosen_judges, first_scores, live_judgments, read_ratings
+from imarena.workflows.reporting.edival_style import majorities, style_tables, yes_of_people
+from imarena.workflows.views import ChosenJudge, View, chosen_judges, first_scores, live_judgments
 
 FOLLOWING = "instruction_following"
 _DIMENSIONS = (FOLLOWING, "consistency", "quality")
@@ -206,16 +206,10 @@ def _scored(output: Output, item: Item, bodies: dict[str, dict[str, dict[str, An
 
 def _agreement(view: View, sets: Sequence[ScoredSet], baselines: Sequence[str]) -> list[Table]:
     """Agreement with people of each set of tools and each baseline; none where nobody rated the edits."""
-    ratings = read_ratings(view)
-    rows = ratings.of(FOLLOWING)
-    if not rows.size:
+    marks = yes_of_people(view, FOLLOWING)
+    if not marks:
         return []
-    scale = ratings.scales.get(FOLLOWING)
-    middle = (scale[0] + scale[1]) / 2 if scale is not None else float(np.mean(ratings.value[rows]))
-    marks: dict[str, list[bool]] = {}
-    for row in rows.tolist():
-        marks.setdefault(view.entries.id_of(int(ratings.output[row])), []).append(bool(ratings.value[row] > middle))
-    people = {output: yes for output, given in marks.items() if (yes := _majority(given)) is not None}
+    people = majorities(marks)
     said = [_marginals(view, scored, set(marks)) for scored in sets]
     types = {output: kind for given in said for output, (kind, _) in given.items()}
     lines: list[BinaryAgreement] = []
@@ -237,12 +231,6 @@ def _marginals(view: View, scored: ScoredSet, rated: set[str]) -> dict[str, tupl
         if found is not None and output.output_id in rated and found.edits and output.sample == 0:
             given[output.output_id] = (found.edits[-1].type, found.marginal)
     return given
-
-
-def _majority(given: Sequence[bool]) -> bool | None:
-    """What most raters said; None where they are even."""
-    yes = sum(given)
-    return None if 2 * yes == len(given) else 2 * yes > len(given)
 
 
 def _baseline_lines(

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from imarena.core import ImarenaError
 from imarena.core.records import ImageRef, Item, Output
-from imarena.images import preview
 from imarena.reports import ScoringJudge, Section, gallery_section, last_outputs, spread_items
 from imarena.storage import Workspace
 from imarena.workflows.reporting.known_truth import true_qualities
+from imarena.workflows.studies import preview_bytes, preview_file
 from imarena.workflows.views import WHOLE, View
 
 
@@ -80,7 +79,7 @@ class Thumbnails:
 
     def __call__(self, image: ImageRef) -> str:
         if self.folder is not None:
-            return self._file(image, self.folder)
+            return preview_file(self.workspace, self.folder, image, FILE_PX)
         known = self._known.get(image.sha256)
         address = self._inside(image) if known is None else known
         self._known[image.sha256] = address
@@ -91,21 +90,5 @@ class Thumbnails:
         return address
 
     def _inside(self, image: ImageRef) -> str:
-        data = self._small(image, INSIDE_PX)
+        data = preview_bytes(self.workspace, image, INSIDE_PX)
         return f"data:image/jpeg;base64,{b64encode(data).decode()}" if data else ""
-
-    def _file(self, image: ImageRef, folder: Path) -> str:
-        file = folder / "images" / f"{image.sha256[:20]}.jpg"
-        if not file.exists():
-            data = self._small(image, FILE_PX)
-            if not data:
-                return ""
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
-        return f"images/{file.name}"
-
-    def _small(self, image: ImageRef, side: int) -> bytes:
-        try:
-            return preview(self.workspace.load(image), side).data
-        except ImarenaError:  # withdrawn or missing: `verify` lists it
-            return b""

@@ -13,14 +13,13 @@ from imarena.workflows.studies import (
     agree_on_each,
     agreement_tables,
     align_columns,
-    health_tables,
+    alignment_conclusions,
+    alignment_tables,
     judge_health_report,
+    named_health_tables,
     ratings_in_workspace,
     read_aligned_columns,
-    score_conclusion,
     score_tables,
-    verdict_conclusion,
-    verdict_tables,
 )
 from imarena.workflows.views import WHOLE
 
@@ -65,19 +64,15 @@ def alignment_sections(workspace: Workspace, judges: Sequence[str]) -> Iterator[
             aligned = align_columns(columns, options)
         except UserError:  # nothing of a judge meets anything of people, or the votes have no such column
             continue
-        tables: list[Table] = score_tables(aligned.scores) if aligned.scores else []
-        tables += verdict_tables(aligned.verdicts, by) if aligned.verdicts else []
         texts = [*sentences(aligned.scores.notices if aligned.scores else (), "report")]
         texts += sentences(aligned.notices, "report")
-        said = [score_conclusion(aligned.scores)] if aligned.scores else []
-        said += [verdict_conclusion(aligned.verdicts)] if aligned.verdicts else []
         words = "".join(f" --by {name}" for name in by) or " --leave-one-out --pairs"
         chosen = "".join(f" --judge {judge}" for judge in judges)
         yield Section(
             _title("Judges against people", by),
-            (*filter(None, said), f"Command: imarena align{chosen}{words}"),
+            (*alignment_conclusions(aligned), f"Command: imarena align{chosen}{words}"),
             tuple(dict.fromkeys(texts)),
-            tables=tuple(tables),
+            tables=tuple(alignment_tables(aligned, by)),
         )
 
 
@@ -89,11 +84,7 @@ def health_section(workspace: Workspace, judges: Sequence[str]) -> Section | Non
     """How far each judge can be trusted: the tables of `imarena health`."""
     reports, together = judge_health_report(workspace, judges or None)
     shown = [*reports, *([together] if together.lines else [])]
-    tables = [
-        replace(table, title=": ".join(part for part in (health.judge, table.title) if part))
-        for health in shown
-        for table in health_tables(health)
-    ]
+    tables = [table for health in shown for table in named_health_tables(health)]
     if not tables:
         return None
     missing = {text: None for health in shown for text in sentences(health.notices, "report")}

@@ -1,6 +1,5 @@
 """Issues marked by raters: boxes on a grid over the image, objects by name, segments and tags by editor."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,11 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import select
 
 from imarena.core.records import Output
-from imarena.storage import reading
-from imarena.storage.schema import votes
 from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards
 from imarena.workflows.serving.snapshot import ViewSnapshot
 from imarena.workflows.views import (
@@ -24,8 +20,8 @@ from imarena.workflows.views import (
     Names,
     View,
     encode_names,
-    fetch_columns,
     live_vote_rows,
+    vote_issues,
 )
 
 GRID = 16
@@ -113,16 +109,7 @@ def _editor_names(entries: Entries, outputs: CodeArray) -> list[str]:
 
 def read_issues(view: View) -> IssueColumns:
     """The issues of all votes."""
-    query = select(votes.c.seq, votes.c.body).where(votes.c.body.contains('"issues"'), votes.c.seq <= view.marks.votes)
-    with reading(view.workspace.store.engine) as connection:
-        seq, bodies = fetch_columns(connection, query.order_by(votes.c.seq))
-    row = np.searchsorted(view.votes.seq, np.array(seq, np.int64)).tolist()
-    listed = [
-        (vote, issue)
-        for vote, body in zip(row, bodies, strict=True)
-        for issue in json.loads(body).get("issues", ())
-        if issue["kind"] in KINDS
-    ]
+    listed = [(vote, issue) for vote, issues in vote_issues(view) for issue in issues if issue["kind"] in KINDS]
     drawn = {vote for vote, issue in listed if issue.get("box")}
     sizes = dict(_sizes(view, drawn))
     return IssueColumns(

@@ -1,5 +1,7 @@
 from .agreement_files import BAD_VALUES as BAD_VALUES
 from .agreement_files import ratings_of_file as ratings_of_file
+from .align_conclusion import alignment_conclusions as alignment_conclusions
+from .align_conclusion import alignment_tables as alignment_tables
 from .align_conclusion import score_conclusion as score_conclusion
 from .align_conclusion import verdict_conclusion as verdict_conclusion
 from .alignment import align_columns as align_columns
@@ -14,6 +16,8 @@ from .comparing import import_folders as import_folders
 from .comparing import largest_differences as largest_differences
 from .comparing import name_sides as name_sides
 from .comparing import plan_comparison as plan_comparison
+from .comparison_page import preview_bytes as preview_bytes
+from .comparison_page import preview_file as preview_file
 from .comparison_page import write_comparison as write_comparison
 from .comparison_workspace import comparison_workspace as comparison_workspace
 from .comparison_workspace import need_both_sides as need_both_sides
@@ -45,3 +49,4 @@ from .tables.agreement import agreement_tables as agreement_tables
 from .tables.alignment import score_tables as score_tables
 from .tables.alignment import verdict_tables as verdict_tables
 from .tables.health import health_tables as health_tables
+from .tables.health import named_health_tables as named_health_tables

@@ -80,6 +80,7 @@ from .rows import counting_votes as counting_votes
 from .rows import judgment_reason as judgment_reason
 from .rows import uncounted_judgments as uncounted_judgments
 from .rows import uncounted_votes as uncounted_votes
+from .rows import vote_issues as vote_issues
 from .rows import vote_reasons as vote_reasons
 from .slots import NOT_TRIED as NOT_TRIED
 from .slots import UNNAMED_EDITOR as UNNAMED_EDITOR

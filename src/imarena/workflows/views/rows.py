@@ -1,5 +1,6 @@
 """Stored rows of the votes that count, for tables that need more than columns; and why others do not count."""
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -31,6 +32,15 @@ def counting_votes(view: View, campaign_id: str | None = None) -> Iterator[dict[
         with reading(view.workspace.store.engine) as connection:
             rows = connection.execute(query).mappings().all()
         yield from map(dict, rows)
+
+
+def vote_issues(view: View) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Votes in which the rater was asked to mark regions: the row among the view's votes, and the issues (or none)."""
+    query = select(votes.c.seq, votes.c.body).where(votes.c.body.contains('"issues"'), votes.c.seq <= view.marks.votes)
+    with reading(view.workspace.store.engine) as connection:
+        seqs, bodies = fetch_columns(connection, query.order_by(votes.c.seq))
+    for row, body in zip(np.searchsorted(view.votes.seq, np.array(seqs, np.int64)).tolist(), bodies, strict=True):
+        yield row, json.loads(body).get("issues", [])
 
 
 def uncounted_votes(view: View) -> dict[str, str]:
