@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from imarena.cli import gates
 from imarena.cli.causes import print_causes
 from imarena.cli.console import emit, print_tables, session
-from imarena.cli.gates import (
-    JUnitFile,
-    SummaryFile,
-    check_gate_options,
-    gate_exit,
-    show_gates,
-    write_gate_files,
-)
 from imarena.cli.options import MaxCost
 from imarena.cli.progress import progress_bars
 from imarena.cli.questions import judging_options as asking
@@ -63,8 +56,8 @@ def command(
             help="A gate: worse or not-better; repeatable. Exit code 4 if one fails, 3 if data are missing.",
         ),
     ] = None,
-    junit: JUnitFile = None,
-    summary: SummaryFile = None,
+    junit: gates.JUnitFile = None,
+    summary: gates.SummaryFile = None,
     top: Annotated[int, typer.Option("--top", min=0, help="Number of items to list where the two differ most.")] = 5,
     endpoint: asking.EndpointName = "",
     base_url: asking.BaseUrl = None,
@@ -103,7 +96,7 @@ def command(
         )
     check_level(level)
     rules = read_comparison_rules(fail_if or ())
-    check_gate_options(junit, gated=bool(rules))
+    gates.check_gate_options(junit, gated=bool(rules))
     chosen = asking.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
@@ -133,9 +126,9 @@ def command(
     if gate is not None:
         document["gate"] = gate.to_json()
     emit(context, document, lambda console: _show(console, comparison, top, page, gate))
-    write_gate_files(gate, "imarena compare", junit, summary, _summary(comparison, gate))
+    gates.write_gate_files(gate, "imarena compare", junit, summary, _summary(comparison, gate))
     missing = done.missing or imported.skipped or any(row.missing for row in comparison.coverage.values())
-    gate_exit(gate, partial=bool(missing))
+    gates.gate_exit(gate, partial=bool(missing))
 
 
 def _summary(comparison: "ModelComparison", gate: "GateReport | None") -> str:
@@ -171,7 +164,7 @@ def _show(console: Console, comparison: "ModelComparison", top: int, page: Path,
         more = f" and {len(comparison.tied) - _TIED_SHOWN:,} more" if len(comparison.tied) > _TIED_SHOWN else ""
         console.print(f"Tied: {names}{more}")
     console.print(f"Judge: {comparison.judge}. Side by side: {page.resolve()}")
-    show_gates(console, gate)
+    gates.show_gates(console, gate)
 
 
 def _differences(rows: "Sequence[ItemResult]", sides: "ComparedFolders") -> Table:

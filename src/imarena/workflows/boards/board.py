@@ -14,15 +14,7 @@ from imarena.core.records import Ranking
 from imarena.ranking import empty_board, rank_table, sign_ranking, split_rows, table_data
 from imarena.storage import Form, Workspace
 from imarena.tables import row_slices
-from imarena.workflows.boards import findings
-from imarena.workflows.boards.choice import (
-    AvailableSources,
-    ChosenSource,
-    choose,
-    judge_called,
-    judge_data,
-    people_battles_for,
-)
+from imarena.workflows.boards import choice, findings
 from imarena.workflows.boards.coverage import OutputCoverage, read_output_coverage
 from imarena.workflows.boards.empty import nothing_to_rank
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery
@@ -51,7 +43,7 @@ class Board:
 
     ranking: Ranking
     battles: BattleColumns
-    chosen: ChosenSource
+    chosen: choice.ChosenSource
     title: str = ""
     samples: SampleBoard | None = None
 
@@ -66,7 +58,7 @@ class GatheredBattles:
     """The battles of a query, before they are ranked."""
 
     battles: BattleColumns
-    chosen: ChosenSource
+    chosen: choice.ChosenSource
     notices: tuple[Notice, ...]
     dimensions: tuple[str, ...]
     """What all battles of the source are about."""
@@ -85,7 +77,7 @@ class Boards:
 
     def gather(self, query: BoardQuery) -> "GatheredBattles":
         """The battles that a query leaves, whose they are, and what to know about them."""
-        chosen = choose(self.view, query, AvailableSources(self.view, query.window))
+        chosen = choice.choose(self.view, query, choice.AvailableSources(self.view, query.window))
         every = self._read_battles(query, chosen)
         battles, notices = self._select_dimension(every, query, chosen)
         kept = battles.where(self.outputs_with(query.filters)[battles.left]) if query.filters else battles
@@ -95,11 +87,11 @@ class Boards:
             kept = kept.where(np.isin(kept.left, known) & np.isin(kept.right, known))
         return GatheredBattles(kept, chosen, notices, tuple(every.dimension.used()))
 
-    def _read_battles(self, query: BoardQuery, chosen: ChosenSource) -> BattleColumns:
+    def _read_battles(self, query: BoardQuery, chosen: choice.ChosenSource) -> BattleColumns:
         """The battles of the chosen source between named editors, about whatever they are."""
         parts = []
         if chosen.source in ("human", "all"):
-            voted = people_battles_for(self.view, query)
+            voted = choice.people_battles_for(self.view, query)
             voted.excluded.update(self._other_dimensions(query) if WHOLE in voted.dimension.used() else {})
             parts.append(voted)
         if chosen.source in ("judge", "all"):
@@ -119,12 +111,12 @@ class Boards:
         ).dimension.list()
         return Counter(f"about {name}, not the whole" for name in dimensions if name != WHOLE)
 
-    def forms(self, query: BoardQuery, chosen: ChosenSource) -> list[Form]:
+    def forms(self, query: BoardQuery, chosen: choice.ChosenSource) -> list[Form]:
         """The forms of the chosen judges that count."""
         return self.view.forms.counting(chosen.judges, query.dimension) if chosen.judges else []
 
     def _select_dimension(
-        self, battles: BattleColumns, query: BoardQuery, chosen: ChosenSource
+        self, battles: BattleColumns, query: BoardQuery, chosen: choice.ChosenSource
     ) -> tuple[BattleColumns, tuple[Notice, ...]]:
         """The battles about the whole; those about one dimension are counted as left out.
 
@@ -180,7 +172,7 @@ class Boards:
         gathered = self.gather(query)
         battles, chosen = gathered.battles, gathered.chosen
         check_scores(self.view, query, chosen)
-        evidence = AvailableSources(self.view, query.window)
+        evidence = choice.AvailableSources(self.view, query.window)
         if not len(battles):
             everything = replace(query, dimension=None, dimensions_together=True)
             about = gathered.dimensions if query.dimension is None else self.gather(everything).dimensions
@@ -216,7 +208,7 @@ class Boards:
         if query.options.method not in WEIGHED or query.source not in ("auto", "all"):
             return []
         scored = {form.judge for form in self.view.forms.counting(pairwise=False)}
-        judge = judge_called(self.view, query.judge) if query.judge not in (None, ALL_JUDGES) else None
+        judge = choice.judge_called(self.view, query.judge) if query.judge not in (None, ALL_JUDGES) else None
         if not scored or (judge is not None and judge not in scored):
             return []
         _check_weighed(query)
@@ -229,12 +221,12 @@ class Boards:
         if query.by is not None and query.by not in arena.labels:
             arena = with_label(arena, self.view, query.by)
         made = arena_boards(workspace, arena, method, query.options, by=query.by, weigh=query.weigh_routing)
-        chosen = ChosenSource("all", (arena.judge,), asked=query.judge is not None)
+        chosen = choice.ChosenSource("all", (arena.judge,), asked=query.judge is not None)
         return [Board(ranking, joined_battles([]), chosen) for ranking in made]
 
-    def _signature_data(self, query: BoardQuery, chosen: ChosenSource) -> dict[str, str]:
+    def _signature_data(self, query: BoardQuery, chosen: choice.ChosenSource) -> dict[str, str]:
         """What a signature says of where the verdicts come from."""
-        data = {"source": describe_source(chosen), **judge_data(self.forms(query, chosen))}
+        data = {"source": describe_source(chosen), **choice.judge_data(self.forms(query, chosen))}
         data["dimension"] = query.dimension or ("all together" if query.dimensions_together else WHOLE)
         if chosen.source in ("human", "all"):
             data["overall"] = read_ratings(self.view, query.window).rule
@@ -328,7 +320,7 @@ class _Shared:
     """What all boards of one query have in common."""
 
     query: BoardQuery
-    chosen: ChosenSource
+    chosen: choice.ChosenSource
     notices: tuple[Notice, ...]
     beside: Notice | None
     data: dict[str, str]
@@ -339,7 +331,7 @@ def board(workspace: Workspace, query: BoardQuery) -> Board:
     return Boards(View(workspace)).board(query)
 
 
-def describe_source(chosen: ChosenSource) -> str:
+def describe_source(chosen: choice.ChosenSource) -> str:
     """Whose verdicts a board rests on, in words."""
     if chosen.source == "human" or not chosen.judges:
         return "people"
