@@ -5,37 +5,19 @@ from typing import cast
 
 from starlette.concurrency import run_in_threadpool
 
+from imarena import routing
 from imarena.core import moment_text
 from imarena.core.notices import Notice, sentence, sentences
 from imarena.core.records import Assignment, ImageRef, Issue, Item, Output, now
 from imarena.core.records import Ranking as RankingRecord
 from imarena.reports import rank_tables
-from imarena.routing import (
-    TRAINING,
-    Answer,
-    FormQuestion,
-    RaterStanding,
-    completion_address,
-    completion_code,
-    forms,
-    participation_outcome,
-)
 from imarena.web import wire
 from imarena.web.arena import ServedWorkspace
 from imarena.web.callers import Caller
 from imarena.web.wire_lead import RaterOut
 from imarena.web.wire_look import BattleOut, BoardOut, Cell, ItemLine, StandingOut, VoteOut
+from imarena.workflows import serving
 from imarena.workflows.rating import HeldTask, RaterWork, other_answers, seconds_to_wait
-from imarena.workflows.serving import (
-    TILE,
-    BattleView,
-    BoardOrReason,
-    ShownVote,
-    classes_of,
-    instruction_of_task,
-    objects_of_task,
-    region_of_task,
-)
 from imarena.workflows.views import instruction_of
 
 
@@ -68,7 +50,7 @@ def picture_out(arena: ServedWorkspace, image: ImageRef | None, url: str) -> wir
         tiles_url=f"{url}/tiles",
         width=shape.width,
         height=shape.height,
-        tile_size=TILE,
+        tile_size=serving.TILE,
         max_level=shape.max_level,
     )
 
@@ -90,18 +72,18 @@ def task_out(arena: ServedWorkspace, held: HeldTask) -> wire.TaskOut:
         campaign_id=assignment.campaign_id,
         kind=kind,
         purpose=_purpose(assignment),
-        instruction=instruction_of_task(records, assignment),
+        instruction=serving.instruction_of_task(records, assignment),
         dimension=plan.dimension,
-        question=forms().question(kind, plan.dimension),
+        question=routing.forms().question(kind, plan.dimension),
         sources=[p for n, image in enumerate(sources) if (p := shown(f"source-{n}", image))],
         references=[p for n, image in enumerate(references) if (p := shown(f"reference-{n}", image))],
         left=shown("left", records.picture(assignment, "left")),
         right=shown("right", records.picture(assignment, "right")),
-        criteria=[_criterion(question) for question in forms().criteria] if rated else [],
-        checks=[_criterion(question) for question in forms().checks] if kind == "check" else [],
-        stands_under=classes_of(records.item(assignment.item_id)) if kind == "check" else "",
-        expected_objects=objects_of_task(arena.workspace, records, assignment) if rated else [],
-        region=_region(region_of_task(arena.workspace, records, assignment)) if plan.show_region else None,
+        criteria=[_criterion(question) for question in routing.forms().criteria] if rated else [],
+        checks=[_criterion(question) for question in routing.forms().checks] if kind == "check" else [],
+        stands_under=serving.classes_of(records.item(assignment.item_id)) if kind == "check" else "",
+        expected_objects=serving.objects_of_task(arena.workspace, records, assignment) if rated else [],
+        region=_region(serving.region_of_task(arena.workspace, records, assignment)) if plan.show_region else None,
         segments_url=f"{base}/segments" if rated else None,
         held_until=held.until,
         done=held.standing.done,
@@ -121,7 +103,7 @@ def _region(boxes: Sequence[tuple[float, float, float, float]]) -> list[wire.Reg
 
 def _purpose(assignment: Assignment) -> wire.Purpose:
     """What a rater may know of it: an adjudication that shows no answers looks like any other task."""
-    if assignment.purpose in TRAINING:
+    if assignment.purpose in routing.TRAINING:
         return cast(wire.Purpose, assignment.purpose)
     shown = assignment.purpose == "adjudication" and assignment.params.get("answers") == "shown"
     return "adjudication" if shown else "vote"
@@ -134,31 +116,34 @@ async def task_out_soon(arena: ServedWorkspace, held: HeldTask) -> wire.TaskOut:
     return await run_in_threadpool(task_out, arena, held)
 
 
-def _criterion(question: FormQuestion) -> wire.Criterion:
+def _criterion(question: routing.FormQuestion) -> wire.Criterion:
     anchors = [wire.Anchor(value=value, text=text) for value, text in sorted(question.anchors.items())]
     return wire.Criterion.of(question, anchors=anchors)
 
 
-def _ballot(answer: Answer | None) -> wire.Ballot | None:
+def _ballot(answer: routing.Answer | None) -> wire.Ballot | None:
     if answer is None:
         return None
     issues = [wire.IssueIn.model_validate(issue.model_dump()) for issue in answer.issues]
     return wire.Ballot.of(answer, idempotency_key="previous", issues=issues)
 
 
-def answer_of(ballot: wire.Ballot) -> Answer:
+def answer_of(ballot: wire.Ballot) -> routing.Answer:
     """What a rater sent, for the voting desk."""
     known = {
         name: getattr(ballot, name) for name in wire.Ballot.model_fields if name not in ("idempotency_key", "issues")
     }
-    return Answer(issues=tuple(Issue(**issue.model_dump()) for issue in ballot.issues), **known)
+    return routing.Answer(issues=tuple(Issue(**issue.model_dump()) for issue in ballot.issues), **known)
 
 
-def nothing_left(arena: ServedWorkspace, campaign_id: str, standing: RaterStanding) -> wire.Next:
+def nothing_left(arena: ServedWorkspace, campaign_id: str, standing: routing.RaterStanding) -> wire.Next:
     """Why there is no task, and where to go from here."""
     plan = arena.voting.records.plan(campaign_id)
-    outcome = participation_outcome(plan, standing)
-    ending = {"completion_code": completion_code(plan, outcome), "completion_url": completion_address(plan, outcome)}
+    outcome = routing.participation_outcome(plan, standing)
+    ending = {
+        "completion_code": routing.completion_code(plan, outcome),
+        "completion_url": routing.completion_address(plan, outcome),
+    }
     return wire.Next.model_validate({"stage": standing.stage, "task": None, "outcome": outcome, **ending})
 
 
@@ -185,7 +170,7 @@ def rater_campaign(
         more_waiting=ahead.more,
         can_undo=ahead.can_undo,
         min_seconds=plan.min_seconds,
-        outcome=participation_outcome(plan, standing),
+        outcome=routing.participation_outcome(plan, standing),
     )
 
 
@@ -207,7 +192,7 @@ def standings_out(ranking: RankingRecord | None) -> list[StandingOut]:
     return [StandingOut.model_validate(standing) for standing in ranking.models] if ranking is not None else []
 
 
-def board_out(made: BoardOrReason, method: str) -> BoardOut:
+def board_out(made: serving.BoardOrReason, method: str) -> BoardOut:
     """A leaderboard."""
     return BoardOut.of(
         made,
@@ -220,14 +205,14 @@ def board_out(made: BoardOrReason, method: str) -> BoardOut:
     )
 
 
-def battles_out(arena: ServedWorkspace, pairs: Sequence[BattleView]) -> list[BattleOut]:
+def battles_out(arena: ServedWorkspace, pairs: Sequence[serving.BattleView]) -> list[BattleOut]:
     """Battles in a list; all that they show is read in two queries."""
     sides = {side for pair in pairs for side in (pair.left_id, pair.right_id)}
     arena.voting.records.read({pair.item_id for pair in pairs}, sides)
     return [battle_out(arena, pair) for pair in pairs]
 
 
-def battle_out(arena: ServedWorkspace, pair: BattleView) -> BattleOut:
+def battle_out(arena: ServedWorkspace, pair: serving.BattleView) -> BattleOut:
     """A battle in a list."""
     records = arena.voting.records
     item, left, right = records.item(pair.item_id), records.output(pair.left_id), records.output(pair.right_id)
@@ -242,7 +227,7 @@ def battle_out(arena: ServedWorkspace, pair: BattleView) -> BattleOut:
     )
 
 
-def vote_out(cast: ShownVote, number: int, *, mirrored: bool) -> VoteOut:
+def vote_out(cast: serving.ShownVote, number: int, *, mirrored: bool) -> VoteOut:
     """A vote; who gave it is a number on this page."""
     vote = cast.vote
     preference = vote.preference

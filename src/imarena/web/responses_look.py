@@ -7,30 +7,18 @@ from imarena.web import wire_look
 from imarena.web.arena import ServedWorkspace
 from imarena.web.responses import item_line, output_picture, picture_out
 from imarena.web.wire_models import ExampleOut, GroupOut, ModelOut
-from imarena.workflows.serving import (
-    GRID,
-    IssueHeatMap,
-    ItemView,
-    JudgeBehaviour,
-    ModelResults,
-    MonitoredRun,
-    PastBoard,
-    ResultExample,
-    ShownJudgment,
-    step_image,
-    without_keys,
-)
+from imarena.workflows import serving
 
 _LONGEST = 4000
 
 
-def past_board_out(past: PastBoard) -> wire_look.BoardThen:
+def past_board_out(past: serving.PastBoard) -> wire_look.BoardThen:
     """A board as it stood at a moment."""
     return wire_look.BoardThen.of(past, ratings=[wire_look.RatingThen.of(standing) for standing in past.ranking.models])
 
 
 def model_out(
-    arena: ServedWorkspace, board: wire_look.BoardOut, results: ModelResults, *, some_hidden: bool
+    arena: ServedWorkspace, board: wire_look.BoardOut, results: serving.ModelResults, *, some_hidden: bool
 ) -> ModelOut:
     """One model, with its place on a board."""
     shown = (*results.best, *results.worst)
@@ -54,7 +42,7 @@ def model_out(
     )
 
 
-def _example(arena: ServedWorkspace, example: ResultExample) -> ExampleOut:
+def _example(arena: ServedWorkspace, example: serving.ResultExample) -> ExampleOut:
     records = arena.voting.records
     line, output = item_line(records.item(example.item_id), 0), records.output(example.output_id)
     return ExampleOut(
@@ -67,7 +55,7 @@ def _example(arena: ServedWorkspace, example: ResultExample) -> ExampleOut:
     )
 
 
-def run_out(seen: MonitoredRun) -> wire_look.RunOut:
+def run_out(seen: serving.MonitoredRun) -> wire_look.RunOut:
     """A run in a list."""
     run = seen.run
     return wire_look.RunOut(
@@ -81,7 +69,7 @@ def run_out(seen: MonitoredRun) -> wire_look.RunOut:
     )
 
 
-def judge_health_out(behaviour: JudgeBehaviour, *, costs: bool) -> wire_look.JudgeHealthOut:
+def judge_health_out(behaviour: serving.JudgeBehaviour, *, costs: bool) -> wire_look.JudgeHealthOut:
     """How a judge behaves."""
     return wire_look.JudgeHealthOut.of(
         behaviour,
@@ -91,7 +79,7 @@ def judge_health_out(behaviour: JudgeBehaviour, *, costs: bool) -> wire_look.Jud
     )
 
 
-def judgment_out(shown: ShownJudgment, *, mirrored: bool) -> wire_look.JudgmentOut:
+def judgment_out(shown: serving.ShownJudgment, *, mirrored: bool) -> wire_look.JudgmentOut:
     """A judge's verdict with its raw reply."""
     judgment = shown.judgment
     preference = judgment.preference
@@ -105,20 +93,20 @@ def judgment_out(shown: ShownJudgment, *, mirrored: bool) -> wire_look.JudgmentO
         preference=preference.value if preference is not None else None,
         score=judgment.score,
         scores=judgment.scores,
-        reply=without_keys(shown.reply) if shown.reply is not None else None,
-        error=without_keys(judgment.error),
+        reply=serving.without_keys(shown.reply) if shown.reply is not None else None,
+        error=serving.without_keys(judgment.error),
         created_at=judgment.created_at.isoformat(),
         counts=not shown.reason,
         reason=shown.reason,
     )
 
 
-def heat_map_out(issues: IssueHeatMap, editor: str | None) -> wire_look.HeatMap:
+def heat_map_out(issues: serving.IssueHeatMap, editor: str | None) -> wire_look.HeatMap:
     """Where raters found something wrong, and how often what."""
     return wire_look.HeatMap(
         editor=editor,
-        rows=GRID,
-        columns=GRID,
+        rows=serving.GRID,
+        columns=serving.GRID,
         boxes=issues.boxes,
         cells=issues.cells.tolist(),
         labels=dict(issues.labels.most_common(100)),
@@ -126,7 +114,7 @@ def heat_map_out(issues: IssueHeatMap, editor: str | None) -> wire_look.HeatMap:
     )
 
 
-def editor_issues(issues: IssueHeatMap) -> list[wire_look.EditorIssues]:
+def editor_issues(issues: serving.IssueHeatMap) -> list[wire_look.EditorIssues]:
     """What was found wrong with each editor's outputs."""
     return [
         wire_look.EditorIssues(
@@ -143,7 +131,9 @@ def editor_issues(issues: IssueHeatMap) -> list[wire_look.EditorIssues]:
     ]
 
 
-def output_out(arena: ServedWorkspace, made: Output, shown: ItemView, *, with_notes: bool) -> wire_look.OutputOut:
+def output_out(
+    arena: ServedWorkspace, made: Output, shown: serving.ItemView, *, with_notes: bool
+) -> wire_look.OutputOut:
     """What an editor made; `with_notes`: with what raters wrote."""
     votes = shown.votes.get(made.output_id, [])
     issues = [wire_look.IssueOut.model_validate(issue) for vote in votes for issue in vote.issues]
@@ -172,13 +162,13 @@ _SHOWN = ("stage", "by", "instruction", "status", "score", "image_sha256", "from
 
 
 def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -> wire_look.StepOut:
-    image = step_image(arena.leaderboards, output_id, number)
+    image = serving.step_image(arena.leaderboards, output_id, number)
     score, status = step.get("score"), step.get("status")
     rest = {name: value for name, value in step.items() if name not in _SHOWN and value not in (None, "", [], {})}
     return wire_look.StepOut(
         stage=str(step.get("stage", ""))[:100],
         by=str(step.get("by", ""))[:200],
-        text=without_keys(str(step.get("instruction", "")))[:_LONGEST],
+        text=serving.without_keys(str(step.get("instruction", "")))[:_LONGEST],
         status=str(status) if status is not None else None,
         score=float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
         picture=picture_out(arena, image, f"/api/outputs/{output_id}/steps/{number}/picture"),
@@ -190,4 +180,4 @@ def _text(value: object) -> str:
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = " · ".join(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return without_keys(text)[:_LONGEST]
+    return serving.without_keys(text)[:_LONGEST]

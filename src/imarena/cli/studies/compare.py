@@ -74,19 +74,8 @@ def command(
 
     With --workspace DIR the judgments are stored there, and the next run asks only new questions.
     """
+    from imarena.workflows import studies
     from imarena.workflows.questions import parse_orders
-    from imarena.workflows.studies import (
-        check_level,
-        compare,
-        comparison_gate,
-        comparison_workspace,
-        import_folders,
-        name_sides,
-        need_both_sides,
-        plan_comparison,
-        read_comparison_rules,
-        write_comparison,
-    )
 
     if items is None:
         raise UserError(
@@ -94,18 +83,18 @@ def command(
             hint="A CSV with a row for each item: key (the files are called KEY.png), instruction, source (a picture "
             "beside it). For outputs of items that a workspace has: `imarena edit -e folder:PATH`, then `battle`.",
         )
-    check_level(level)
-    rules = read_comparison_rules(fail_if or ())
+    studies.check_level(level)
+    rules = studies.read_comparison_rules(fail_if or ())
     gates.check_gate_options(junit, gated=bool(rules))
     chosen = asking.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
-    sides = name_sides(old, new, old_name, new_name)
-    with comparison_workspace(session(context).workspace, dry_run=dry_run) as workspace:
+    sides = studies.name_sides(old, new, old_name, new_name)
+    with studies.comparison_workspace(session(context).workspace, dry_run=dry_run) as workspace:
         with progress_bars("compare") as tell:
-            imported = import_folders(workspace, items, sides, progress=tell)
-        need_both_sides(workspace, sides, imported)
-        job = plan_comparison(
+            imported = studies.import_folders(workspace, items, sides, progress=tell)
+        studies.need_both_sides(workspace, sides, imported)
+        job = studies.plan_comparison(
             workspace,
             sides,
             items,
@@ -119,9 +108,9 @@ def command(
             emit(context, {"dry_run": True, "estimate": job.estimate.to_json()}, "Nothing was asked.")
             return
         with asking.progress_display() as watch:
-            comparison, done = compare(workspace, sides, job, imported, watch=watch, level=level)
-        page = write_comparison(workspace, comparison, report)
-    gate = comparison_gate(comparison, rules, done)
+            comparison, done = studies.compare(workspace, sides, job, imported, watch=watch, level=level)
+        page = studies.write_comparison(workspace, comparison, report)
+    gate = studies.comparison_gate(comparison, rules, done)
     document = {**comparison.to_json(top=max(top, 10)), "missing": done.missing, "report": str(page)}
     if gate is not None:
         document["gate"] = gate.to_json()

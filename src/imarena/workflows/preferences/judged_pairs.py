@@ -6,17 +6,9 @@ from collections.abc import Iterator, Sequence
 from imarena.core.records import Outcome, Output
 from imarena.preferences import JudgedPair
 from imarena.storage import Workspace
+from imarena.workflows import views
 from imarena.workflows.preferences.measuring import NO_SOURCE, shared_source
 from imarena.workflows.questions import ShowableOutputs, load_outputs
-from imarena.workflows.views import (
-    PREFERENCES,
-    View,
-    chosen_judges,
-    combine_columns,
-    instruction_of,
-    live_judgments,
-    people_battles,
-)
 
 Said = tuple[str, str, tuple[Outcome, ...], bool | None]
 """Left and right output, outcomes, and whether both orders agree."""
@@ -26,13 +18,13 @@ def voted_pairs_of(
     workspace: Workspace, dimension: str, datasets: Sequence[str] | None, tasks: Sequence[str] | None
 ) -> tuple[list[JudgedPair], Counter[str]]:
     """Pairs that people voted on, with all votes of the dimension that count."""
-    view = View(workspace)
-    battles = people_battles(view, dimension=dimension)
+    view = views.View(workspace)
+    battles = views.people_battles(view, dimension=dimension)
     votes: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
     columns = (battles.left.tolist(), battles.right.tolist(), battles.winner.tolist())
     for left, right, code in zip(*columns, strict=True):
         first, second = view.entries.id_of(left), view.entries.id_of(right)
-        outcome = Outcome(PREFERENCES[code])
+        outcome = Outcome(views.PREFERENCES[code])
         key = (first, second) if first < second else (second, first)
         votes[key].append(outcome if first < second else outcome.mirrored())
     said = [(left, right, tuple(outcomes), None) for (left, right), outcomes in votes.items()]
@@ -43,17 +35,19 @@ def judged_pairs_of(
     workspace: Workspace, judge: str, dimension: str, datasets: Sequence[str] | None, tasks: Sequence[str] | None
 ) -> tuple[list[JudgedPair], Counter[str]]:
     """Pairs that a judge compared in both orders; failed ones are counted by their status."""
-    view = View(workspace)
+    view = views.View(workspace)
     said: list[Said] = []
     failures: Counter[str] = Counter()
-    for chosen in chosen_judges(view, [judge]):
+    for chosen in views.chosen_judges(view, [judge]):
         forms = [form for form in chosen.forms if form.pairwise and form.dimension == dimension]
-        columns = live_judgments(view, forms)
-        fought = combine_columns(columns, columns.of_forms([0] * len(columns.forms)).astype("int32"), view.entries)
+        columns = views.live_judgments(view, forms)
+        fought = views.combine_columns(
+            columns, columns.of_forms([0] * len(columns.forms)).astype("int32"), view.entries
+        )
         failures.update(fought.incomplete())
         for row in fought.decided.nonzero()[0].tolist():
             code, agreed = int(fought.outcome[row]), int(fought.agreed[row])
-            name = PREFERENCES[code]
+            name = views.PREFERENCES[code]
             outcome = Outcome.TIE if name == "equal" else Outcome(name)
             left, right = (view.entries.id_of(int(side[row])) for side in (fought.left, fought.right))
             said.append((left, right, (outcome,), None if agreed < 0 else bool(agreed)))
@@ -83,6 +77,6 @@ def _known(
         details = {"by": who, "left": {"output": left_id, "editor": left.editor},
                    "right": {"output": right_id, "editor": right.editor}}  # fmt: skip
         yield JudgedPair(
-            item.item_id, instruction_of(item, left.turn, left.mode), item.turns[left.turn].task or item.task or "",
-            source, left.image, right.image, outcomes, agreed, details,
+            item.item_id, views.instruction_of(item, left.turn, left.mode),
+            item.turns[left.turn].task or item.task or "", source, left.image, right.image, outcomes, agreed, details,
         )  # fmt: skip

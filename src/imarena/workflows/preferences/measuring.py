@@ -8,20 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena import preferences
 from imarena.core import InvalidImage, Progress
 from imarena.core.records import ImageRef, Item, Output
 from imarena.images import pixels
-from imarena.preferences import (
-    EditRegion,
-    Grounder,
-    MaskMaker,
-    MeasuredCandidate,
-    MeasuredGroup,
-    RegionMethod,
-    TaskRules,
-    find_regions,
-    measure_region,
-)
 from imarena.storage import Workspace
 from imarena.vision import scale_to
 from imarena.workflows.preferences.region_tools import find_grounder, find_mask_maker
@@ -37,7 +27,7 @@ LEFT_TO_A_JUDGE = "left_to_a_judge"
 class RegionOptions:
     """How regions are found."""
 
-    method: RegionMethod = "auto"
+    method: preferences.RegionMethod = "auto"
     detector: str = "efficientdet"
     segmenter: str = ""
     grounding: Literal["paper", "public"] = "paper"
@@ -45,19 +35,19 @@ class RegionOptions:
 
 def measure_workspace(
     workspace: Workspace,
-    rules: TaskRules,
+    rules: preferences.TaskRules,
     options: RegionOptions,
     *,
     datasets: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     editors: Sequence[str] | None = None,
     progress: Progress | None = None,
-) -> tuple[list[MeasuredGroup], Counter[str]]:
+) -> tuple[list[preferences.MeasuredGroup], Counter[str]]:
     """Measured groups, and how many items were left out before anything was measured, by reason."""
     board = load_outputs(workspace, datasets=datasets, tasks=tasks, editors=editors)
     grounder = None if options.method == "changes" else find_grounder(options.detector)
     masks = find_mask_maker(options.segmenter)
-    groups: list[MeasuredGroup] = []
+    groups: list[preferences.MeasuredGroup] = []
     skipped: Counter[str] = Counter()
     slots = sorted(board.slots.items())
     for at, ((item_id, _, _), outputs) in enumerate(slots, start=1):
@@ -93,19 +83,19 @@ def _measure(
     source: ImageRef,
     outputs: Sequence[Output],
     task: str,
-    rules: TaskRules,
+    rules: preferences.TaskRules,
     options: RegionOptions,
-    grounder: Grounder | None,
-    masks: MaskMaker | None,
-) -> MeasuredGroup:
+    grounder: preferences.Grounder | None,
+    masks: preferences.MaskMaker | None,
+) -> preferences.MeasuredGroup:
     """One item. Outputs of another size are scaled to the source's, and the pair's record says so."""
     instruction = instruction_of(item, outputs[0].turn, outputs[0].mode)
     before, shown, failures = load_group(workspace, source, outputs)
     if before is None or not shown:
-        return MeasuredGroup(item.item_id, instruction, task, source, (), failures)
+        return preferences.MeasuredGroup(item.item_id, instruction, task, source, (), failures)
     rule = rules.tasks[task]
     ground = rule.grounded_in(public=options.grounding == "public")
-    regions = find_regions(
+    regions = preferences.find_regions(
         instruction, before, [fitted for _, fitted, _ in shown], ground, grounder, method=options.method, masks=masks
     )
     candidates = []
@@ -114,7 +104,7 @@ def _measure(
             failures[f"region_{region.status}"] += 1
             continue
         measured = {
-            name: measure_region(
+            name: preferences.measure_region(
                 before, fitted, region.mask if name == "inside" else ~region.mask, region,
                 (*metrics.primary, *metrics.secondary),
             )
@@ -126,8 +116,8 @@ def _measure(
             "missing": {name: dict(each.missing) for name, each in measured.items() if each.missing},
         }  # fmt: skip
         values = {name: each.values for name, each in measured.items()}
-        candidates.append(MeasuredCandidate(output.image, values, details))
-    return MeasuredGroup(item.item_id, instruction, task, source, tuple(candidates), failures)
+        candidates.append(preferences.MeasuredCandidate(output.image, values, details))
+    return preferences.MeasuredGroup(item.item_id, instruction, task, source, tuple(candidates), failures)
 
 
 def load_group(
@@ -152,7 +142,7 @@ def load_group(
     return before, shown, failures
 
 
-def region_record(region: EditRegion, options: RegionOptions) -> dict[str, Any]:
+def region_record(region: preferences.EditRegion, options: RegionOptions) -> dict[str, Any]:
     """How a region was found, for the record of a pair."""
     record: dict[str, Any] = {"how": region.how, "share": round(region.share, 6), "names": list(region.names)}
     if region.how == "objects":

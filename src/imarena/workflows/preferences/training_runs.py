@@ -8,17 +8,8 @@ from typing import Any
 
 import yaml
 
+from imarena import preferences
 from imarena.core import Progress, UserError
-from imarena.preferences import (
-    TrainingExample,
-    TrainingReport,
-    TrainingSettings,
-    merge_adapter,
-    read_examples,
-    read_training_settings,
-    train_judge,
-    write_examples,
-)
 from imarena.stats import Figure, proportion_figure
 
 SIZES = (500, 1000, 1500, 2000, 2500, 3000)
@@ -32,7 +23,7 @@ class AblationRow:
     examples: int
     tasks: int
     accuracy: Figure
-    report: TrainingReport
+    report: preferences.TrainingReport
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -47,7 +38,7 @@ def run_ablation(
     held_out: Path,
     base: str,
     out: Path,
-    settings: TrainingSettings,
+    settings: preferences.TrainingSettings,
     *,
     sizes: Sequence[int] = SIZES,
     device: str = "auto",
@@ -57,7 +48,7 @@ def run_ablation(
 
     Smaller sets are parts of larger ones. A size that no task reaches repeats the one before and raises.
     """
-    known, tests = read_examples(examples), read_examples(held_out)
+    known, tests = preferences.read_examples(examples), preferences.read_examples(held_out)
     shared = {example.item for example in known if example.item} & {example.item for example in tests if example.item}
     if shared:
         raise UserError(
@@ -76,8 +67,8 @@ def run_ablation(
         folder = out / f"size-{size:05d}"
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "examples.jsonl"
-        write_examples(file, chosen)
-        report = train_judge(
+        preferences.write_examples(file, chosen)
+        report = preferences.train_judge(
             file, base, folder / "run", settings, device=device, validation=held_out, progress=progress
         )
         right = round((report.validation_accuracy or 0.0) * report.validation_examples)
@@ -88,7 +79,7 @@ def run_ablation(
     return tuple(rows)
 
 
-def first_of_each_task(examples: Sequence[TrainingExample], size: int) -> list[TrainingExample]:
+def first_of_each_task(examples: Sequence[preferences.TrainingExample], size: int) -> list[preferences.TrainingExample]:
     """At most `size` examples of each task, in the order of the file."""
     counts: dict[str, int] = {}
     chosen = []
@@ -99,10 +90,10 @@ def first_of_each_task(examples: Sequence[TrainingExample], size: int) -> list[T
     return chosen
 
 
-def settings_from(file: Path | None, changes: Mapping[str, str]) -> TrainingSettings:
+def settings_from(file: Path | None, changes: Mapping[str, str]) -> preferences.TrainingSettings:
     """The defaults, a YAML file, and single values as they are typed."""
     values: dict[str, Any] = {name: _value(text) for name, text in changes.items()}
-    return read_training_settings(file, values)
+    return preferences.read_training_settings(file, values)
 
 
 def _value(text: str) -> Any:
@@ -124,10 +115,10 @@ def train_from_files(
     stop_after: int | None,
     validation: Path | None,
     progress: Progress | None,
-) -> TrainingReport:
+) -> preferences.TrainingReport:
     """Train, or continue; see `train_judge`."""
     chosen = settings_from(settings, changes)
-    return train_judge(
+    return preferences.train_judge(
         examples, model, out, chosen, device=device, stop_after=stop_after, validation=validation, progress=progress
     )
 
@@ -136,7 +127,7 @@ def merge_run(model: str, run: Path, target: Path) -> None:
     """Merge the adapter of a finished run into its model."""
     if target.exists() and any(target.iterdir()):
         raise UserError(f"{target} is not empty.", hint="Give a new folder.")
-    merge_adapter(model, run / "adapter" if (run / "adapter").is_dir() else run, target)
+    preferences.merge_adapter(model, run / "adapter" if (run / "adapter").is_dir() else run, target)
 
 
 def ablation_from_files(

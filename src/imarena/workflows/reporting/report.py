@@ -5,22 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from imarena import reports
 from imarena.core import Progress, UserError, counted, split_names
 from imarena.core.records import Ranking
 from imarena.datasets import load_taxonomy
-from imarena.reports import (
-    Page,
-    Section,
-    board_conclusion,
-    board_section,
-    groups_section,
-    overview_section,
-    reading_help,
-    report_lead,
-    significance_section,
-    write_folder,
-    write_html_file,
-)
 from imarena.storage import Workspace
 from imarena.workflows.boards import (
     Board,
@@ -124,16 +112,16 @@ def write_report(
     tell("report", 2, 5)
     pictures = Thumbnails(workspace, None if alone else target)
     known = known or known_truth(workspace, made, query.editors)
-    sections: list[Section | None] = [
-        None if main is None else significance_section(main.ranking),
+    sections: list[reports.Section | None] = [
+        None if main is None else reports.significance_section(main.ranking),
         _changes(boards, first, query),
-        overview_section(
+        reports.overview_section(
             status.outputs, status.judgments, status.coverage, status.attempts, count_unusual_images(workspace)
         ),
     ]
     for number, board in enumerate(shown):
-        sections.append(board_section(board.title, with_samples(board), number))
-        sections += [groups_section(board.title, by, _rankings(some)) for by, some in groups[board.title]]
+        sections.append(reports.board_section(board.title, with_samples(board), number))
+        sections += [reports.groups_section(board.title, by, _rankings(some)) for by, some in groups[board.title]]
     tell("report", 3, 5)
     sections.append(known.section if known else None)
     sections += failure_sections(view, query.editors, pictures)
@@ -158,20 +146,20 @@ def write_report(
         ungrouped.append("dimension")
     sections.append(absent_section(sections, bool(query.editors), ungrouped, gallery=gallery > 0))
     tell("report", 4, 5)
-    page = Page(
+    page = reports.Page(
         title or status.name,
         _conclusion(first, reason, query),
         tuple(section for section in explain_codes(view, sections) if section is not None),
         tuple(next_steps),
-        facts=report_lead(status.outputs, status.judgments, status.totals) + _left_out(pictures),
-        reading="" if first is None else reading_help(first.ranking),
+        facts=reports.report_lead(status.outputs, status.judgments, status.totals) + _left_out(pictures),
+        reading="" if first is None else reports.reading_help(first.ranking),
     )
-    path = write_html_file(page, target) if alone else write_folder(page, target)
+    path = reports.write_html_file(page, target) if alone else reports.write_folder(page, target)
     tell("report", 5, 5)
     return path
 
 
-def _changes(boards: Boards, first: Board | None, query: ReportQuery) -> Section | None:
+def _changes(boards: Boards, first: Board | None, query: ReportQuery) -> reports.Section | None:
     if not query.against:
         return None
     if first is None:
@@ -236,10 +224,10 @@ def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:
     source = describe_source(first.chosen)
     if query.editors:
         source += f", among the editors chosen for this report ({', '.join(query.editors)})"
-    return board_conclusion(first.ranking, "editor", source)
+    return reports.board_conclusion(first.ranking, "editor", source)
 
 
-def _texts_section(workspace: Workspace) -> Section | None:
+def _texts_section(workspace: Workspace) -> reports.Section | None:
     """Pictures that speak to a judge; nothing where `imarena scan` never ran."""
     texts = read_findings(workspace)
     if not texts.read:
@@ -252,12 +240,12 @@ def _texts_section(workspace: Workspace) -> Section | None:
         if brought
         else ()
     )
-    return Section(
+    return reports.Section(
         "Words that address a judge", (texts.in_words(), *more), warned, tables=(table,) if table.rows else ()
     )
 
 
-def explain_codes(view: View, sections: Sequence[Section | None]) -> list[Section | None]:
+def explain_codes(view: View, sections: Sequence[reports.Section | None]) -> list[reports.Section | None]:
     """The sections, each with the meaning of the codes in its tables."""
     taxonomy = load_taxonomy("imagenworld")
     listed = {"task": taxonomy.tasks, "topic": taxonomy.topics}
@@ -270,7 +258,7 @@ def explain_codes(view: View, sections: Sequence[Section | None]) -> list[Sectio
     return [section and _explained(section, codes) for section in sections]
 
 
-def _explained(section: Section, codes: Mapping[str, str]) -> Section:
+def _explained(section: reports.Section, codes: Mapping[str, str]) -> reports.Section:
     shown = {cell for table in section.tables for row in table.rows for cell in row if isinstance(cell, str)}
     shown |= {column.title for table in section.tables for column in table.columns}
     words = "; ".join(f"{code}: {title.lower()}" for code, title in codes.items() if code in shown)
