@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, program, session_workspace
-from imarena.cli.progress import progress_bars
+from imarena.cli.console import Exit, emit, print_causes, program, progress_bars, session_workspace
 from imarena.core import counted
 
 if TYPE_CHECKING:

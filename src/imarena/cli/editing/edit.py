@@ -9,10 +9,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, session, session_workspace, stderr
+from imarena.cli.console import Exit, emit, print_causes, progress_bars, session, session_workspace, stderr
 from imarena.cli.options import Executor, parse_pairs
-from imarena.cli.progress import progress_bars
 from imarena.cli.questions.judging_options import duration_text
 from imarena.core import UserError, counted, plural
 from imarena.core.records import Mode

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, session_workspace
+from imarena.cli.console import Exit, emit, print_causes, progress_bars, session_workspace
 from imarena.cli.options import Executor, MaxCost
-from imarena.cli.progress import progress_bars
 from imarena.core import UserError, counted
 
 if TYPE_CHECKING:

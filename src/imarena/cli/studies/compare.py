@@ -9,10 +9,8 @@ import typer
 from rich.console import Console
 
 from imarena.cli import gates
-from imarena.cli.causes import print_causes
-from imarena.cli.console import emit, print_tables, session
+from imarena.cli.console import emit, print_causes, print_tables, progress_bars, session
 from imarena.cli.options import MaxCost
-from imarena.cli.progress import progress_bars
 from imarena.cli.questions import judging_options as asking
 from imarena.core import UserError, skip_causes
 from imarena.core.notices import sentences

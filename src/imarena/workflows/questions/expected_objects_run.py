@@ -9,8 +9,16 @@ from imarena.core import Exhibit, Judge, UserError, Verdict
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
 from imarena.judges import Estimate, Size, estimate_sizes, picture_tokens, question_size
 from imarena.storage import Workspace
-from imarena.workflows.questions import expected_objects
 from imarena.workflows.questions.executor_choice import judge_terms
+from imarena.workflows.questions.expected_objects import (
+    KIND,
+    ObjectListSubject,
+    identity_of,
+    objects_evidence,
+    questions,
+    stored_object_lists,
+    work_of,
+)
 from imarena.workflows.questions.loop import Terms
 from imarena.workflows.questions.past_attempts import PastAttempts, past_attempts
 from imarena.workflows.questions.report import JudgeReport, JudgeTally, Watch
@@ -23,7 +31,7 @@ from imarena.workflows.wiring import WiredJudge
 class ObjectsQuestion:
     """A question that has no list yet, and the number of this attempt at it."""
 
-    question: expected_objects.ObjectListSubject
+    question: ObjectListSubject
     attempt: int
 
 
@@ -47,7 +55,7 @@ def plan_objects(
     concurrency: int | None = None,
 ) -> ObjectsJob:
     """What is missing and what it will take. Only an ok list counts as there: failures are asked again."""
-    subjects = expected_objects.questions(workspace, datasets=datasets, tasks=tasks)
+    subjects = questions(workspace, datasets=datasets, tasks=tasks)
     if not subjects:
         raise UserError("There are no items to list things for.", hint="Import some: imarena import --list.")
     past = _stored(workspace, wired.judge)
@@ -68,15 +76,15 @@ def plan_objects(
 
 def _stored(workspace: Workspace, lister: Judge, **where: Any) -> PastAttempts:
     """What this lister was asked before."""
-    wanted = expected_objects.identity_of(lister)
+    wanted = identity_of(lister)
     return past_attempts(
         (listed.subject, listed.attempt, listed.status is Status.OK)
-        for listed in expected_objects.stored_object_lists(workspace, tool=lister.name, **where)
+        for listed in stored_object_lists(workspace, tool=lister.name, **where)
         if listed.identity == wanted
     )
 
 
-def _size(wired: WiredJudge, question: expected_objects.ObjectListSubject) -> Size:
+def _size(wired: WiredJudge, question: ObjectListSubject) -> Size:
     prompts = wired.judge.traits.prompts
     if not prompts:
         return Size(0, 0, 0)
@@ -85,12 +93,10 @@ def _size(wired: WiredJudge, question: expected_objects.ObjectListSubject) -> Si
     return question_size(prompts.values(), placeholder, lambda part: picture_tokens(wired, images[part]))
 
 
-def _past(
-    workspace: Workspace, wired: WiredJudge, subjects: dict[str, expected_objects.ObjectListSubject]
-) -> list[tuple[Size, Usage]]:
+def _past(workspace: Workspace, wired: WiredJudge, subjects: dict[str, ObjectListSubject]) -> list[tuple[Size, Usage]]:
     """What earlier lists by the same model took."""
     past = []
-    where = {"tool": wired.judge.name, "kind": expected_objects.KIND, "status": Status.OK.value}
+    where = {"tool": wired.judge.name, "kind": KIND, "status": Status.OK.value}
     for evidence in workspace.store.records(Evidence, **where):
         usage = evidence.value.get("usage") if isinstance(evidence.value, dict) else None
         if evidence.image_sha256 in subjects and isinstance(usage, dict):
@@ -103,14 +109,14 @@ def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None =
     lister = job.wired.judge
 
     def key(ask: ObjectsQuestion) -> str:
-        return expected_objects.work_of(lister, ask.question.subject)
+        return work_of(lister, ask.question.subject)
 
     def stored(asks: Sequence[ObjectsQuestion]) -> PastAttempts:
         return _stored(workspace, lister, image_sha256=[ask.question.subject for ask in asks])
 
     def asked_since(asks: Sequence[ObjectsQuestion]) -> set[str]:
         asked = stored(asks).since({ask.question.subject: ask.attempt for ask in asks})
-        return {expected_objects.work_of(lister, subject) for subject in asked}
+        return {work_of(lister, subject) for subject in asked}
 
     def finish(asks: Sequence[ObjectsQuestion], _: str) -> int:
         return len({ask.question.subject for ask in asks} - stored(asks).done)
@@ -123,7 +129,7 @@ def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None =
     return ask_judge(workspace, run, JudgeTally(lister.name, job.done_before), job.terms, watch)
 
 
-def _exhibit(question: expected_objects.ObjectListSubject, load: Callable[[ImageRef], bytes]) -> Exhibit:
+def _exhibit(question: ObjectListSubject, load: Callable[[ImageRef], bytes]) -> Exhibit:
     return Exhibit(
         question.instruction, b"", sources=tuple(map(load, question.sources)),
         references=tuple(map(load, question.references)),
@@ -140,9 +146,9 @@ def _records(wired: WiredJudge, batch: Sequence[tuple[ObjectsQuestion, Verdict]]
             value["usage"] = usage
         if verdict.raw:
             reply = Reply(
-                work_id=expected_objects.work_of(wired.judge, subject), attempt=ask.attempt, raw=verdict.raw,
-                usage=verdict.usage, model=verdict.model, run_id=run_id,
+                work_id=work_of(wired.judge, subject), attempt=ask.attempt, raw=verdict.raw, usage=verdict.usage,
+                model=verdict.model, run_id=run_id,
             )  # fmt: skip
             yield reply
             value["reply_id"] = reply.reply_id
-        yield expected_objects.objects_evidence(wired.judge, subject, ask.attempt, value, verdict.status, verdict.error)
+        yield objects_evidence(wired.judge, subject, ask.attempt, value, verdict.status, verdict.error)

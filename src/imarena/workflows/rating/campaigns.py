@@ -18,9 +18,9 @@ from imarena.storage.schema import leases as leases_table
 from imarena.storage.schema import outputs as outputs_table
 from imarena.storage.schema import participants
 from imarena.storage.schema import votes as votes_table
+from imarena.workflows.rating.answers import count_check_tasks
 from imarena.workflows.rating.edit_regions import require_regions
 from imarena.workflows.rating.held_tasks import Refusal
-from imarena.workflows.rating.sheets import count_check_tasks
 from imarena.workflows.rating.task_counts import EXCLUDED, WITHDRAWN, count_of_skips, state_of_task, tasks_not_dealt
 
 _CHUNK = 2_000

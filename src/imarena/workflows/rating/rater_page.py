@@ -9,11 +9,10 @@ from pydantic import BaseModel
 from imarena.core.records import Campaign, Item, Output, Vote
 from imarena.routing import ParticipationOutcome, participation_outcome, plan_of
 from imarena.storage import Workspace
-from imarena.workflows.rating.answers import answered_tasks, preference_label
+from imarena.workflows.rating.answers import AnsweredTask, answered_tasks, is_known_answer_right, preference_label
 from imarena.workflows.rating.held_tasks import Refusal
 from imarena.workflows.rating.payments import rater_stage
 from imarena.workflows.rating.rater_work import RaterWork, rater_work
-from imarena.workflows.rating.sheets import AnsweredTask, is_known_answer_right
 from imarena.workflows.rating.voting import Voting
 from imarena.workflows.views import View, uncounted_votes
 

@@ -16,9 +16,15 @@ from imarena.routing import CampaignPlan, KnownTask, forms, is_correct_answer, p
 from imarena.stats import Scale
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import assignments, events, leases, participants
-from imarena.workflows.rating.answers import answered_tasks, answers_by_criterion, preference_label
+from imarena.workflows.rating.answers import (
+    AnsweredTask,
+    answered_tasks,
+    answers_by_criterion,
+    is_known_answer_right,
+    preference_label,
+    sheet_raters,
+)
 from imarena.workflows.rating.exclusions import live_exclusions
-from imarena.workflows.rating.sheets import AnsweredTask, is_known_answer_right, sheet_raters
 from imarena.workflows.rating.task_counts import count_of_skips
 
 if TYPE_CHECKING:

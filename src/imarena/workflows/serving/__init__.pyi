@@ -39,12 +39,16 @@ from .server import warm_up as warm_up
 from .server_address import USUAL as USUAL
 from .server_address import find_server_address as find_server_address
 from .shown_images import check_marked_places as check_marked_places
+from .shown_images import classes_of as classes_of
 from .shown_images import count_outputs as count_outputs
 from .shown_images import image_of_example as image_of_example
 from .shown_images import image_of_item as image_of_item
 from .shown_images import image_of_output as image_of_output
 from .shown_images import image_of_step as image_of_step
 from .shown_images import image_of_task as image_of_task
+from .shown_images import instruction_of_task as instruction_of_task
+from .shown_images import objects_of_task as objects_of_task
+from .shown_images import region_of_task as region_of_task
 from .sign_in import SessionCache as SessionCache
 from .sign_in import end_token as end_token
 from .sign_in import is_own_link as is_own_link
@@ -56,7 +60,3 @@ from .sign_in import same_secret as same_secret
 from .sign_in import shut_session as shut_session
 from .sign_in import sign_in_administrator as sign_in_administrator
 from .sign_in import sign_in_invited as sign_in_invited
-from .task_texts import classes_of as classes_of
-from .task_texts import instruction_of_task as instruction_of_task
-from .task_texts import objects_of_task as objects_of_task
-from .task_texts import region_of_task as region_of_task

@@ -12,15 +12,15 @@ from .comparing import ComparedFolders as ComparedFolders
 from .comparing import ItemResult as ItemResult
 from .comparing import ModelComparison as ModelComparison
 from .comparing import compare as compare
+from .comparing import comparison_workspace as comparison_workspace
 from .comparing import import_folders as import_folders
 from .comparing import largest_differences as largest_differences
 from .comparing import name_sides as name_sides
+from .comparing import need_both_sides as need_both_sides
 from .comparing import plan_comparison as plan_comparison
 from .comparison_page import preview_bytes as preview_bytes
 from .comparison_page import preview_file as preview_file
 from .comparison_page import write_comparison as write_comparison
-from .comparison_workspace import comparison_workspace as comparison_workspace
-from .comparison_workspace import need_both_sides as need_both_sides
 from .disagreement_items import worst_disagreements as worst_disagreements
 from .disagreement_items import write_disagreements as write_disagreements
 from .editor_check import check_editor as check_editor

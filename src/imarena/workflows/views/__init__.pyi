@@ -3,6 +3,7 @@ from .battles import WHOLE as WHOLE
 from .battles import BattleColumns as BattleColumns
 from .battles import Kind as Kind
 from .battles import battles_between_named as battles_between_named
+from .battles import compared_dimensions as compared_dimensions
 from .battles import joined_battles as joined_battles
 from .battles import joined_names as joined_names
 from .battles import judge_battles as judge_battles
@@ -42,7 +43,6 @@ from .codes import Names as Names
 from .codes import constant_column as constant_column
 from .codes import encode_names as encode_names
 from .codes import group_starts as group_starts
-from .dimensions import compared_dimensions as compared_dimensions
 from .entries import LABELS as LABELS
 from .entries import Entries as Entries
 from .exhibits import exhibit_of as exhibit_of
