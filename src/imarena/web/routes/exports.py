@@ -1,4 +1,4 @@
-"""Every table that a page shows, to be saved as CSV or JSON, with its filters; sent row by row, never built in memory."""
+"""Every table that a page shows, to be saved as CSV or JSON with its filters; sent row by row, never held in memory."""
 
 import json
 import math
@@ -26,7 +26,7 @@ from imarena.workflows.serving import count_outputs, issue_heat_map, judge_healt
 from imarena.workflows.serving import explorer as exploring
 
 Form = Literal["csv", "json"]
-_PART_ROWS = 64_000
+_PART_LETTERS = 64_000
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 """What would end a script or begin a tag where somebody puts the document into a page."""
 
@@ -77,7 +77,7 @@ def _gathered(lines: Iterator[str]) -> Iterator[bytes]:
     for line in lines:
         held.append(line)
         size += len(line)
-        if size >= _PART_ROWS:
+        if size >= _PART_LETTERS:
             yield "".join(held).encode("utf-8", "replace")
             held, size = [], 0
     yield "".join(held).encode("utf-8", "replace")

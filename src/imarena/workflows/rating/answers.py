@@ -1,4 +1,4 @@
-"""The live votes of a campaign, also those that came on a sheet (`imarena route ingest`), and their values by criterion."""
+"""The live votes of a campaign, also those from a sheet (`imarena route ingest`), and their values by criterion."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
