@@ -1,5 +1,6 @@
 """``imarena curate`` describe and repair: what a person adds before and after a run."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,7 +68,7 @@ def repair_items(
         desk = RepairDesk(workspace, dataset, given, verifiers)
         if not item:
             entries = desk.entries()
-            document = {"dataset": dataset, "repair": [entry.to_json() for entry in entries]}
+            document = {"dataset": dataset, "repair": [asdict(entry) for entry in entries]}
             emit(context, document, lambda console: _show_list(console, dataset, entries, program(context)))
             if entries:
                 raise typer.Exit(Exit.PARTIAL)

@@ -1,5 +1,6 @@
 """``imarena edival build``."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,7 +76,7 @@ def command(
         )  # fmt: skip
         if dry_run:
             plan = plan_build(workspace, folder, settings, wired, door)
-            emit(context, {"dry_run": True, **plan.to_json()}, lambda console: _show_plan(console, plan))
+            emit(context, {"dry_run": True, **asdict(plan)}, lambda console: _show_plan(console, plan))
             return
         with progress_bars("edival") as tell:
             report = build_benchmark(workspace, folder, settings, wired, door, progress=tell)

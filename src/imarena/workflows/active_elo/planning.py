@@ -95,7 +95,7 @@ class JudgeCalibration:
             "judge": self.judge, "method": self.method, "score_range": self.score_range.document,
             "n_pairs": self.n_pairs,
             "curves": [{"group": record.group, "n_pairs": record.n_pairs, **record.curve} for record in self.curves],
-            "too_few": dict(self.too_few), **self.tables.to_json(),
+            "too_few": dict(self.too_few), **asdict(self.tables),
             "q": "the mixture takes max(0, 2a - 1); the paper's online update takes a",
             **notice_fields(self.notices),
         }  # fmt: skip

@@ -59,13 +59,6 @@ class RepairEntry:
     candidates: int
     """Other images of the same instruction that could take its place."""
 
-    def to_json(self) -> JsonDict:
-        """For ``--json``."""
-        return {
-            "key": self.key, "instruction": self.instruction, "image": self.image, "failed": list(self.failed),
-            "comments": list(self.comments), "candidates": self.candidates,
-        }  # fmt: skip
-
 
 @dataclass(frozen=True)
 class RepairResult:

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -54,10 +54,6 @@ class ChosenImage:
     file: str
     """The file in a folder, or the image's key in another source."""
     score: float | None
-
-    def to_json(self) -> JsonDict:
-        """For ``--json``."""
-        return {"item": self.item, "source": self.source, "file": self.file, "score": self.score}
 
 
 @dataclass(frozen=True)
@@ -111,7 +107,7 @@ class CurationReport:
         requests: list[Any] = [
             {
                 "key": each.key, "items": list(each.items), "rounds": each.rounds, "candidates": {**each.outcomes},
-                "chosen": [image.to_json() for image in each.chosen], "review": each.review or None,
+                "chosen": [asdict(image) for image in each.chosen], "review": each.review or None,
                 "flags": list(each.flags), "failures": list(each.failures),
             }
             for each in self.requests

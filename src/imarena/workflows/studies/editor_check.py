@@ -44,7 +44,8 @@ def check_editor(
     _check_together(editor, seen, simple.sources[0], findings)
     return plugin_check.PluginCheck(
         path, "editor", editor.name, editor.version, (), tuple(findings.to_fix), tuple(findings.notes),
-        tuple(plugin_check.CaseAnswer(each.case, _answer(each), each.seconds) for each in seen), bool(unanswered),
+        tuple(plugin_check.CaseAnswer(each.case, _answer(each), round(each.seconds, 3)) for each in seen),
+        bool(unanswered),
     )  # fmt: skip
 
 

@@ -49,7 +49,8 @@ def check_judge(
     shown = [each for each in seen if len(does) != 1 or _is_pair(each.case) == (COMPARES in does)]
     return plugin_check.PluginCheck(
         path, "judge", judge.name, judge.version, does, tuple(findings.to_fix), tuple(findings.notes),
-        tuple(plugin_check.CaseAnswer(each.case, _answer(each), each.seconds) for each in shown), bool(unanswered),
+        tuple(plugin_check.CaseAnswer(each.case, _answer(each), round(each.seconds, 3)) for each in shown),
+        bool(unanswered),
     )  # fmt: skip
 
 
