@@ -43,8 +43,6 @@ class RaterStanding:
     done: int
     quota: int
     quota_left: int
-    practised: int = 0
-    examined: int = 0
 
 
 class RaterFact(StrEnum):
@@ -89,8 +87,7 @@ def rater_standing(plan: CampaignPlan, facts: RaterFacts) -> RaterStanding | Rat
     stage = _stage(plan, facts)
     if isinstance(stage, RaterFact):
         return stage
-    left = quota_left(plan, facts.recent)
-    return RaterStanding(stage, facts.done, plan.weekly_quota, left, facts.practice_done, facts.qualification_done)
+    return RaterStanding(stage, facts.done, plan.weekly_quota, quota_left(plan, facts.recent))
 
 
 def _stage(plan: CampaignPlan, facts: RaterFacts) -> Stage | RaterFact:

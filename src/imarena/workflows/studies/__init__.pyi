@@ -30,13 +30,13 @@ from .gates import comparison_gate as comparison_gate
 from .gates import read_comparison_rules as read_comparison_rules
 from .gates import unanswered_by_models as unanswered_by_models
 from .health import judge_health_report as judge_health_report
+from .health import pairs_of_points as pairs_of_points
 from .health_data import JudgeAnswers as JudgeAnswers
 from .health_data import PairKey as PairKey
 from .health_data import PeopleVotes as PeopleVotes
 from .health_data import people_for as people_for
 from .health_data import read_judges as read_judges
 from .health_data import read_people as read_people
-from .judge_agreement import pairs_of_points as pairs_of_points
 from .judge_check import check_judge as check_judge
 from .plugin_check import PluginCheck as PluginCheck
 from .probe import judge_probes as judge_probes

@@ -85,7 +85,6 @@ from .rows import vote_reasons as vote_reasons
 from .slots import NOT_TRIED as NOT_TRIED
 from .slots import UNNAMED_EDITOR as UNNAMED_EDITOR
 from .slots import slots_of as slots_of
-from .spending import read_spending as read_spending
 from .versions import AT as AT
 from .versions import ChosenJudge as ChosenJudge
 from .versions import JudgeVersion as JudgeVersion
