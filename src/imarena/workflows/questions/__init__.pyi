@@ -34,7 +34,6 @@ from .judging_runs import run_jobs as run_jobs
 from .loop import Questions as Questions
 from .loop import Terms as Terms
 from .loop import ask as ask
-from .measured_edit import measure_edit as measure_edit
 from .past_attempts import PastAttempts as PastAttempts
 from .past_attempts import past_attempts as past_attempts
 from .picture_scan import scan_pictures as scan_pictures
@@ -52,6 +51,7 @@ from .seen_picture import draw_boxes as draw_boxes
 from .seen_picture import see as see
 from .shared_work import SharedWork as SharedWork
 from .single_edit import EditScore as EditScore
+from .single_edit import measure_edit as measure_edit
 from .single_edit import score_edit as score_edit
 from .single_edit import score_outputs as score_outputs
 from .single_edit import settings_at as settings_at
