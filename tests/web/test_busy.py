@@ -14,8 +14,7 @@ from imarena.core.errors import UserError
 from imarena.storage import init_workspace
 from imarena.web.app import create_app
 from imarena.web.gate import COSTLY_AT_ONCE
-from imarena.workflows.serving.background_server import run_background_server
-from imarena.workflows.serving.server import need_port
+from imarena.workflows.serving.server import need_port, run_background_server
 from tests.web.people import Person, administrator, campaign, fill, rater, served, settings_of
 
 

@@ -18,7 +18,7 @@ from imarena.reports.tables import Column, Table, to_csv, write_csv
 from imarena.reports.tables.csv import FORMULA_STARTS
 from imarena.storage import init_workspace
 from imarena.web.app import create_app
-from imarena.web.tables import _csv, _gathered, _json
+from imarena.web.routes.exports import _csv, _gathered, _json
 from tests.command import Imarena
 from tests.web.looked_at import CRITERION, looked_at
 from tests.web.people import Person, administrator, campaign, fill, rater, settings_of

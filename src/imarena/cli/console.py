@@ -1,4 +1,4 @@
-"""Shared by all commands: the workspace location, what goes to stdout and stderr, and how errors are printed.
+"""Shared by all commands: the workspace location, what goes to stdout and stderr, how errors and progress are printed.
 
 With ``--json`` one JSON document goes to stdout and nothing else. Progress and messages always go to stderr, as does
 then whatever a plug-in prints.
@@ -7,7 +7,9 @@ then whatever a plug-in prints.
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -18,6 +20,7 @@ import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
+    from imarena.core import Cause, protocols
     from imarena.reports.tables import Table
     from imarena.storage import Workspace
 
@@ -144,3 +147,66 @@ def _escape(text: str) -> str:
     from rich.markup import escape
 
     return escape(text)
+
+
+CAUSES_SHOWN = 20
+"""How many causes are listed one by one."""
+
+
+def print_causes(console: Console, causes: "Sequence[Cause]", label: str = "left out") -> None:
+    """One line per cause, the most frequent first."""
+    for cause in causes[:CAUSES_SHOWN]:
+        console.print(f"[yellow]{_escape(label)}:[/] {_escape(str(cause))}", markup=True, soft_wrap=True)
+    if rest := causes[CAUSES_SHOWN:]:
+        number = sum(cause.count for cause in rest)
+        console.print(
+            f"[yellow]{_escape(label)}:[/] {number:,} for {len(rest):,} other reasons; --json lists them", markup=True
+        )
+
+
+LINE_EVERY_S = 10.0
+
+
+@contextmanager
+def progress_bars(title: str) -> "Iterator[protocols.Progress]":
+    """A bar for each stage that is told of; where stderr is no terminal (a log, a pipe) a line every ten seconds."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = stderr()
+    bars = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        transient=False,
+    )
+    tasks: dict[str, object] = {}
+    line = progress_lines()
+    with bars:
+
+        def tell(stage: str, done: int, total: int | None) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(f"{title}: {stage}", total=total)
+            bars.update(tasks[stage], completed=done, total=total)  # type: ignore[arg-type]
+            line(f"{title}: {stage} {done:,}" + (f" of {total:,}" if total is not None else ""))
+
+        yield tell
+        for task in bars.tasks:
+            if task.total is not None:
+                bars.update(task.id, completed=task.total)
+
+
+def progress_lines() -> Callable[[str], None]:
+    """Say what is told at most every ten seconds, from the tenth on; on a terminal, where bars are drawn, nothing."""
+    console = stderr()
+    last = time.monotonic()
+
+    def line(text: str) -> None:
+        nonlocal last
+        if not console.is_terminal and time.monotonic() - last >= LINE_EVERY_S:
+            last = time.monotonic()
+            console.print(text, soft_wrap=True)
+
+    return line

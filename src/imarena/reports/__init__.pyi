@@ -28,10 +28,12 @@ from .disagreement_page import VotedFigures as VotedFigures
 from .disagreement_page import build_disagreement_page as build_disagreement_page
 from .disagreement_page import disagreement_tables as disagreement_tables
 from .edival.agreement import BinaryAgreement as BinaryAgreement
+from .edival.agreement import StyleAnswer as StyleAnswer
 from .edival.agreement import best_threshold as best_threshold
 from .edival.agreement import binary_agreement as binary_agreement
 from .edival.agreement import people_table as people_table
 from .edival.agreement import rater_ceiling as rater_ceiling
+from .edival.agreement import style_table as style_table
 from .edival.figures import OverallRule as OverallRule
 from .edival.figures import tool_swap as tool_swap
 from .edival.plots import edival_charts as edival_charts
@@ -41,8 +43,6 @@ from .edival.scored import ScoredEdit as ScoredEdit
 from .edival.scored import ScoredOutput as ScoredOutput
 from .edival.scored import ScoredSet as ScoredSet
 from .edival.scored import complete_cases as complete_cases
-from .edival.style import StyleAnswer as StyleAnswer
-from .edival.style import style_table as style_table
 from .edival.tables import report_tables as report_tables
 from .edival.tables import settings_table as settings_table
 from .edival.tables import swap_table as swap_table

@@ -32,10 +32,6 @@ class RatedFigures:
     """The judge's rank less people's, below 0 where the judge is too strict."""
     ratings: tuple[float, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return vars(self) | {"ratings": list(self.ratings)}
-
 
 @dataclass(frozen=True)
 class VotedFigures:
@@ -45,10 +41,6 @@ class VotedFigures:
     people_side: float | str
     certainty: float | None
     votes: Mapping[str, int]
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return vars(self) | {"votes": dict(self.votes)}
 
 
 @dataclass(frozen=True)
@@ -92,7 +84,7 @@ class ShownDisagreement:
         plain = ("kind", "judge", "about", "dataset", "key", "task", "topic", "instruction", "size")
         return {
             **{name: getattr(self, name) for name in plain}, "editors": list(self.editors),
-            "judge_answer": self.judge_answer, "people_answer": self.people_answer, **self.figures.to_json(),
+            "judge_answer": self.judge_answer, "people_answer": self.people_answer, **vars(self.figures),
             "judge_words": list(self.judge_words), "people_words": list(self.people_words),
         }  # fmt: skip
 

@@ -24,10 +24,6 @@ from .campaign_plan import KnownTask as KnownTask
 from .campaign_plan import ParticipationOutcome as ParticipationOutcome
 from .campaign_plan import plan_of as plan_of
 from .campaign_plan import unit_of as unit_of
-from .completion import completion_address as completion_address
-from .completion import completion_code as completion_code
-from .completion import participation_outcome as participation_outcome
-from .decisive import chance_of_decision as chance_of_decision
 from .drawing import Batch as Batch
 from .drawing import sample_battles as sample_battles
 from .forms import FormQuestion as FormQuestion
@@ -53,11 +49,14 @@ from .offers import RaterFact as RaterFact
 from .offers import RaterFacts as RaterFacts
 from .offers import RaterStanding as RaterStanding
 from .offers import TasksGiven as TasksGiven
+from .offers import completion_address as completion_address
+from .offers import completion_code as completion_code
 from .offers import due_purposes as due_purposes
 from .offers import expected_repeats as expected_repeats
 from .offers import held_work as held_work
 from .offers import known_assignments as known_assignments
 from .offers import may_prefetch as may_prefetch
+from .offers import participation_outcome as participation_outcome
 from .offers import quota_left as quota_left
 from .offers import quota_start as quota_start
 from .offers import rater_standing as rater_standing
@@ -78,6 +77,7 @@ from .stopping import Forecast as Forecast
 from .stopping import forecast as forecast
 from .stopping import top_order_confidence as top_order_confidence
 from .strategies import Strategy as Strategy
+from .strategies import chance_of_decision as chance_of_decision
 from .strategies import combine_strategies as combine_strategies
 from .strategies import item_fairness as item_fairness
 from .strategies import limit_votes as limit_votes

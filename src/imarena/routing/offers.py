@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal
+from urllib.parse import quote
 
 from imarena.core import sha256_hex
 from imarena.core.records import Assignment, now
-from imarena.routing.campaign_plan import CampaignPlan, KnownTask
+from imarena.routing.campaign_plan import CampaignPlan, KnownTask, ParticipationOutcome
 
 Stage = Literal[
     "consent", "practice", "qualification", "open", "not_qualified", "quota", "paused", "on_hold", "waiting", "done",
@@ -42,8 +43,6 @@ class RaterStanding:
     done: int
     quota: int
     quota_left: int
-    practised: int = 0
-    examined: int = 0
 
 
 class RaterFact(StrEnum):
@@ -88,8 +87,7 @@ def rater_standing(plan: CampaignPlan, facts: RaterFacts) -> RaterStanding | Rat
     stage = _stage(plan, facts)
     if isinstance(stage, RaterFact):
         return stage
-    left = quota_left(plan, facts.recent)
-    return RaterStanding(stage, facts.done, plan.weekly_quota, left, facts.practice_done, facts.qualification_done)
+    return RaterStanding(stage, facts.done, plan.weekly_quota, quota_left(plan, facts.recent))
 
 
 def _stage(plan: CampaignPlan, facts: RaterFacts) -> Stage | RaterFact:
@@ -266,3 +264,40 @@ def expected_repeats(plan: CampaignPlan, units: int) -> float:
 def held_work(purposes: Sequence[str]) -> int:
     """How many of the tasks in hand are real work."""
     return sum(purpose not in TRAINING for purpose in purposes)
+
+
+_PLACEHOLDER = "{code}"
+
+
+def participation_outcome(plan: CampaignPlan, standing: RaterStanding) -> ParticipationOutcome | None:
+    """How a rater's participation ended; None while there is more to come.
+
+    Who answered nothing because others were faster found the quota full. Who has less than `complete_after` answers
+    when the work ends completed a part.
+    """
+    if standing.stage == "not_qualified":
+        return "screened_out"
+    if standing.stage not in ("done", "quota", "waiting", "closed", "paused"):
+        return None
+    if standing.done >= plan.complete_after:
+        return "completed"
+    if standing.stage == "waiting":
+        return None
+    if standing.done:
+        return "partial"
+    return None if standing.stage == "paused" else "quota_full"
+
+
+def completion_code(plan: CampaignPlan, outcome: ParticipationOutcome | None) -> str | None:
+    """The code of an outcome; None where the lead set none."""
+    return plan.completion_codes.get(outcome) or None if outcome is not None else None
+
+
+def completion_address(plan: CampaignPlan, outcome: ParticipationOutcome | None) -> str | None:
+    """Where to send a rater at the end. An address without a place for the code is for those who completed only."""
+    code = completion_code(plan, outcome)
+    if plan.completion_url is None or outcome is None:
+        return None
+    if _PLACEHOLDER in plan.completion_url:
+        return plan.completion_url.replace(_PLACEHOLDER, quote(code, safe="")) if code else None
+    return plan.completion_url if outcome == "completed" else None

@@ -7,7 +7,7 @@ import numpy as np
 from imarena.core import UserError
 from imarena.routing.calibration import Curve, reliability
 from imarena.routing.gates import Gates, check_routed, prefers_people
-from imarena.routing.pool import Belief, FloatArray, Pool, StandardScores, standardise
+from imarena.routing.pool import Belief, FloatArray, IntArray, Pool, StandardScores, standardise
 
 Strategy = Callable[[Pool, Belief], FloatArray]
 
@@ -132,3 +132,43 @@ def _gain(mean: FloatArray, variance: FloatArray) -> FloatArray:
     spread = np.sqrt(np.maximum(variance, 1e-18))
     ratio = np.abs(mean) / spread
     return np.asarray(spread * np.exp(-0.5 * ratio**2) / np.sqrt(2 * np.pi) - np.abs(mean) * ndtr(-ratio))
+
+
+PULL = (0.44, 2.0)
+"""Precision of the prior of the level, and of every other coefficient: ours."""
+
+
+def chance_of_decision(
+    pool: Pool, filled: FloatArray, item: IntArray, pair: IntArray, decided: FloatArray
+) -> FloatArray:
+    """(N, P) chances. `filled` (N, m) standardised scores; `item`, `pair` (n,) of the votes; `decided` (n,) 1 or 0."""
+    first, second = filled[:, pool.left], filled[:, pool.right]
+    higher, lower = np.maximum(first, second), np.minimum(first, second)
+    m = pool.n_models
+    design = np.zeros((item.size, 3 + m))
+    design[:, 0] = 1.0
+    design[:, 1], design[:, 2] = higher[item, pair], lower[item, pair]
+    rows = np.arange(item.size)
+    design[rows, 3 + pool.left[pair]] = 1.0
+    design[rows, 3 + pool.right[pair]] = 1.0
+    coefficients = _ridge(design, decided)
+    eta = coefficients[0] + coefficients[1] * higher
+    eta += coefficients[2] * lower
+    eta += coefficients[3 + pool.left] + coefficients[3 + pool.right]
+    return np.asarray(0.5 + 0.5 * np.tanh(0.5 * eta))
+
+
+def _ridge(design: FloatArray, decided: FloatArray) -> FloatArray:
+    size = design.shape[1]
+    pull = np.full(size, PULL[1])
+    pull[0] = PULL[0]
+    coefficients = np.zeros(size)
+    for _ in range(20):
+        chance = 0.5 + 0.5 * np.tanh(0.5 * (design @ coefficients))
+        slope = design.T @ (decided - chance) - pull * coefficients
+        curve = (design * (chance * (1 - chance))[:, None]).T @ design + np.diag(pull)
+        move = np.clip(np.linalg.solve(curve, slope), -1.5, 1.5)
+        coefficients = coefficients + move
+        if np.abs(move).max() < 1e-4:
+            break
+    return coefficients

@@ -21,11 +21,11 @@ from .column_cache import ColumnCache as ColumnCache
 from .database import POOL as POOL
 from .database import reading as reading
 from .database import writing as writing
-from .exclusions import add_exclusion as add_exclusion
-from .exclusions import lift_exclusions as lift_exclusions
-from .exclusions import read_exclusions as read_exclusions
 from .forms import Form as Form
 from .forms import form_of_row as form_of_row
+from .membership import add_exclusion as add_exclusion
+from .membership import lift_exclusions as lift_exclusions
+from .membership import read_exclusions as read_exclusions
 from .prepared import PreparedStatement as PreparedStatement
 from .schema_versions import newest_version as newest_version
 from .scratch import copy_workspace as copy_workspace

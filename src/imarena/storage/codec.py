@@ -10,37 +10,18 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Table
 
-from imarena.core import StoreError, moment_text
-from imarena.core.records import (
-    Assignment,
-    Calibration,
-    Campaign,
-    Event,
-    Evidence,
-    Item,
-    Judgment,
-    Output,
-    Ranking,
-    Rater,
-    Record,
-    Reply,
-    Run,
-    Tombstone,
-    Trace,
-    Verification,
-    Vote,
-)
+from imarena.core import StoreError, moment_text, records
 from imarena.storage import schema
 from imarena.storage.forms import form_of
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=records.Record)
 
 
 @dataclass(frozen=True, eq=False)
 class RecordKind:
     """How one record class is stored."""
 
-    record: type[Record]
+    record: type[records.Record]
     table: Table
     identity: str
     """The record's attribute that is its id."""
@@ -65,25 +46,25 @@ _number_of = lru_cache(64)(microseconds)
 """The records of an import share the moment at which it began."""
 
 
-def _created_us(record: Record) -> int:
+def _created_us(record: records.Record) -> int:
     return _number_of(record.created_at)
 
 
-def _driven_by(output: Output) -> str | None:
+def _driven_by(output: records.Output) -> str | None:
     judge = output.params.get("driven_by")
     return judge if isinstance(judge, str) else None
 
 
-def _content_key(ranking: Ranking) -> str | None:
+def _content_key(ranking: records.Ranking) -> str | None:
     key = ranking.settings.get("content_key")
     return key if isinstance(key, str) else None
 
 
 KINDS: tuple[RecordKind, ...] = (
-    RecordKind(Item, schema.items, "item_id", {"content_id": lambda item: item.content_id}),
-    RecordKind(Rater, schema.raters, "rater_id"),
+    RecordKind(records.Item, schema.items, "item_id", {"content_id": lambda item: item.content_id}),
+    RecordKind(records.Rater, schema.raters, "rater_id"),
     RecordKind(
-        Output,
+        records.Output,
         schema.outputs,
         "output_id",
         {
@@ -92,10 +73,10 @@ KINDS: tuple[RecordKind, ...] = (
             "driven_by": _driven_by,
         },
     ),
-    RecordKind(Evidence, schema.evidence, "evidence_id"),
-    RecordKind(Reply, schema.replies, "reply_id"),
+    RecordKind(records.Evidence, schema.evidence, "evidence_id"),
+    RecordKind(records.Reply, schema.replies, "reply_id"),
     RecordKind(
-        Judgment,
+        records.Judgment,
         schema.judgments,
         "judgment_id",
         {
@@ -105,20 +86,27 @@ KINDS: tuple[RecordKind, ...] = (
         },
         _SIDES,
     ),
-    RecordKind(Campaign, schema.campaigns, "campaign_id"),
+    RecordKind(records.Campaign, schema.campaigns, "campaign_id"),
     RecordKind(
-        Assignment, schema.assignments, "assignment_id", {"probability": lambda assignment: assignment.probability}
+        records.Assignment,
+        schema.assignments,
+        "assignment_id",
+        {"probability": lambda assignment: assignment.probability},
     ),
-    RecordKind(Event, schema.events, "event_id"),
+    RecordKind(records.Event, schema.events, "event_id"),
     RecordKind(
-        Vote, schema.votes, "vote_id", {"dimension": lambda vote: vote.dimension, "created_us": _created_us}, _SIDES
+        records.Vote,
+        schema.votes,
+        "vote_id",
+        {"dimension": lambda vote: vote.dimension, "created_us": _created_us},
+        _SIDES,
     ),
-    RecordKind(Ranking, schema.rankings, "ranking_id", {"content_key": _content_key}),
-    RecordKind(Calibration, schema.calibrations, "calibration_id"),
-    RecordKind(Verification, schema.verifications, "verification_id"),
-    RecordKind(Trace, schema.traces, "trace_id"),
-    RecordKind(Run, schema.runs, "run_id"),
-    RecordKind(Tombstone, schema.tombstones, "tombstone_id"),
+    RecordKind(records.Ranking, schema.rankings, "ranking_id", {"content_key": _content_key}),
+    RecordKind(records.Calibration, schema.calibrations, "calibration_id"),
+    RecordKind(records.Verification, schema.verifications, "verification_id"),
+    RecordKind(records.Trace, schema.traces, "trace_id"),
+    RecordKind(records.Run, schema.runs, "run_id"),
+    RecordKind(records.Tombstone, schema.tombstones, "tombstone_id"),
 )
 """All kinds, in an order in which links only point back."""
 
@@ -126,7 +114,7 @@ _PLAIN = frozenset({str, int, float, type(None)})
 _BY_RECORD = {kind.record: kind for kind in KINDS}
 
 
-def record_kind(record: type[Record]) -> RecordKind:
+def record_kind(record: type[records.Record]) -> RecordKind:
     """How records of this class are stored."""
     try:
         return _BY_RECORD[record]
@@ -147,7 +135,7 @@ def _in_body(kind: RecordKind) -> set[str]:
     return kind.record.model_fields.keys() - {*_columns(kind), kind.identity}
 
 
-def to_row(record: Record) -> dict[str, Any]:
+def to_row(record: records.Record) -> dict[str, Any]:
     """The row of a record. Fields at their default are left out of `body`."""
     kind = record_kind(type(record))
     values = record.__dict__

@@ -9,20 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Engine,
-    ForeignKey,
-    MetaData,
-    Table,
-    Text,
-    bindparam,
-    func,
-    inspect,
-    select,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.schema import CreateColumn
 
 from imarena.core import Progress, StoreError
@@ -41,25 +28,25 @@ _ADDED = {
     schema.votes: ("dimension", "left_seq", "right_seq", "created_us", "superseded"),
     schema.rankings: ("content_key",),
 }
-_AS_OF_0005 = MetaData()
-Table("raters", _AS_OF_0005, Column("id", Text, primary_key=True))
+_AS_OF_0005 = sa.MetaData()
+sa.Table("raters", _AS_OF_0005, sa.Column("id", sa.Text, primary_key=True))
 _TABLES = (
     schema.judge_forms,
-    Table(
+    sa.Table(
         "exclusions",
         _AS_OF_0005,
-        Column("seq", schema.exclusions.c.seq.type, primary_key=True, autoincrement=True),
-        Column("rater_id", Text, ForeignKey("raters.id"), nullable=False, index=True),
-        Column("since", Text),
-        Column("reason", Text, nullable=False),
-        Column("created_at", Text, nullable=False),
-        Column("lifted_at", Text),
+        sa.Column("seq", schema.exclusions.c.seq.type, primary_key=True, autoincrement=True),
+        sa.Column("rater_id", sa.Text, sa.ForeignKey("raters.id"), nullable=False, index=True),
+        sa.Column("since", sa.Text),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("created_at", sa.Text, nullable=False),
+        sa.Column("lifted_at", sa.Text),
     ),
 )
 """The tables that 0005 brought; exclusions as they were then, since later migrations add columns to them."""
 
 
-def derive_columns(engine: Engine, progress: Progress | None = None) -> None:
+def derive_columns(engine: sa.Engine, progress: Progress | None = None) -> None:
     """Add the derived columns and fill them. May be stopped and called again."""
     with writing(engine) as connection:
         _add(connection)
@@ -69,16 +56,16 @@ def derive_columns(engine: Engine, progress: Progress | None = None) -> None:
         _fill(engine, table, empty, rows, tell)
         with writing(engine) as connection:
             later = table.alias("later")
-            replaced = select(later.c.supersedes).where(later.c.supersedes.is_not(None))
-            connection.execute(update(table).where(table.c.id.in_(replaced)).values(superseded=1))
+            replaced = sa.select(later.c.supersedes).where(later.c.supersedes.is_not(None))
+            connection.execute(sa.update(table).where(table.c.id.in_(replaced)).values(superseded=1))
     chance = schema.assignments.c.probability.is_(None) & schema.assignments.c.body.contains('"probability"')
     _fill(engine, schema.assignments, chance, _assignments, tell)
     driven = schema.outputs.c.driven_by.is_(None) & schema.outputs.c.body.contains('"driven_by"')
     _fill(engine, schema.outputs, driven, _outputs, tell)
 
 
-def _add(connection: Connection) -> None:
-    inspector = inspect(connection)
+def _add(connection: sa.Connection) -> None:
+    inspector = sa.inspect(connection)
     for table in _TABLES:
         table.create(connection, checkfirst=True)
     for table, names in _ADDED.items():
@@ -89,30 +76,30 @@ def _add(connection: Connection) -> None:
                 connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {spelt}")
 
 
-Derive = Callable[[Connection, list[Any]], list[dict[str, Any]]]
+Derive = Callable[[sa.Connection, list[Any]], list[dict[str, Any]]]
 
 
-def _fill(engine: Engine, table: Table, empty: Any, derive: Derive, tell: Progress) -> None:
+def _fill(engine: sa.Engine, table: sa.Table, empty: Any, derive: Derive, tell: Progress) -> None:
     """Fill the rows that `empty` picks, a batch at a time. Rows for which nothing is found are passed over."""
     with reading(engine) as connection:
-        total = connection.execute(select(func.count()).select_from(table).where(empty)).scalar_one()
+        total = connection.execute(sa.select(sa.func.count()).select_from(table).where(empty)).scalar_one()
     done, last = 0, 0
     while total:
         with writing(engine) as connection:
-            query = select(table).where(empty, table.c.seq > last).order_by(table.c.seq).limit(BATCH)
+            query = sa.select(table).where(empty, table.c.seq > last).order_by(table.c.seq).limit(BATCH)
             rows = list(connection.execute(query).mappings())
             if not rows:
                 return
             values = _derived(connection, table, rows, derive)
             if values:
                 names = [name for name in values[0] if name != "at"]
-                change = update(table).where(table.c.seq == bindparam("at"))
-                connection.execute(change.values({name: bindparam(f"new_{name}") for name in names}), _named(values))
+                change = sa.update(table).where(table.c.seq == sa.bindparam("at"))
+                connection.execute(change.values({name: sa.bindparam(f"new_{name}") for name in names}), _named(values))
         done, last = done + len(rows), rows[-1]["seq"]
         tell(f"upgrading {table.name}", done, max(total, done))
 
 
-def _derived(connection: Connection, table: Table, rows: list[Any], derive: Derive) -> list[dict[str, Any]]:
+def _derived(connection: sa.Connection, table: sa.Table, rows: list[Any], derive: Derive) -> list[dict[str, Any]]:
     try:
         return derive(connection, rows)
     except (ValueError, TypeError, AttributeError) as error:
@@ -131,7 +118,7 @@ def _named(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{(name if name == "at" else f"new_{name}"): value for name, value in row.items()} for row in rows]
 
 
-def _judgments(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:
+def _judgments(connection: sa.Connection, rows: list[Any]) -> list[dict[str, Any]]:
     forms, values = {}, []
     seqs = _seqs(connection, rows)
     for row in rows:
@@ -150,14 +137,14 @@ def _judgments(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:
         forms[form.form_id] = form
         unstated = row["preference"] == "tie" and tie_is_unstated(body.get("reasons", {}))
         values.append({"at": row["seq"], "form_id": form.form_id, "tie_unstated": int(unstated), **_sides(row, seqs)})
-    known = set(connection.execute(select(schema.judge_forms.c.id)).scalars())
+    known = set(connection.execute(sa.select(schema.judge_forms.c.id)).scalars())
     fresh = [form.row() for identity, form in forms.items() if identity not in known]
     if fresh:
         connection.execute(schema.judge_forms.insert(), fresh)
     return values
 
 
-def _votes(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:
+def _votes(connection: sa.Connection, rows: list[Any]) -> list[dict[str, Any]]:
     seqs = _seqs(connection, rows)
     return [
         {"at": row["seq"], "dimension": json.loads(row["body"]).get("dimension", "overall"), **_sides(row, seqs)}
@@ -165,11 +152,11 @@ def _votes(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _assignments(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:  # noqa: ARG001
+def _assignments(connection: sa.Connection, rows: list[Any]) -> list[dict[str, Any]]:  # noqa: ARG001
     return [{"at": row["seq"], "probability": json.loads(row["body"]).get("probability")} for row in rows]
 
 
-def _outputs(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:  # noqa: ARG001
+def _outputs(connection: sa.Connection, rows: list[Any]) -> list[dict[str, Any]]:  # noqa: ARG001
     named = ((row["seq"], json.loads(row["body"]).get("params", {}).get("driven_by")) for row in rows)
     return [{"at": seq, "driven_by": judge} for seq, judge in named if isinstance(judge, str)]
 
@@ -179,6 +166,6 @@ def _sides(row: Any, seqs: dict[str, int]) -> dict[str, Any]:
     return {"left_seq": seqs.get(row["left_id"]), "right_seq": seqs.get(row["right_id"]), "created_us": created}
 
 
-def _seqs(connection: Connection, rows: list[Any]) -> dict[str, int]:
+def _seqs(connection: sa.Connection, rows: list[Any]) -> dict[str, int]:
     wanted = {row[name] for row in rows for name in ("left_id", "right_id") if row[name] is not None}
     return existing_values(connection, schema.outputs.c.id, wanted)

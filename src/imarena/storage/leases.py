@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Text, and_, bindparam, case, func, insert, or
 
 from imarena.core.records import Assignment, Record
 from imarena.storage.codec import from_row, record_kind, to_row
-from imarena.storage.exclusions import RATER_IS_EXCLUDED
+from imarena.storage.membership import RATER_IS_EXCLUDED
 from imarena.storage.prepared import PreparedStatement
 from imarena.storage.schema import assignments, campaigns, events, leases, outputs, participants, units_seen, votes
 from imarena.storage.store import mark_superseded

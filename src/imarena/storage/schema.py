@@ -6,51 +6,40 @@ is a unique index. Derived columns repeat what a body or a linked row holds, so 
 compares the two.
 """
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    Table,
-    Text,
-    text,
-)
+import sqlalchemy as sa
 
-metadata = MetaData()
+metadata = sa.MetaData()
 
-_SEQ = BigInteger().with_variant(Integer, "sqlite")
+_SEQ = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
-def _record(name: str, *columns: Column[object] | Index) -> Table:
-    return Table(
+def _record(name: str, *columns: sa.Column[object] | sa.Index) -> sa.Table:
+    return sa.Table(
         name,
         metadata,
-        Column("seq", _SEQ, primary_key=True, autoincrement=True),
-        Column("id", Text, nullable=False, unique=True),
+        sa.Column("seq", _SEQ, primary_key=True, autoincrement=True),
+        sa.Column("id", sa.Text, nullable=False, unique=True),
         *columns,
-        Column("created_at", Text, nullable=False),
-        Column("body", Text, nullable=False),
+        sa.Column("created_at", sa.Text, nullable=False),
+        sa.Column("body", sa.Text, nullable=False),
     )
 
 
-def _text(name: str, *, null: bool = True, link: str | None = None, index: bool = False) -> Column[object]:
-    args = [ForeignKey(link)] if link else []
-    return Column(name, Text, *args, nullable=null, index=index)
+def _text(name: str, *, null: bool = True, link: str | None = None, index: bool = False) -> sa.Column[object]:
+    args = [sa.ForeignKey(link)] if link else []
+    return sa.Column(name, sa.Text, *args, nullable=null, index=index)
 
 
-def _int(name: str, *, null: bool = False) -> Column[object]:
-    return Column(name, Integer, nullable=null)
+def _int(name: str, *, null: bool = False) -> sa.Column[object]:
+    return sa.Column(name, sa.Integer, nullable=null)
 
 
-def _derived(name: str, kind: type[BigInteger | Float[float] | Text] = BigInteger) -> Column[object]:
-    return Column(name, kind)
+def _derived(name: str, kind: type[sa.BigInteger | sa.Float[float] | sa.Text] = sa.BigInteger) -> sa.Column[object]:
+    return sa.Column(name, kind)
 
 
-def _flag(name: str) -> Column[object]:
-    return Column(name, Integer, nullable=False, server_default="0")
+def _flag(name: str) -> sa.Column[object]:
+    return sa.Column(name, sa.Integer, nullable=False, server_default="0")
 
 
 items = _record(
@@ -62,7 +51,7 @@ items = _record(
     _text("family"),
     _text("topic"),
     _text("track"),
-    Index("one_item_per_key", "dataset", "key", unique=True),
+    sa.Index("one_item_per_key", "dataset", "key", unique=True),
 )
 
 outputs = _record(
@@ -78,19 +67,19 @@ outputs = _record(
     _text("status", null=False),
     _text("image_sha256", link="blobs.sha256", index=True),
     _text("run_id"),
-    _derived("driven_by", Text),
-    Index("outputs_of_item", "item_id", "editor"),
-    Index(
+    _derived("driven_by", sa.Text),
+    sa.Index("outputs_of_item", "item_id", "editor"),
+    sa.Index(
         "outputs_driven_by_judges", "editor", "driven_by",
-        sqlite_where=text("driven_by IS NOT NULL"), postgresql_where=text("driven_by IS NOT NULL"),
+        sqlite_where=sa.text("driven_by IS NOT NULL"), postgresql_where=sa.text("driven_by IS NOT NULL"),
     ),
-    Index("outputs_by_editor", "editor", "status"),
-    Index(
+    sa.Index("outputs_by_editor", "editor", "status"),
+    sa.Index(
         "one_ok_output_per_slot",
         "item_id", "turn", "editor", "mode", "sample",
         unique=True,
-        sqlite_where=text("status = 'ok' AND editor IS NOT NULL"),
-        postgresql_where=text("status = 'ok' AND editor IS NOT NULL"),
+        sqlite_where=sa.text("status = 'ok' AND editor IS NOT NULL"),
+        postgresql_where=sa.text("status = 'ok' AND editor IS NOT NULL"),
     ),
 )  # fmt: skip
 
@@ -108,32 +97,32 @@ replies = _record(
     _text("work_id", null=False),
     _int("attempt"),
     _text("run_id"),
-    Index("one_reply_per_attempt", "work_id", "attempt", unique=True),
+    sa.Index("one_reply_per_attempt", "work_id", "attempt", unique=True),
 )
 
-judge_forms = Table(
+judge_forms = sa.Table(
     "judge_forms",
     metadata,
-    Column("id", BigInteger, primary_key=True, autoincrement=False),
-    Column("judge", Text, nullable=False),
-    Column("dimension", Text, nullable=False),
-    Column("pairwise", Integer, nullable=False),
-    Column("imported", Integer, nullable=False),
-    Column("judge_version", Text, nullable=False),
-    Column("prompt_id", Text, nullable=False),
-    Column("prompt_version", Text, nullable=False),
-    Column("parser_version", Text, nullable=False),
-    Column("params", Text, nullable=False),
-    Column("orders", Text, nullable=False),
-    Column("higher_is_better", Integer, nullable=False),
+    sa.Column("id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("judge", sa.Text, nullable=False),
+    sa.Column("dimension", sa.Text, nullable=False),
+    sa.Column("pairwise", sa.Integer, nullable=False),
+    sa.Column("imported", sa.Integer, nullable=False),
+    sa.Column("judge_version", sa.Text, nullable=False),
+    sa.Column("prompt_id", sa.Text, nullable=False),
+    sa.Column("prompt_version", sa.Text, nullable=False),
+    sa.Column("parser_version", sa.Text, nullable=False),
+    sa.Column("params", sa.Text, nullable=False),
+    sa.Column("orders", sa.Text, nullable=False),
+    sa.Column("higher_is_better", sa.Integer, nullable=False),
 )
 """What made a judgment: a judge with its version, prompt and parameters (``storage/forms.py``)."""
 
 
-def _one_successor(name: str) -> Index:
+def _one_successor(name: str) -> sa.Index:
     """At most one record replaces another. Most replace none: they are not in the index."""
-    there = text("supersedes IS NOT NULL")
-    return Index(name, "supersedes", unique=True, sqlite_where=there, postgresql_where=there)
+    there = sa.text("supersedes IS NOT NULL")
+    return sa.Index(name, "supersedes", unique=True, sqlite_where=there, postgresql_where=there)
 
 
 judgments = _record(
@@ -149,7 +138,7 @@ judgments = _record(
     _int("repeat"),
     _text("status", null=False),
     _text("preference"),
-    Column("score", Float),
+    sa.Column("score", sa.Float),
     _text("reply_id", link="replies.id"),
     _text("supersedes", link="judgments.id"),
     _text("run_id"),
@@ -159,16 +148,16 @@ judgments = _record(
     _derived("created_us"),
     _flag("tie_unstated"),
     _flag("superseded"),
-    Index(
+    sa.Index(
         "verdicts_by_form", "form_id", "left_seq", "right_seq", "repeat", "order", "status", "preference", "score",
         "tie_unstated", "superseded", "created_us", "seq",
     ),
-    Index(
+    sa.Index(
         "failed_judgments", "judge", "work_id",
-        sqlite_where=text("status <> 'ok'"), postgresql_where=text("status <> 'ok'"),
+        sqlite_where=sa.text("status <> 'ok'"), postgresql_where=sa.text("status <> 'ok'"),
     ),
-    Index("judgments_of_work", "work_id", "status"),
-    Index("judgments_by_judge", "judge", "dimension", "status"),
+    sa.Index("judgments_of_work", "work_id", "status"),
+    sa.Index("judgments_by_judge", "judge", "dimension", "status"),
     _one_successor("one_successor_per_judgment"),
 )  # fmt: skip
 
@@ -186,8 +175,8 @@ assignments = _record(
     _text("unit", null=False),
     _text("purpose", null=False),
     _text("rater_id", link="raters.id"),
-    _derived("probability", Float),
-    Index("assignments_of_campaign", "campaign_id", "purpose", "unit"),
+    _derived("probability", sa.Float),
+    sa.Index("assignments_of_campaign", "campaign_id", "purpose", "unit"),
 )
 
 events = _record(
@@ -197,27 +186,27 @@ events = _record(
     _text("rater_id", link="raters.id", index=True),
 )
 
-leases = Table(
+leases = sa.Table(
     "leases",
     metadata,
-    Column("assignment_id", Text, ForeignKey("assignments.id"), primary_key=True),
-    Column("campaign_id", Text, ForeignKey("campaigns.id"), nullable=False),
-    Column("rater_id", Text, ForeignKey("raters.id")),
-    Column("until", Text),
-    Column("state", Text, nullable=False),
-    Column("unit", Text, nullable=False, server_default=""),
-    Column("purpose", Text, nullable=False, server_default="vote"),
-    Column("position", Integer, nullable=False, server_default="0"),
-    Column("address", Text),
-    Column("vote_id", Text),
-    Column("done_at", Text),
-    Column("handed_at", Text),
-    Index("free_leases", "campaign_id", "state", "until"),
-    Index("next_leases", "campaign_id", "state", "position"),
-    Index("work_of_rater", "rater_id", "state", "campaign_id", "purpose", "done_at"),
-    Index(
+    sa.Column("assignment_id", sa.Text, sa.ForeignKey("assignments.id"), primary_key=True),
+    sa.Column("campaign_id", sa.Text, sa.ForeignKey("campaigns.id"), nullable=False),
+    sa.Column("rater_id", sa.Text, sa.ForeignKey("raters.id")),
+    sa.Column("until", sa.Text),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("unit", sa.Text, nullable=False, server_default=""),
+    sa.Column("purpose", sa.Text, nullable=False, server_default="vote"),
+    sa.Column("position", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("address", sa.Text),
+    sa.Column("vote_id", sa.Text),
+    sa.Column("done_at", sa.Text),
+    sa.Column("handed_at", sa.Text),
+    sa.Index("free_leases", "campaign_id", "state", "until"),
+    sa.Index("next_leases", "campaign_id", "state", "position"),
+    sa.Index("work_of_rater", "rater_id", "state", "campaign_id", "purpose", "done_at"),
+    sa.Index(
         "one_held_lease_per_rater", "campaign_id", "rater_id", unique=True,
-        sqlite_where=text("state = 'held'"), postgresql_where=text("state = 'held'"),
+        sqlite_where=sa.text("state = 'held'"), postgresql_where=sa.text("state = 'held'"),
     ),
 )  # fmt: skip
 """The one table of work that is updated: who holds an assignment now. Taken by conditional update.
@@ -228,89 +217,89 @@ who leased it, random; `vote_id`: the newest vote or retraction of the holder; `
 `handed_at`: when the holder got the task to answer it (a task that waits has not been handed out yet).
 """
 
-pictures_served = Table(
+pictures_served = sa.Table(
     "pictures_served",
     metadata,
-    Column("address", Text, primary_key=True),
-    Column("slot", Text, primary_key=True),
-    Column("at", Text, nullable=False),
+    sa.Column("address", sa.Text, primary_key=True),
+    sa.Column("slot", sa.Text, primary_key=True),
+    sa.Column("at", sa.Text, nullable=False),
 )
 """Which pictures of a task its holder was sent first when, by the task's address. No foreign key: these rows are
 written in batches beside the work of raters, and the address is checked before a picture is sent.
 """
 
-units_seen = Table(
+units_seen = sa.Table(
     "units_seen",
     metadata,
-    Column("campaign_id", Text, ForeignKey("campaigns.id"), primary_key=True),
-    Column("rater_id", Text, ForeignKey("raters.id"), primary_key=True),
-    Column("unit", Text, primary_key=True),
+    sa.Column("campaign_id", sa.Text, sa.ForeignKey("campaigns.id"), primary_key=True),
+    sa.Column("rater_id", sa.Text, sa.ForeignKey("raters.id"), primary_key=True),
+    sa.Column("unit", sa.Text, primary_key=True),
 )
 """What a rater was shown: no unit is offered to the same person twice."""
 
-participants = Table(
+participants = sa.Table(
     "participants",
     metadata,
-    Column("seq", _SEQ, primary_key=True, autoincrement=True),
-    Column("campaign_id", Text, ForeignKey("campaigns.id"), nullable=False),
-    Column("rater_id", Text, ForeignKey("raters.id"), nullable=False),
-    Column("joined_at", Text, nullable=False),
-    Column("consented_at", Text),
-    Column("active", Integer, nullable=False),
-    Index("one_place_per_participant", "campaign_id", "rater_id", unique=True),
-    Index("campaigns_of_rater", "rater_id"),
+    sa.Column("seq", _SEQ, primary_key=True, autoincrement=True),
+    sa.Column("campaign_id", sa.Text, sa.ForeignKey("campaigns.id"), nullable=False),
+    sa.Column("rater_id", sa.Text, sa.ForeignKey("raters.id"), nullable=False),
+    sa.Column("joined_at", sa.Text, nullable=False),
+    sa.Column("consented_at", sa.Text),
+    sa.Column("active", sa.Integer, nullable=False),
+    sa.Index("one_place_per_participant", "campaign_id", "rater_id", unique=True),
+    sa.Index("campaigns_of_rater", "rater_id"),
 )
 
-invitations = Table(
+invitations = sa.Table(
     "invitations",
     metadata,
-    Column("seq", _SEQ, primary_key=True, autoincrement=True),
-    Column("id", Text, nullable=False, unique=True),
-    Column("secret_hash", Text, nullable=False, unique=True),
-    Column("campaign_id", Text, ForeignKey("campaigns.id"), index=True),
-    Column("role", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("max_people", Integer, nullable=False),
-    Column("person_param", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("expires_at", Text, nullable=False),
-    Column("revoked_at", Text),
+    sa.Column("seq", _SEQ, primary_key=True, autoincrement=True),
+    sa.Column("id", sa.Text, nullable=False, unique=True),
+    sa.Column("secret_hash", sa.Text, nullable=False, unique=True),
+    sa.Column("campaign_id", sa.Text, sa.ForeignKey("campaigns.id"), index=True),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("max_people", sa.Integer, nullable=False),
+    sa.Column("person_param", sa.Text, nullable=False),
+    sa.Column("created_at", sa.Text, nullable=False),
+    sa.Column("expires_at", sa.Text, nullable=False),
+    sa.Column("revoked_at", sa.Text),
 )
 """Links for people. The secret itself is told once and not kept."""
 
-guests = Table(
-    "guests", metadata, Column("invitation_id", Text, ForeignKey("invitations.id"), primary_key=True),
-    Column("person", Text, primary_key=True), Column("rater_id", Text, ForeignKey("raters.id")),
+guests = sa.Table(
+    "guests", metadata, sa.Column("invitation_id", sa.Text, sa.ForeignKey("invitations.id"), primary_key=True),
+    sa.Column("person", sa.Text, primary_key=True), sa.Column("rater_id", sa.Text, sa.ForeignKey("raters.id")),
 )  # fmt: skip
 """Who came by an invitation. `person` is a hash of what a crowd platform calls them."""
 
-sessions = Table(
+sessions = sa.Table(
     "sessions",
     metadata,
-    Column("id", Text, primary_key=True),
-    Column("role", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("rater_id", Text, ForeignKey("raters.id")),
-    Column("invitation_id", Text, ForeignKey("invitations.id"), index=True),
-    Column("campaign_id", Text, ForeignKey("campaigns.id")),
-    Column("created_at", Text, nullable=False),
-    Column("expires_at", Text, nullable=False),
-    Column("revoked_at", Text),
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("rater_id", sa.Text, sa.ForeignKey("raters.id")),
+    sa.Column("invitation_id", sa.Text, sa.ForeignKey("invitations.id"), index=True),
+    sa.Column("campaign_id", sa.Text, sa.ForeignKey("campaigns.id")),
+    sa.Column("created_at", sa.Text, nullable=False),
+    sa.Column("expires_at", sa.Text, nullable=False),
+    sa.Column("revoked_at", sa.Text),
 )
 """People who are signed in. `id` is the hash of what their cookie holds."""
 
-tokens = Table(
+tokens = sa.Table(
     "tokens",
     metadata,
-    Column("seq", _SEQ, primary_key=True, autoincrement=True),
-    Column("id", Text, nullable=False, unique=True),
-    Column("secret_hash", Text, nullable=False, unique=True),
-    Column("name", Text, nullable=False),
-    Column("role", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("expires_at", Text, nullable=False),
-    Column("revoked_at", Text),
-    Column("last_used_at", Text),
+    sa.Column("seq", _SEQ, primary_key=True, autoincrement=True),
+    sa.Column("id", sa.Text, nullable=False, unique=True),
+    sa.Column("secret_hash", sa.Text, nullable=False, unique=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("created_at", sa.Text, nullable=False),
+    sa.Column("expires_at", sa.Text, nullable=False),
+    sa.Column("revoked_at", sa.Text),
+    sa.Column("last_used_at", sa.Text),
 )
 """Tokens for machines. `last_used_at` is exact to some minutes."""
 
@@ -325,47 +314,47 @@ votes = _record(
     _text("idempotency_key"),
     _text("supersedes", link="votes.id"),
     _int("retracted"),
-    _derived("dimension", Text),
+    _derived("dimension", sa.Text),
     _derived("left_seq"),
     _derived("right_seq"),
     _derived("created_us"),
     _flag("superseded"),
-    Index("votes_of_pair", "left_seq", "right_seq", "dimension"),
-    Index("votes_of_rater", "rater_id"),
+    sa.Index("votes_of_pair", "left_seq", "right_seq", "dimension"),
+    sa.Index("votes_of_rater", "rater_id"),
     _one_successor("one_successor_per_vote"),
-    Index(
+    sa.Index(
         "one_first_vote_per_assignment", "assignment_id", "rater_id", unique=True,
-        sqlite_where=text("supersedes IS NULL AND assignment_id IS NOT NULL"),
-        postgresql_where=text("supersedes IS NULL AND assignment_id IS NOT NULL"),
+        sqlite_where=sa.text("supersedes IS NULL AND assignment_id IS NOT NULL"),
+        postgresql_where=sa.text("supersedes IS NULL AND assignment_id IS NOT NULL"),
     ),
-    Index(
+    sa.Index(
         "one_vote_per_idempotency_key", "rater_id", "idempotency_key", unique=True,
-        sqlite_where=text("idempotency_key IS NOT NULL"),
-        postgresql_where=text("idempotency_key IS NOT NULL"),
+        sqlite_where=sa.text("idempotency_key IS NOT NULL"),
+        postgresql_where=sa.text("idempotency_key IS NOT NULL"),
     ),
 )  # fmt: skip
 """A vote that replaces another names it; with both indexes each rater has one chain, and so one live vote, a task."""
 
-exclusions = Table(
+exclusions = sa.Table(
     "exclusions",
     metadata,
-    Column("seq", _SEQ, primary_key=True, autoincrement=True),
-    Column("rater_id", Text, ForeignKey("raters.id"), nullable=False, index=True),
-    Column("since", Text),
-    Column("reason", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("lifted_at", Text),
-    Column("created_by", Text),
-    Column("lifted_by", Text),
-    Column("lifted_reason", Text),
+    sa.Column("seq", _SEQ, primary_key=True, autoincrement=True),
+    sa.Column("rater_id", sa.Text, sa.ForeignKey("raters.id"), nullable=False, index=True),
+    sa.Column("since", sa.Text),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("created_at", sa.Text, nullable=False),
+    sa.Column("lifted_at", sa.Text),
+    sa.Column("created_by", sa.Text),
+    sa.Column("lifted_by", sa.Text),
+    sa.Column("lifted_reason", sa.Text),
 )
 """Raters whose votes do not count: all of them, or those from the moment `since` on. `lifted_at` ends an exclusion."""
 
 rankings = _record(
     "rankings",
     _text("method", null=False),
-    _derived("content_key", Text),
-    Index("one_board_per_content", "content_key", unique=True),
+    _derived("content_key", sa.Text),
+    sa.Index("one_board_per_content", "content_key", unique=True),
 )
 calibrations = _record("calibrations", _text("judge", null=False, index=True))
 verifications = _record(
@@ -375,24 +364,26 @@ traces = _record("traces", _text("output_id", null=False, link="outputs.id", ind
 runs = _record("runs", _text("command", null=False), _text("state", null=False))
 tombstones = _record("tombstones", _text("subject", null=False, index=True), _text("kind", null=False))
 
-blobs = Table(
+blobs = sa.Table(
     "blobs",
     metadata,
-    Column("sha256", Text, primary_key=True),
-    Column("size_bytes", BigInteger, nullable=False),
-    Column("media_type", Text, nullable=False),
-    Column("width", Integer),
-    Column("height", Integer),
-    Column("created_at", Text, nullable=False),
-    Column("hashed_at", Text),
-    Column("withdrawn_at", Text),
+    sa.Column("sha256", sa.Text, primary_key=True),
+    sa.Column("size_bytes", sa.BigInteger, nullable=False),
+    sa.Column("media_type", sa.Text, nullable=False),
+    sa.Column("width", sa.Integer),
+    sa.Column("height", sa.Integer),
+    sa.Column("created_at", sa.Text, nullable=False),
+    sa.Column("hashed_at", sa.Text),
+    sa.Column("withdrawn_at", sa.Text),
 )
 """Every picture ever kept. `hashed_at`: when a deep check last read it, so that a deep check resumes."""
 
-claims = Table(
-    "claims", metadata, Column("work_id", Text, primary_key=True), Column("owner", Text, nullable=False),
-    Column("expires", Float, nullable=False), Index("claims_of_owner", "owner"),
+claims = sa.Table(
+    "claims", metadata, sa.Column("work_id", sa.Text, primary_key=True), sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("expires", sa.Float, nullable=False), sa.Index("claims_of_owner", "owner"),
 )  # fmt: skip
 """Which process is at which piece of work (``claims.py``). `expires`: seconds since 1970 by the database's clock."""
-facts = Table("facts", metadata, Column("key", Text, primary_key=True), Column("value", Text, nullable=False))
+facts = sa.Table(
+    "facts", metadata, sa.Column("key", sa.Text, primary_key=True), sa.Column("value", sa.Text, nullable=False)
+)
 """What the workspace knows of itself: its id, when it was made."""

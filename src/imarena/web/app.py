@@ -13,8 +13,7 @@ from imarena.web import problems
 from imarena.web.arena import ServedWorkspace, open_arena
 from imarena.web.gate import Gate
 from imarena.web.language_files import language_pages, read_languages
-from imarena.web.routes import explore, exports, lead, look, monitor, people, pictures, raters, rating, session, tokens
-from imarena.web.routes import prefetch as ahead
+from imarena.web.routes import explore, exports, lead, look, monitor, people, pictures, rating, session, tokens
 from imarena.web.static_files import PathPrefix, read_pages, serve_pages
 from imarena.web.wire import Problem
 from imarena.workflows.serving import ServeSettings, settings_from_environment, warm_up
@@ -77,6 +76,6 @@ def bare_app() -> FastAPI:
         responses=_REFUSALS,
     )
     problems.install_handlers(app)
-    for room in (session, rating, ahead, pictures, lead, raters, people, tokens, look, explore, monitor, exports):
+    for room in (session, rating, pictures, lead, people, tokens, look, explore, monitor, exports):
         app.include_router(room.router)
     return app

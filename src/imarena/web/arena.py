@@ -8,32 +8,24 @@ from fastapi import Request
 from imarena.storage import Workspace, open_workspace
 from imarena.web.keys import Keys
 from imarena.web.limits import Buckets
+from imarena.workflows import serving
 from imarena.workflows.rating import Voting, offer_missing
-from imarena.workflows.serving import (
-    Leaderboards,
-    Previews,
-    PreviewWarmer,
-    ServeSettings,
-    SessionCache,
-    Traffic,
-    ViewWarmer,
-)
 
 
 @dataclass
 class ServedWorkspace:
     """One open workspace and what serves it."""
 
-    settings: ServeSettings
+    settings: serving.ServeSettings
     workspace: Workspace
     voting: Voting
-    pictures: Previews
-    leaderboards: Leaderboards
+    pictures: serving.Previews
+    leaderboards: serving.Leaderboards
     keys: Keys
-    sessions: SessionCache
-    warmer: PreviewWarmer
-    view_warmer: ViewWarmer
-    traffic: Traffic
+    sessions: serving.SessionCache
+    warmer: serving.PreviewWarmer
+    view_warmer: serving.ViewWarmer
+    traffic: serving.Traffic
     buckets: Buckets = field(default_factory=Buckets)
 
     def close(self) -> None:
@@ -44,25 +36,25 @@ class ServedWorkspace:
         self.workspace.close()
 
 
-def open_arena(settings: ServeSettings) -> ServedWorkspace:
+def open_arena(settings: serving.ServeSettings) -> ServedWorkspace:
     """Open the workspace that is to be served."""
     workspace = open_workspace(Path(settings.workspace))
     offer_missing(workspace)
     voting = Voting(workspace)
-    pictures = Previews(workspace)
-    traffic = Traffic()
-    leaderboards = Leaderboards(workspace)
+    pictures = serving.Previews(workspace)
+    traffic = serving.Traffic()
+    leaderboards = serving.Leaderboards(workspace)
     return ServedWorkspace(
         settings=settings,
         workspace=workspace,
         voting=voting,
         pictures=pictures,
-        warmer=PreviewWarmer(voting.records, pictures, traffic),
+        warmer=serving.PreviewWarmer(voting.records, pictures, traffic),
         traffic=traffic,
         leaderboards=leaderboards,
-        view_warmer=ViewWarmer(leaderboards, traffic),
+        view_warmer=serving.ViewWarmer(leaderboards, traffic),
         keys=Keys(settings.secret_key),
-        sessions=SessionCache(workspace),
+        sessions=serving.SessionCache(workspace),
     )
 
 

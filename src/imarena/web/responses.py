@@ -5,58 +5,26 @@ from typing import cast
 
 from starlette.concurrency import run_in_threadpool
 
+from imarena import routing
 from imarena.core import moment_text
 from imarena.core.notices import Notice, sentence, sentences
 from imarena.core.records import Assignment, ImageRef, Issue, Item, Output, now
 from imarena.core.records import Ranking as RankingRecord
 from imarena.reports import rank_tables
-from imarena.routing import (
-    TRAINING,
-    Answer,
-    FormQuestion,
-    RaterStanding,
-    completion_address,
-    completion_code,
-    forms,
-    participation_outcome,
-)
+from imarena.web import wire
 from imarena.web.arena import ServedWorkspace
 from imarena.web.callers import Caller
-from imarena.web.wire import (
-    Anchor,
-    Ballot,
-    Criterion,
-    IssueIn,
-    Me,
-    Next,
-    NoticeOut,
-    OtherAnswer,
-    Picture,
-    Purpose,
-    RaterCampaign,
-    RegionBox,
-    TaskOut,
-)
 from imarena.web.wire_lead import RaterOut
 from imarena.web.wire_look import BattleOut, BoardOut, Cell, ItemLine, StandingOut, VoteOut
+from imarena.workflows import serving
 from imarena.workflows.rating import HeldTask, RaterWork, other_answers, seconds_to_wait
-from imarena.workflows.serving import (
-    TILE,
-    BattleView,
-    BoardOrReason,
-    ShownVote,
-    classes_of,
-    instruction_of_task,
-    objects_of_task,
-    region_of_task,
-)
 
 
-def me_out(arena: ServedWorkspace, caller: Caller, rating_as: str | None = None) -> Me:
+def me_out(arena: ServedWorkspace, caller: Caller, rating_as: str | None = None) -> wire.Me:
     """Who is asking; `rating_as`: the rater whose session the browser has too."""
     from imarena.core import VERSION
 
-    return Me(
+    return wire.Me(
         role=caller.role,
         name=caller.name,
         csrf=arena.keys.csrf(caller.session),
@@ -71,22 +39,22 @@ def me_out(arena: ServedWorkspace, caller: Caller, rating_as: str | None = None)
 # ---------------------------------------------------------------- for raters: nothing that names a model
 
 
-def picture_out(arena: ServedWorkspace, image: ImageRef | None, url: str) -> Picture | None:
+def picture_out(arena: ServedWorkspace, image: ImageRef | None, url: str) -> wire.Picture | None:
     """A picture under an address; None where there are no pixels."""
     if image is None:
         return None
     shape = arena.pictures.shape(image)
-    return Picture(
+    return wire.Picture(
         url=url,
         tiles_url=f"{url}/tiles",
         width=shape.width,
         height=shape.height,
-        tile_size=TILE,
+        tile_size=serving.TILE,
         max_level=shape.max_level,
     )
 
 
-def task_out(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
+def task_out(arena: ServedWorkspace, held: HeldTask) -> wire.TaskOut:
     """A blinded task."""
     assignment, records = held.assignment, arena.voting.records
     base = f"/api/tasks/{held.address}"
@@ -95,26 +63,26 @@ def task_out(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
     rated = kind == "rating"
     sources, references = records.sources(assignment), records.references(assignment)
 
-    def shown(slot: str, image: ImageRef | None) -> Picture | None:
+    def shown(slot: str, image: ImageRef | None) -> wire.Picture | None:
         return picture_out(arena, image, f"{base}/pictures/{slot}")
 
-    return TaskOut(
+    return wire.TaskOut(
         address=held.address,
         campaign_id=assignment.campaign_id,
         kind=kind,
         purpose=_purpose(assignment),
-        instruction=instruction_of_task(records, assignment),
+        instruction=serving.instruction_of_task(records, assignment),
         dimension=plan.dimension,
-        question=forms().question(kind, plan.dimension),
+        question=routing.forms().question(kind, plan.dimension),
         sources=[p for n, image in enumerate(sources) if (p := shown(f"source-{n}", image))],
         references=[p for n, image in enumerate(references) if (p := shown(f"reference-{n}", image))],
         left=shown("left", records.picture(assignment, "left")),
         right=shown("right", records.picture(assignment, "right")),
-        criteria=[_criterion(question) for question in forms().criteria] if rated else [],
-        checks=[_criterion(question) for question in forms().checks] if kind == "check" else [],
-        stands_under=classes_of(records.item(assignment.item_id)) if kind == "check" else "",
-        expected_objects=objects_of_task(arena.workspace, records, assignment) if rated else [],
-        region=_region(region_of_task(arena.workspace, records, assignment)) if plan.show_region else None,
+        criteria=[_criterion(question) for question in routing.forms().criteria] if rated else [],
+        checks=[_criterion(question) for question in routing.forms().checks] if kind == "check" else [],
+        stands_under=serving.classes_of(records.item(assignment.item_id)) if kind == "check" else "",
+        expected_objects=serving.objects_of_task(arena.workspace, records, assignment) if rated else [],
+        region=_region(serving.region_of_task(arena.workspace, records, assignment)) if plan.show_region else None,
         segments_url=f"{base}/segments" if rated else None,
         held_until=held.until,
         done=held.standing.done,
@@ -123,64 +91,71 @@ def task_out(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
         min_seconds=plan.min_seconds,
         wait_s=seconds_to_wait(held.handed_at, plan.min_seconds, moment_text(now())),
         can_undo=held.can_undo,
-        other_answers=[OtherAnswer.of(answer) for answer in other_answers(arena.workspace, assignment)],
+        other_answers=[wire.OtherAnswer.of(answer) for answer in other_answers(arena.workspace, assignment)],
     )
 
 
-def _region(boxes: Sequence[tuple[float, float, float, float]]) -> list[RegionBox]:
-    names = tuple(RegionBox.model_fields)
-    return [RegionBox(**dict(zip(names, box, strict=True))) for box in boxes]
+def _region(boxes: Sequence[tuple[float, float, float, float]]) -> list[wire.RegionBox]:
+    names = tuple(wire.RegionBox.model_fields)
+    return [wire.RegionBox(**dict(zip(names, box, strict=True))) for box in boxes]
 
 
-def _purpose(assignment: Assignment) -> Purpose:
+def _purpose(assignment: Assignment) -> wire.Purpose:
     """What a rater may know of it: an adjudication that shows no answers looks like any other task."""
-    if assignment.purpose in TRAINING:
-        return cast(Purpose, assignment.purpose)
+    if assignment.purpose in routing.TRAINING:
+        return cast(wire.Purpose, assignment.purpose)
     shown = assignment.purpose == "adjudication" and assignment.params.get("answers") == "shown"
     return "adjudication" if shown else "vote"
 
 
-async def task_out_soon(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
+async def task_out_soon(arena: ServedWorkspace, held: HeldTask) -> wire.TaskOut:
     """`task_out` on the spot where all that it shows is at hand, else on another thread."""
     if arena.voting.records.at_hand(held.assignment):
         return task_out(arena, held)
     return await run_in_threadpool(task_out, arena, held)
 
 
-def _criterion(question: FormQuestion) -> Criterion:
-    anchors = [Anchor(value=value, text=text) for value, text in sorted(question.anchors.items())]
-    return Criterion.of(question, anchors=anchors)
+def _criterion(question: routing.FormQuestion) -> wire.Criterion:
+    anchors = [wire.Anchor(value=value, text=text) for value, text in sorted(question.anchors.items())]
+    return wire.Criterion.of(question, anchors=anchors)
 
 
-def _ballot(answer: Answer | None) -> Ballot | None:
+def _ballot(answer: routing.Answer | None) -> wire.Ballot | None:
     if answer is None:
         return None
-    issues = [IssueIn.model_validate(issue.model_dump()) for issue in answer.issues]
-    return Ballot.of(answer, idempotency_key="previous", issues=issues)
+    issues = [wire.IssueIn.model_validate(issue.model_dump()) for issue in answer.issues]
+    return wire.Ballot.of(answer, idempotency_key="previous", issues=issues)
 
 
-def answer_of(ballot: Ballot) -> Answer:
+def answer_of(ballot: wire.Ballot) -> routing.Answer:
     """What a rater sent, for the voting desk."""
-    known = {name: getattr(ballot, name) for name in Ballot.model_fields if name not in ("idempotency_key", "issues")}
-    return Answer(issues=tuple(Issue(**issue.model_dump()) for issue in ballot.issues), **known)
+    known = {
+        name: getattr(ballot, name) for name in wire.Ballot.model_fields if name not in ("idempotency_key", "issues")
+    }
+    return routing.Answer(issues=tuple(Issue(**issue.model_dump()) for issue in ballot.issues), **known)
 
 
-def nothing_left(arena: ServedWorkspace, campaign_id: str, standing: RaterStanding) -> Next:
+def nothing_left(arena: ServedWorkspace, campaign_id: str, standing: routing.RaterStanding) -> wire.Next:
     """Why there is no task, and where to go from here."""
     plan = arena.voting.records.plan(campaign_id)
-    outcome = participation_outcome(plan, standing)
-    ending = {"completion_code": completion_code(plan, outcome), "completion_url": completion_address(plan, outcome)}
-    return Next.model_validate({"stage": standing.stage, "task": None, "outcome": outcome, **ending})
+    outcome = routing.participation_outcome(plan, standing)
+    ending = {
+        "completion_code": routing.completion_code(plan, outcome),
+        "completion_url": routing.completion_address(plan, outcome),
+    }
+    return wire.Next.model_validate({"stage": standing.stage, "task": None, "outcome": outcome, **ending})
 
 
-def rater_campaign(arena: ServedWorkspace, campaign_id: str, rater_id: str, *, leads: bool) -> RaterCampaign | None:
+def rater_campaign(
+    arena: ServedWorkspace, campaign_id: str, rater_id: str, *, leads: bool
+) -> wire.RaterCampaign | None:
     """A campaign as one of its raters sees it; leads may take part without an invitation."""
     campaign = arena.voting.records.campaign(campaign_id)
     plan = arena.voting.records.plan(campaign_id)
     standing, ahead = arena.voting.forecast(campaign_id, rater_id, leads=leads)
     if standing.stage == "not_invited":
         return None
-    return RaterCampaign(
+    return wire.RaterCampaign(
         campaign_id=campaign_id,
         name=campaign.name,
         kind=plan.kind,
@@ -194,16 +169,16 @@ def rater_campaign(arena: ServedWorkspace, campaign_id: str, rater_id: str, *, l
         more_waiting=ahead.more,
         can_undo=ahead.can_undo,
         min_seconds=plan.min_seconds,
-        outcome=participation_outcome(plan, standing),
+        outcome=routing.participation_outcome(plan, standing),
     )
 
 
 # ---------------------------------------------------------------- for people who look
 
 
-def notices_out(notices: Iterable[Notice]) -> list[NoticeOut]:
+def notices_out(notices: Iterable[Notice]) -> list[wire.NoticeOut]:
     """Notices with their sentences."""
-    return [NoticeOut(code=notice.code, values=notice.values, text=sentence(notice, "page")) for notice in notices]
+    return [wire.NoticeOut(code=notice.code, values=notice.values, text=sentence(notice, "page")) for notice in notices]
 
 
 def rater_out(work: RaterWork) -> RaterOut:
@@ -216,7 +191,7 @@ def standings_out(ranking: RankingRecord | None) -> list[StandingOut]:
     return [StandingOut.model_validate(standing) for standing in ranking.models] if ranking is not None else []
 
 
-def board_out(made: BoardOrReason, method: str) -> BoardOut:
+def board_out(made: serving.BoardOrReason, method: str) -> BoardOut:
     """A leaderboard."""
     return BoardOut.of(
         made,
@@ -229,14 +204,14 @@ def board_out(made: BoardOrReason, method: str) -> BoardOut:
     )
 
 
-def battles_out(arena: ServedWorkspace, pairs: Sequence[BattleView]) -> list[BattleOut]:
+def battles_out(arena: ServedWorkspace, pairs: Sequence[serving.BattleView]) -> list[BattleOut]:
     """Battles in a list; all that they show is read in two queries."""
     sides = {side for pair in pairs for side in (pair.left_id, pair.right_id)}
     arena.voting.records.read({pair.item_id for pair in pairs}, sides)
     return [battle_out(arena, pair) for pair in pairs]
 
 
-def battle_out(arena: ServedWorkspace, pair: BattleView) -> BattleOut:
+def battle_out(arena: ServedWorkspace, pair: serving.BattleView) -> BattleOut:
     """A battle in a list."""
     records = arena.voting.records
     item, left, right = records.item(pair.item_id), records.output(pair.left_id), records.output(pair.right_id)
@@ -251,7 +226,7 @@ def battle_out(arena: ServedWorkspace, pair: BattleView) -> BattleOut:
     )
 
 
-def vote_out(cast: ShownVote, number: int, *, mirrored: bool) -> VoteOut:
+def vote_out(cast: serving.ShownVote, number: int, *, mirrored: bool) -> VoteOut:
     """A vote; who gave it is a number on this page."""
     vote = cast.vote
     preference = vote.preference
@@ -277,12 +252,12 @@ def item_line(item: Item, outputs: int) -> ItemLine:
     return ItemLine.of(item, outputs=outputs, picture=picture)
 
 
-def output_picture(arena: ServedWorkspace, output: Output) -> Picture | None:
+def output_picture(arena: ServedWorkspace, output: Output) -> wire.Picture | None:
     """The output of an editor."""
     return picture_out(arena, output.image, f"/api/outputs/{output.output_id}/picture")
 
 
-def battle_sources(arena: ServedWorkspace, pair: BattleView) -> list[Picture]:
+def battle_sources(arena: ServedWorkspace, pair: serving.BattleView) -> list[wire.Picture]:
     """The images that both outputs of a battle are compared with, as judges and raters see them."""
     asked = arena.voting.records.asked_of(pair.item_id, pair.left_id, pair.right_id)
     if asked.before is None:
@@ -291,7 +266,7 @@ def battle_sources(arena: ServedWorkspace, pair: BattleView) -> list[Picture]:
     return [] if before is None else [before]
 
 
-def item_pictures(arena: ServedWorkspace, item_id: str, kind: str, images: tuple[ImageRef, ...]) -> list[Picture]:
+def item_pictures(arena: ServedWorkspace, item_id: str, kind: str, images: tuple[ImageRef, ...]) -> list[wire.Picture]:
     """An item's own pictures."""
     pictures = (
         picture_out(arena, image, f"/api/items/{item_id}/pictures/{kind}-{n}") for n, image in enumerate(images)

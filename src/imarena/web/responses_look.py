@@ -3,46 +3,23 @@
 import json
 
 from imarena.core.records import JsonDict, Output
+from imarena.web import wire_look
 from imarena.web.arena import ServedWorkspace
 from imarena.web.responses import item_line, output_picture, picture_out
-from imarena.web.wire_look import (
-    BoardOut,
-    BoardThen,
-    Cell,
-    EditorIssues,
-    HeatMap,
-    IssueOut,
-    JudgeHealthOut,
-    JudgmentOut,
-    OutputOut,
-    RatingThen,
-    RunOut,
-    StepOut,
-)
 from imarena.web.wire_models import ExampleOut, GroupOut, ModelOut
-from imarena.workflows.serving import (
-    GRID,
-    IssueHeatMap,
-    ItemView,
-    JudgeBehaviour,
-    ModelResults,
-    MonitoredRun,
-    PastBoard,
-    ResultExample,
-    ShownJudgment,
-    step_image,
-    without_keys,
-)
+from imarena.workflows import serving
 
 _LONGEST = 4000
 
 
-def past_board_out(past: PastBoard) -> BoardThen:
+def past_board_out(past: serving.PastBoard) -> wire_look.BoardThen:
     """A board as it stood at a moment."""
-    return BoardThen.of(past, ratings=[RatingThen.of(standing) for standing in past.ranking.models])
+    return wire_look.BoardThen.of(past, ratings=[wire_look.RatingThen.of(standing) for standing in past.ranking.models])
 
 
-def model_out(arena: ServedWorkspace, board: BoardOut, results: ModelResults, *, some_hidden: bool) -> ModelOut:
+def model_out(
+    arena: ServedWorkspace, board: wire_look.BoardOut, results: serving.ModelResults, *, some_hidden: bool
+) -> ModelOut:
     """One model, with its place on a board."""
     shown = (*results.best, *results.worst)
     arena.voting.records.read({example.item_id for example in shown}, {example.output_id for example in shown})
@@ -53,16 +30,19 @@ def model_out(arena: ServedWorkspace, board: BoardOut, results: ModelResults, *,
         standing=standing,
         models=len(board.standings),
         reason="" if standing is not None else board.reason,
-        total=Cell.model_validate(results.total),
-        opponents=[Cell.model_validate(duel) for duel in results.opponents],
-        groups=[GroupOut(by=one.by, value=one.value, counts=Cell.model_validate(one.counts)) for one in results.groups],
+        total=wire_look.Cell.model_validate(results.total),
+        opponents=[wire_look.Cell.model_validate(duel) for duel in results.opponents],
+        groups=[
+            GroupOut(by=one.by, value=one.value, counts=wire_look.Cell.model_validate(one.counts))
+            for one in results.groups
+        ],
         best=[_example(arena, example) for example in results.best],
         worst=[_example(arena, example) for example in results.worst],
         some_hidden=some_hidden,
     )
 
 
-def _example(arena: ServedWorkspace, example: ResultExample) -> ExampleOut:
+def _example(arena: ServedWorkspace, example: serving.ResultExample) -> ExampleOut:
     records = arena.voting.records
     line, output = item_line(records.item(example.item_id), 0), records.output(example.output_id)
     return ExampleOut(
@@ -71,14 +51,14 @@ def _example(arena: ServedWorkspace, example: ResultExample) -> ExampleOut:
         task=line.task,
         source=line.picture,
         picture=f"/api/outputs/{example.output_id}/picture" if output.image is not None else None,
-        counts=Cell.model_validate(example.counts),
+        counts=wire_look.Cell.model_validate(example.counts),
     )
 
 
-def run_out(seen: MonitoredRun) -> RunOut:
+def run_out(seen: serving.MonitoredRun) -> wire_look.RunOut:
     """A run in a list."""
     run = seen.run
-    return RunOut(
+    return wire_look.RunOut(
         run_id=run.run_id,
         command=run.command,
         state=run.state,
@@ -89,9 +69,9 @@ def run_out(seen: MonitoredRun) -> RunOut:
     )
 
 
-def judge_health_out(behaviour: JudgeBehaviour, *, costs: bool) -> JudgeHealthOut:
+def judge_health_out(behaviour: serving.JudgeBehaviour, *, costs: bool) -> wire_look.JudgeHealthOut:
     """How a judge behaves."""
-    return JudgeHealthOut.of(
+    return wire_look.JudgeHealthOut.of(
         behaviour,
         failed=dict(behaviour.failed),
         with_people=behaviour.people_share,
@@ -99,13 +79,13 @@ def judge_health_out(behaviour: JudgeBehaviour, *, costs: bool) -> JudgeHealthOu
     )
 
 
-def judgment_out(shown: ShownJudgment, *, mirrored: bool) -> JudgmentOut:
+def judgment_out(shown: serving.ShownJudgment, *, mirrored: bool) -> wire_look.JudgmentOut:
     """A judge's verdict with its raw reply."""
     judgment = shown.judgment
     preference = judgment.preference
     if preference is not None and mirrored:
         preference = preference.mirrored()
-    return JudgmentOut(
+    return wire_look.JudgmentOut(
         judge=judgment.judge,
         dimension=judgment.dimension,
         order=judgment.order.value if judgment.order is not None else None,
@@ -113,20 +93,20 @@ def judgment_out(shown: ShownJudgment, *, mirrored: bool) -> JudgmentOut:
         preference=preference.value if preference is not None else None,
         score=judgment.score,
         scores=judgment.scores,
-        reply=without_keys(shown.reply) if shown.reply is not None else None,
-        error=without_keys(judgment.error),
+        reply=serving.without_keys(shown.reply) if shown.reply is not None else None,
+        error=serving.without_keys(judgment.error),
         created_at=judgment.created_at.isoformat(),
         counts=not shown.reason,
         reason=shown.reason,
     )
 
 
-def heat_map_out(issues: IssueHeatMap, editor: str | None) -> HeatMap:
+def heat_map_out(issues: serving.IssueHeatMap, editor: str | None) -> wire_look.HeatMap:
     """Where raters found something wrong, and how often what."""
-    return HeatMap(
+    return wire_look.HeatMap(
         editor=editor,
-        rows=GRID,
-        columns=GRID,
+        rows=serving.GRID,
+        columns=serving.GRID,
         boxes=issues.boxes,
         cells=issues.cells.tolist(),
         labels=dict(issues.labels.most_common(100)),
@@ -134,10 +114,10 @@ def heat_map_out(issues: IssueHeatMap, editor: str | None) -> HeatMap:
     )
 
 
-def editor_issues(issues: IssueHeatMap) -> list[EditorIssues]:
+def editor_issues(issues: serving.IssueHeatMap) -> list[wire_look.EditorIssues]:
     """What was found wrong with each editor's outputs."""
     return [
-        EditorIssues(
+        wire_look.EditorIssues(
             editor=name,
             ratings=issues.rated[name],
             objects=counts["object"],
@@ -151,13 +131,15 @@ def editor_issues(issues: IssueHeatMap) -> list[EditorIssues]:
     ]
 
 
-def output_out(arena: ServedWorkspace, made: Output, shown: ItemView, *, with_notes: bool) -> OutputOut:
+def output_out(
+    arena: ServedWorkspace, made: Output, shown: serving.ItemView, *, with_notes: bool
+) -> wire_look.OutputOut:
     """What an editor made; `with_notes`: with what raters wrote."""
     votes = shown.votes.get(made.output_id, [])
-    issues = [IssueOut.model_validate(issue) for vote in votes for issue in vote.issues]
+    issues = [wire_look.IssueOut.model_validate(issue) for vote in votes for issue in vote.issues]
     trace = shown.traces.get(made.output_id)
     steps = trace.steps if trace is not None else ()
-    return OutputOut(
+    return wire_look.OutputOut(
         output_id=made.output_id,
         editor=made.editor,
         turn=made.turn,
@@ -172,21 +154,21 @@ def output_out(arena: ServedWorkspace, made: Output, shown: ItemView, *, with_no
     )
 
 
-def _wordless(issue: IssueOut) -> IssueOut:
+def _wordless(issue: wire_look.IssueOut) -> wire_look.IssueOut:
     return issue.model_copy(update={"note": ""})
 
 
 _SHOWN = ("stage", "by", "instruction", "status", "score", "image_sha256", "from_sha256", "cost_usd")
 
 
-def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -> StepOut:
-    image = step_image(arena.leaderboards, output_id, number)
+def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -> wire_look.StepOut:
+    image = serving.step_image(arena.leaderboards, output_id, number)
     score, status = step.get("score"), step.get("status")
     rest = {name: value for name, value in step.items() if name not in _SHOWN and value not in (None, "", [], {})}
-    return StepOut(
+    return wire_look.StepOut(
         stage=str(step.get("stage", ""))[:100],
         by=str(step.get("by", ""))[:200],
-        text=without_keys(str(step.get("instruction", "")))[:_LONGEST],
+        text=serving.without_keys(str(step.get("instruction", "")))[:_LONGEST],
         status=str(status) if status is not None else None,
         score=float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
         picture=picture_out(arena, image, f"/api/outputs/{output_id}/steps/{number}/picture"),
@@ -198,4 +180,4 @@ def _text(value: object) -> str:
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = " · ".join(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return without_keys(text)[:_LONGEST]
+    return serving.without_keys(text)[:_LONGEST]

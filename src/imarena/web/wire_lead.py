@@ -6,7 +6,7 @@ from pydantic import AwareDatetime, Field, StringConstraints
 
 from imarena.routing import ParticipationOutcome
 from imarena.web.wire import NO_NUL, Kind, Line, NoticeOut, Wire, Words
-from imarena.workflows.rating import CampaignChanges, Code
+from imarena.workflows.rating import CampaignChanges, Code, CriterionAgreement, ExclusionChange
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
 Role = Literal["lead", "rater", "viewer"]
@@ -227,36 +227,12 @@ class ExclusionIn(Wire):
     """None: all votes."""
 
 
-class ExclusionOut(Wire):
+class ExclusionOut(ExclusionChange, Wire):
     """The effect of excluding or including a rater."""
 
-    rater_id: str
-    name: str
-    excluded: bool
-    since: str | None
-    reason: str
-    by: str
-    votes: int
-    """The rater's votes that do not count any more, or count again."""
 
-
-class AgreementOut(Wire):
+class AgreementOut(CriterionAgreement, Wire):
     """Agreement among raters on one criterion. An undefined figure is None, with the reason."""
-
-    criterion: str
-    alpha: float | None
-    alpha_level: str
-    """nominal for choices, ordinal for ratings."""
-    alpha_low: float | None
-    alpha_high: float | None
-    """Ends of the 95 % interval: percentile bootstrap over units."""
-    alpha_interval_reason: str
-    """Why there is no interval; empty where there is one, or no alpha."""
-    fleiss_kappa: float | None
-    pairwise_agreement: float | None
-    n_units: int
-    n_raters: int
-    reason: str
 
 
 class SkipReason(Wire):

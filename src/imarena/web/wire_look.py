@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from imarena.core.records import Standing
 from imarena.web.wire import NoticeOut, Picture, Wire
 
 
@@ -19,20 +20,9 @@ class Facets(Wire):
     modes: list[str]
 
 
-class StandingOut(Wire):
+class StandingOut(Standing, Wire):
     """One model's place on a board."""
 
-    model: str
-    rating: float
-    low: float | None
-    high: float | None
-    rank: int
-    rank_low: int | None
-    rank_high: int | None
-    battles: float
-    wins: float
-    losses: float
-    ties: float
     coverage: float | None
     note: str
     """Why there is no interval, where there is none: "fixed" for an anchored model."""

@@ -7,6 +7,7 @@ from pydantic import Field
 from imarena.routing import ParticipationOutcome
 from imarena.web.wire import Wire
 from imarena.web.wire_lead import Name, RaterOut
+from imarena.workflows.rating import Payment, RaterAnswer
 
 
 class LeftOutReason(Wire):
@@ -31,21 +32,8 @@ class CampaignForecastOut(Wire):
     """Why there are fewer units than there could be."""
 
 
-class PaymentOut(Wire):
+class PaymentOut(Payment, Wire):
     """One rater's entry in the payment list."""
-
-    rater_id: str
-    name: str
-    params: dict[str, str]
-    tasks: int
-    checks_passed: int
-    checks_asked: int
-    minutes: float | None
-    """By the server's clock where it has one, else by the rater's own figure."""
-    outcome: ParticipationOutcome | None
-    """None while there is more to do."""
-    completion_code: str | None
-    excluded: bool
 
 
 class PaymentList(Wire):
@@ -54,28 +42,8 @@ class PaymentList(Wire):
     rows: list[PaymentOut]
 
 
-class RaterAnswerOut(Wire):
+class RaterAnswerOut(RaterAnswer, Wire):
     """One answer of a rater."""
-
-    vote_id: str
-    item: str
-    instruction: str
-    left: str
-    right: str
-    answer: str
-    comment: str
-    purpose: str
-    created_at: str
-    time_spent_s: float | None
-    measured_time_s: float | None
-    seen: bool | None
-    """The server sent all pictures; None where it was not noted."""
-    right_answer: bool | None
-    """Of a task with a known answer: was it right?"""
-    agrees: float | None
-    """Share of the others who answered the same; None where nobody else answered."""
-    not_counted: str
-    """Why the vote does not count; empty where it does."""
 
 
 class RaterDetail(Wire):

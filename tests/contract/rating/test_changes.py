@@ -12,7 +12,7 @@ from imarena.storage import Workspace
 from imarena.workflows.rating.campaigns import campaign_progress, create_campaign, offer_missing
 from imarena.workflows.rating.changes import CampaignChanges, change_campaign, history
 from imarena.workflows.rating.held_tasks import HeldTask
-from imarena.workflows.rating.prefetch import prefetch_task
+from imarena.workflows.rating.prefetch import submit_prefetch
 from imarena.workflows.rating.voting import Voting
 from tests.contract.rating.test_voting import LEFT, desk, held, key
 from tests.web.people import fill
@@ -103,7 +103,7 @@ def test_a_paused_campaign_gives_no_tasks_and_goes_on(any_workspace: Workspace) 
     task = held(voting.next(campaign, one))
     change(voting, campaign, paused=True)
     assert voting.standing(campaign, one).stage == "on_hold"
-    assert prefetch_task(voting, campaign, one) is None
+    assert submit_prefetch(voting, campaign, one).result() is None
     voting.vote(task.address, one, key(), LEFT)
     assert isinstance(voting.next(campaign, one), RaterStanding)
     assert any_workspace.store.count(Vote) == {(): 1}, "the task in hand could be answered"

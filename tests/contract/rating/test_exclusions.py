@@ -11,10 +11,9 @@ from imarena.storage import Workspace, init_workspace, read_exclusions, reading
 from imarena.workflows.exchange import export_records, import_records
 from imarena.workflows.rating.campaigns import campaign_progress, get_campaign, plan_units
 from imarena.workflows.rating.exclusions import exclude_rater, include_rater
-from imarena.workflows.rating.held_tasks import HeldTask
+from imarena.workflows.rating.held_tasks import HeldTask, Refusal
 from imarena.workflows.rating.quality import agreement
 from imarena.workflows.rating.rater_work import rater_work
-from imarena.workflows.rating.refusal import Refusal
 from imarena.workflows.rating.vote_rows import export_csv
 from imarena.workflows.rating.voting import Voting
 from imarena.workflows.views import View

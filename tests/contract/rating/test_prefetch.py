@@ -10,16 +10,15 @@ from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.leases import lease_of
 from imarena.workflows.rating.campaigns import campaign_progress, plan_units
-from imarena.workflows.rating.held_tasks import HeldTask
-from imarena.workflows.rating.prefetch import prefetch_task, release_task
-from imarena.workflows.rating.refusal import Refusal
+from imarena.workflows.rating.held_tasks import HeldTask, Refusal
+from imarena.workflows.rating.prefetch import release_task, submit_prefetch
 from imarena.workflows.rating.voting import Voting
 from tests.contract.rating.test_voting import LEFT, desk, expire, held, key
 from tests.web.people import fill
 
 
 def ready(voting: Voting, campaign: str, rater: str) -> HeldTask:
-    found = prefetch_task(voting, campaign, rater)
+    found = submit_prefetch(voting, campaign, rater).result()
     assert found is not None
     return found
 
@@ -27,7 +26,7 @@ def ready(voting: Voting, campaign: str, rater: str) -> HeldTask:
 def test_the_task_that_waits_is_the_next_one(any_workspace: Workspace) -> None:
     fill(any_workspace)
     voting, campaign, (one, two) = desk(any_workspace)
-    assert prefetch_task(voting, campaign, one) is None, "nothing is kept for somebody who holds nothing"
+    assert submit_prefetch(voting, campaign, one).result() is None, "nothing is kept for somebody who holds nothing"
     first = held(voting.next(campaign, one))
     waits = ready(voting, campaign, one)
     assert waits.address != first.address
@@ -127,10 +126,10 @@ def test_nothing_waits_past_the_quota_or_for_a_paused_rater(any_workspace: Works
     fill(any_workspace)
     voting, campaign, (one, _) = desk(any_workspace, weekly_quota=2)
     first = held(voting.next(campaign, one))
-    assert prefetch_task(voting, campaign, one) is not None
+    assert submit_prefetch(voting, campaign, one).result() is not None
     voting.vote(first.address, one, key(), LEFT)
     held(voting.next(campaign, one))
-    assert prefetch_task(voting, campaign, one) is None
+    assert submit_prefetch(voting, campaign, one).result() is None
 
 
 def test_gold_waits_when_it_is_its_turn(any_workspace: Workspace) -> None:
@@ -145,7 +144,7 @@ def test_gold_waits_when_it_is_its_turn(any_workspace: Workspace) -> None:
         while isinstance(task := voting.next(campaign, rater), HeldTask):
             orders[rater].append(task.assignment.purpose)
             if looks:
-                prefetch_task(voting, campaign, rater)
+                submit_prefetch(voting, campaign, rater).result()
             voting.vote(task.address, rater, key(), LEFT)
     for rater, purposes in orders.items():
         due = [fixed_chance(campaign, rater, done, "gold") < 0.5 for done in range(len(purposes))]
@@ -166,7 +165,7 @@ def test_giving_back_does_not_tell_gold_from_real_work(any_workspace: Workspace)
     voting, campaign, (one, _) = desk(any_workspace, gold=gold, gold_rate=0.5)
     met = set()
     while isinstance(task := voting.next(campaign, one), HeldTask):
-        waits = prefetch_task(voting, campaign, one)
+        waits = submit_prefetch(voting, campaign, one).result()
         if waits is not None:
             met.add(waits.assignment.purpose)
             release_task(voting, waits.address, one)
@@ -189,7 +188,9 @@ def test_practice_and_test_tasks_wait_too_but_never_real_work(any_workspace: Wor
     assert waits.assignment.purpose == "practice"
     voting.vote(first.address, one, key(), LEFT)
     assert held(voting.next(campaign, one)).address == waits.address
-    assert prefetch_task(voting, campaign, one) is None, "what comes after practice is known when practice is done"
+    assert submit_prefetch(voting, campaign, one).result() is None, (
+        "what comes after practice is known when practice is done"
+    )
     voting.skip(waits.address, one, "no")
     exam = held(voting.next(campaign, one))
     assert exam.assignment.purpose == "qualification"
@@ -217,7 +218,7 @@ def test_a_vote_with_its_next_and_its_look_ahead_is_eleven_queries(
         asked.clear()
         event.listen(voting.engine, "before_cursor_execute", note)
         task = held(voting.next(campaign, rater))
-        assert prefetch_task(voting, campaign, rater) is not None
+        assert submit_prefetch(voting, campaign, rater).result() is not None
         event.remove(voting.engine, "before_cursor_execute", note)
         for slot in voting.records.slots(task.assignment):  # as the page does; written with those of others, later
             voting.pictures.add(task.address, slot)

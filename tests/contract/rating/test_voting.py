@@ -19,8 +19,7 @@ from imarena.storage.membership import change_membership
 from imarena.storage.schema import leases
 from imarena.workflows.rating.campaigns import campaign_progress, create_campaign, offer_missing, plan_units
 from imarena.workflows.rating.changes import CampaignChanges, change_campaign
-from imarena.workflows.rating.held_tasks import HeldTask
-from imarena.workflows.rating.refusal import Refusal
+from imarena.workflows.rating.held_tasks import HeldTask, Refusal
 from imarena.workflows.rating.voting import Voting
 from imarena.workflows.views import PREFERENCES, View
 from tests.web.people import fill

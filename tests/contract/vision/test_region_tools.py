@@ -5,7 +5,7 @@ import pytest
 
 from imarena.preferences import EditRegion, measure_region
 from imarena.preferences.regions import RegionStatus
-from imarena.workflows.preferences.region_tools import find_grounder, find_mask_maker
+from imarena.workflows.preferences.measuring import find_grounder, find_mask_maker
 from tests.pair_scenes import BOX, SIZE, edited, scene
 
 MASK = np.zeros((SIZE, SIZE), bool)

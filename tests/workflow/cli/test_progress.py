@@ -2,7 +2,7 @@
 
 import pytest
 
-from imarena.cli import progress as room
+from imarena.cli import console as room
 
 
 def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ from imarena.workflows.curating import (
     RepairDesk,
     curate,
     item_story,
-    looking,
     release_items,
 )
 from imarena.workflows.curating.repair import repaired_dataset
@@ -29,7 +28,7 @@ SMALL = ("--min-long-side", 300)
 @pytest.fixture
 def collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
     """Two photographs of a blossom, of which one was chosen and sent to repair; no detector runs."""
-    monkeypatch.setattr(looking, "perceive", lambda shown: Perception(shown.shape[1], shown.shape[0]))
+    monkeypatch.setattr("imarena.curation.perceive", lambda shown: Perception(shown.shape[1], shown.shape[0]))
     folder = make_library(tmp_path / "library", {"dandelion": "a blossom in a meadow", "flower": "an orange blossom"})
     with init_workspace(tmp_path / "ws") as workspace:
         library = LocalLibrary(folder, tmp_path / "index.db", name="library")

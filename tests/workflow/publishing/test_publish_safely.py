@@ -15,9 +15,9 @@ from PIL import Image
 
 from imarena.core.records import Turn
 from imarena.storage import open_workspace
-from imarena.workflows.publishing.image_metadata import remaining_texts
 from imarena.workflows.publishing.new_folder import new_folder
 from imarena.workflows.publishing.scrub import Scrubber
+from imarena.workflows.publishing.workspace_redaction import remaining_texts
 from tests.command import Imarena
 from tests.workflow.publishing.published import item_of, make_benchmark, picture, rows_of
 

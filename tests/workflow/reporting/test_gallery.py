@@ -11,8 +11,7 @@ from imarena.editors.studio.editors import studio_editor
 from imarena.storage import Workspace, init_workspace
 from imarena.workflows.editing.plan import add_studio
 from imarena.workflows.editing.run import EditSettings, edit_items
-from imarena.workflows.reporting.gallery import read_gallery
-from imarena.workflows.reporting.pictures import Thumbnails
+from imarena.workflows.reporting.gallery import Thumbnails, read_gallery
 from imarena.workflows.reporting.report import write_report
 
 KEYS = ("world-tie-cg", "world-srie-cg", "edival-03")

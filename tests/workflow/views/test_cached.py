@@ -28,7 +28,7 @@ from imarena.storage.column_cache import ColumnCache
 from imarena.storage.database import writing
 from imarena.storage.schema import judgments
 from imarena.storage.upkeep import collect_garbage, withdraw_image
-from imarena.workflows.serving import battle_index, judge_behaviour
+from imarena.workflows.serving import battle_index
 from imarena.workflows.serving import explorer as exploring
 from imarena.workflows.serving.battle_index import BattleIndex, read_battle_index
 from imarena.workflows.serving.explorer import index_of, list_battles
@@ -216,7 +216,7 @@ def test_a_server_that_starts_again_computes_nothing(filled: Workspace, monkeypa
     monkeypatch.setattr(view, "read_judgments", _refused)
     monkeypatch.setattr(battle_index, "_indexed", _refused)
     monkeypatch.setattr(battle_index, "content_numbers", _refused)
-    monkeypatch.setattr(judge_behaviour, "combine_columns", _refused)
+    monkeypatch.setattr("imarena.workflows.views.combine_columns", _refused)
     leaderboards = server(filled)
     assert (judge_health(leaderboards), list_battles(leaderboards)[:]) == before
     for pair in before[1]:

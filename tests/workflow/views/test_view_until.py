@@ -8,7 +8,7 @@ import pytest
 from imarena.core.records import Exclusion, Item, Judgment, Origin, Output, Rater, Turn, Vote
 from imarena.storage import Workspace, init_workspace
 from imarena.storage.database import writing
-from imarena.storage.exclusions import add_exclusion
+from imarena.storage.membership import add_exclusion
 from imarena.workflows.boards import BoardQuery, Boards
 from imarena.workflows.views import View
 

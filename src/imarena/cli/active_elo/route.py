@@ -293,7 +293,7 @@ def report(
     seed: Seed = 0,
 ) -> None:
     """Report boards side by side, overall and by group, with calibration, policies, thresholds, weights and metrics."""
-    from imarena.cli.progress import progress_bars
+    from imarena.cli.console import progress_bars
     from imarena.ranking import Options, with_settings
     from imarena.reports import active_page, markdown, write_active_report
     from imarena.routing import explicit_gates

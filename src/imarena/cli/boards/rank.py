@@ -5,15 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from imarena.cli import gates
 from imarena.cli.console import emit, print_tables, session, stderr, warn
-from imarena.cli.gates import (
-    JUnitFile,
-    SummaryFile,
-    check_gate_options,
-    gate_exit,
-    show_gates,
-    write_gate_files,
-)
 from imarena.cli.options import AllVotes, Latex, Markdown, refuse_with_table
 from imarena.core import UserError
 
@@ -124,8 +117,8 @@ def command(
     markdown: Markdown = False,
     power: Power = False,
     fail_if: FailIf = None,
-    junit: JUnitFile = None,
-    summary: SummaryFile = None,
+    junit: gates.JUnitFile = None,
+    summary: gates.SummaryFile = None,
     plot: Plot = None,
     samples: Samples = False,
     success: Success = None,
@@ -139,7 +132,7 @@ def command(
     from imarena.ranking import from_tables as work
 
     check_below_rules(fail_if or ())
-    check_gate_options(junit, gated=bool(fail_if))
+    gates.check_gate_options(junit, gated=bool(fail_if))
     if fail_if and (interval == "none" or rounds == 0):
         raise UserError("--fail-if needs intervals.", hint="Leave out --interval none and --rounds 0.")
     if executor in ("processes", "ray") and method not in ("elo", "active-elo"):
@@ -209,8 +202,8 @@ def command(
 
         gate = board_gates(boards, fail_if, unanswered if source is None else None)
     _print(context, boards, by, compared, (csv, latex, markdown), power, gate)
-    write_gate_files(gate, "imarena rank", junit, summary, _summary(boards, gate) if summary else "")
-    gate_exit(gate)
+    gates.write_gate_files(gate, "imarena rank", junit, summary, _summary(boards, gate) if summary else "")
+    gates.gate_exit(gate)
 
 
 def _summary(boards: "list[Ranking]", gate: "GateReport | None") -> str:
@@ -254,7 +247,7 @@ def _print(
             nl=False,
             file=session(context).out,
         )
-        show_gates(stderr(), gate)
+        gates.show_gates(stderr(), gate)
         _warn_of(boards)
         return
     documents = [board.model_dump(mode="json") for board in boards]
@@ -266,7 +259,7 @@ def _print(
 
     def show(console: "Console") -> None:
         print_tables(console, tables)
-        show_gates(console, gate)
+        gates.show_gates(console, gate)
 
     emit(context, document, show)
     if not session(context).json:

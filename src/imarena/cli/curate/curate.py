@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, command_group, emit, program, session_workspace, warn
+from imarena.cli.console import Exit, command_group, emit, print_causes, program, progress_bars, session_workspace, warn
 from imarena.cli.curate import curate_repair, curate_results
 from imarena.cli.options import MaxCost
-from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
 if TYPE_CHECKING:

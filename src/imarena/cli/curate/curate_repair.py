@@ -1,14 +1,13 @@
 """``imarena curate`` describe and repair: what a person adds before and after a run."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, program, session_workspace
-from imarena.cli.progress import progress_bars
+from imarena.cli.console import Exit, emit, print_causes, program, progress_bars, session_workspace
 from imarena.core import counted
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def repair_items(
         desk = RepairDesk(workspace, dataset, given, verifiers)
         if not item:
             entries = desk.entries()
-            document = {"dataset": dataset, "repair": [entry.to_json() for entry in entries]}
+            document = {"dataset": dataset, "repair": [asdict(entry) for entry in entries]}
             emit(context, document, lambda console: _show_list(console, dataset, entries, program(context)))
             if entries:
                 raise typer.Exit(Exit.PARTIAL)

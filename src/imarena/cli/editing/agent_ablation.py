@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from imarena.cli.console import emit, print_tables, session_workspace
+from imarena.cli.console import emit, print_tables, progress_bars, session_workspace
 from imarena.cli.options import Latex, parse_pairs
-from imarena.cli.progress import progress_bars
 from imarena.core.notices import sentences
 from imarena.reports import columns, interval
 from imarena.reports.tables import Column, Table

@@ -9,10 +9,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, session, session_workspace, stderr
+from imarena.cli.console import Exit, emit, print_causes, progress_bars, session, session_workspace, stderr
 from imarena.cli.options import Executor, parse_pairs
-from imarena.cli.progress import progress_bars
 from imarena.cli.questions.judging_options import duration_text
 from imarena.core import UserError, counted, plural
 from imarena.core.records import Mode
@@ -77,17 +75,7 @@ def command(
     """Run editors on the items of the workspace. Existing outputs are kept; failures are retried."""
     from imarena.clients import Budget
     from imarena.images import describe_image
-    from imarena.workflows.editing import (
-        EditSettings,
-        add_studio,
-        check_same_variant,
-        choose_items,
-        edit_items,
-        estimate_edits,
-        items_in_modes,
-        missing_studio_items,
-        sheet_path,
-    )
+    from imarena.workflows import editing
     from imarena.workflows.questions import executor_of_editors
     from imarena.workflows.wiring import EditorArguments, parse_option_values, wire_editors
 
@@ -106,32 +94,32 @@ def command(
         executor_kind = executor_of_editors(workspace.settings, executor, editors)
         unstored, keys = [], tuple(items or ()) or None
         if studio and dry_run:
-            unstored = missing_studio_items(workspace, lambda data, _: describe_image(data), keys)
+            unstored = editing.missing_studio_items(workspace, lambda data, _: describe_image(data), keys)
         elif studio:
-            add_studio(workspace, keys)
+            editing.add_studio(workspace, keys)
         modes = _modes(mode)
-        eligible = choose_items(workspace, datasets=datasets, tasks=tasks, keys=items, unstored=unstored)
-        chosen, unfit = items_in_modes(eligible, modes, limit)
+        eligible = editing.choose_items(workspace, datasets=datasets, tasks=tasks, keys=items, unstored=unstored)
+        chosen, unfit = editing.items_in_modes(eligible, modes, limit)
         if unfit:
             kind = "of several turns" if modes == (Mode.SINGLE,) else "of one turn"
             stderr().print(
                 f"{counted(unfit, 'item')} {kind} {plural('is', unfit)} left out: --mode all takes them too."
             )
-        settings = EditSettings(
+        settings = editing.EditSettings(
             modes, samples, None if seed < 0 else seed, concurrency, wrap=wrap, checks=checks, sheet=sheet,
             connector=_connector(connector), all_levels=_all_levels(levels), executor=executor_kind,
             max_cost_usd=max_cost_usd,
         )  # fmt: skip
         if not mixed and not dry_run:
-            check_same_variant(workspace, editors, settings)
-        estimates = estimate_edits(workspace, chosen, editors, settings)
+            editing.check_same_variant(workspace, editors, settings)
+        estimates = editing.estimate_edits(workspace, chosen, editors, settings)
         report = None
-        shown = sheet_path(workspace) if sheet and not dry_run else None
+        shown = editing.sheet_path(workspace) if sheet and not dry_run else None
         if _go_on(context, estimates, yes, dry_run):
             if shown is not None:
                 stderr().print(f"Contact sheet: {shown.resolve()}", soft_wrap=True)
             with progress_bars("edit") as tell:
-                report = edit_items(workspace, chosen, editors, settings, progress=tell)
+                report = editing.edit_items(workspace, chosen, editors, settings, progress=tell)
         drivers = {e.name: e.params.get("driven_by") for e in editors}
     named = {name: judge for name, judge in drivers.items() if judge}
     document = {

@@ -1,15 +1,14 @@
 """``imarena edival build``."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, session_workspace
+from imarena.cli.console import Exit, emit, print_causes, progress_bars, session_workspace
 from imarena.cli.options import Executor, MaxCost
-from imarena.cli.progress import progress_bars
 from imarena.core import UserError, counted
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def command(
         )  # fmt: skip
         if dry_run:
             plan = plan_build(workspace, folder, settings, wired, door)
-            emit(context, {"dry_run": True, **plan.to_json()}, lambda console: _show_plan(console, plan))
+            emit(context, {"dry_run": True, **asdict(plan)}, lambda console: _show_plan(console, plan))
             return
         with progress_bars("edival") as tell:
             report = build_benchmark(workspace, folder, settings, wired, door, progress=tell)

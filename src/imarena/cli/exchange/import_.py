@@ -7,10 +7,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, fail, session_workspace, show_names
+from imarena.cli.console import Exit, emit, fail, print_causes, progress_bars, session_workspace, show_names
 from imarena.cli.options import parse_pairs
-from imarena.cli.progress import progress_bars
 from imarena.core import UserError, counted
 from imarena.core.notices import sentences
 from imarena.workflows.exchange import ImportReport

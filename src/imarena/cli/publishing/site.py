@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import emit, session, session_workspace, warn
-from imarena.cli.progress import progress_bars
+from imarena.cli.console import emit, progress_bars, session, session_workspace, warn
 from imarena.core import counted
 
 if TYPE_CHECKING:

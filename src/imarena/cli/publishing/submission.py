@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, command_group, emit, session_workspace
-from imarena.cli.progress import progress_bars
+from imarena.cli.console import Exit, command_group, emit, progress_bars, session_workspace
 from imarena.core import counted
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import emit, print_tables
-from imarena.cli.progress import progress_bars
+from imarena.cli.console import emit, print_tables, progress_bars
 from imarena.cli.pvc.pairs import Tasks
 
 ROWS_SHOWN = 20

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from imarena.cli.console import emit, print_tables, session_workspace
-from imarena.cli.progress import progress_bars
+from imarena.cli.console import emit, print_tables, progress_bars, session_workspace
 from imarena.core import counted
 
 Datasets = Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set; repeatable.")]

@@ -3,8 +3,7 @@
 import typer
 from rich.console import Console
 
-from imarena.cli.console import emit, print_tables, session_workspace
-from imarena.cli.progress import progress_bars
+from imarena.cli.console import emit, print_tables, progress_bars, session_workspace
 from imarena.cli.pvc.pairs import Datasets, Detector, Grounding, Regions, Segmenter, Tasks
 
 

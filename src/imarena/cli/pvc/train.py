@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import Exit, emit, print_tables
+from imarena.cli.console import Exit, emit, print_tables, progress_bars
 from imarena.cli.options import parse_pairs
-from imarena.cli.progress import progress_bars
 
 Examples = Annotated[Path, typer.Argument(help="train.jsonl of `imarena pvc export training`.", show_default=False)]
 Out = Annotated[Path, typer.Argument(help="The folder of the run; the same one continues it.", show_default=False)]

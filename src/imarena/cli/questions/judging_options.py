@@ -14,8 +14,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, session, session_workspace, show_names, stderr, warn
+from imarena.cli.console import Exit, emit, print_causes, session, session_workspace, show_names, stderr, warn
 from imarena.cli.options import Executor, MaxCost, parse_pairs
 from imarena.core import counted, error_causes
 from imarena.core.notices import sentences
@@ -233,7 +232,7 @@ def progress_display() -> Iterator[Callable[[Any, int, int], None]]:
     """A bar on stderr with rate, cost and failures; where stderr is no terminal, a line now and then."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from imarena.cli.progress import progress_lines
+    from imarena.cli.console import progress_lines
 
     console, line = stderr(), progress_lines()
     bars = Progress(

@@ -5,10 +5,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.causes import print_causes
-from imarena.cli.console import emit, session_workspace
+from imarena.cli.console import emit, print_causes, progress_bars, session_workspace
 from imarena.cli.options import parse_pairs
-from imarena.cli.progress import progress_bars
 from imarena.core import counted, error_causes
 
 

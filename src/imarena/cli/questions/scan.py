@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.causes import print_causes
-from imarena.cli.console import Exit, emit, print_tables, session_workspace
+from imarena.cli.console import Exit, emit, print_causes, print_tables, progress_bars, session_workspace
 from imarena.cli.options import Executor
-from imarena.cli.progress import progress_bars
 from imarena.cli.questions.judging_options import duration_text
 from imarena.core import counted, error_causes
 

@@ -188,7 +188,7 @@ def status(
 def _document(report: "CampaignStatus") -> dict[str, Any]:
     return {
         **report.progress.to_json(),
-        "agreement": [asdict(criterion) for criterion in report.agreement],
+        "agreement": [criterion.model_dump() for criterion in report.agreement],
         "people": [{name: getattr(rater, name) for name in PERSON} for rater in report.raters],
         **notice_fields(notice for rater in report.raters for notice in rater.notices),
         "least_look_s": report.least_look_s,

@@ -1,6 +1,5 @@
 """``imarena campaign links, revoke, restore, reinvite, payments``: people, their links and what they are paid for."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,7 +102,7 @@ def payments(
         listed = payment_list(workspace, get_campaign(workspace, campaign))
     if to is not None:
         to.write_text(payments_csv(listed), encoding="utf-8")
-    document = {"payments": [asdict(payment) for payment in listed], "file": None if to is None else str(to)}
+    document = {"payments": [payment.model_dump() for payment in listed], "file": None if to is None else str(to)}
 
     def show(console: Any) -> None:
         if to is not None:

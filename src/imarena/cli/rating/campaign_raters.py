@@ -1,6 +1,5 @@
 """``imarena campaign exclude, include``: whose votes count."""
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,7 +48,7 @@ def include(
 
 
 def _emit(context: typer.Context, change: "ExclusionChange", text: str) -> None:
-    emit(context, asdict(change), lambda console: console.print(text, soft_wrap=True))
+    emit(context, change.model_dump(), lambda console: console.print(text, soft_wrap=True))
 
 
 def _label(change: "ExclusionChange") -> str:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import emit, session, stderr
-from imarena.cli.progress import progress_bars
+from imarena.cli.console import emit, progress_bars, session, stderr
 
 if TYPE_CHECKING:
     from imarena.storage import Workspace

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from imarena.cli.console import emit, session
+from imarena.cli.console import emit, progress_bars, session
 from imarena.cli.options import Leaderboard, LeaderboardNames, parse_names
-from imarena.cli.progress import progress_bars
 
 
 def command(

@@ -158,32 +158,19 @@ def _workspace(
     """The workspace's judges against its people or a file's: scores with ratings, battles with votes."""
     from imarena.reports import disagreement_tables
     from imarena.storage import open_workspace
-    from imarena.workflows.studies import (
-        align_columns,
-        read_aligned_columns,
-        score_conclusion,
-        score_tables,
-        verdict_conclusion,
-        verdict_tables,
-        worst_disagreements,
-        write_disagreements,
-    )
+    from imarena.workflows import studies
 
     with open_workspace(root) as workspace:
-        columns = read_aligned_columns(workspace, judges, options, only=only, people=people)
-        alignment = align_columns(columns, options, missing=missing)
-        made = score_tables(alignment.scores) if alignment.scores else []
-        said = [score_conclusion(alignment.scores)] if alignment.scores else []
-        if alignment.verdicts:
-            made += verdict_tables(alignment.verdicts, options.by)
-            said.append(verdict_conclusion(alignment.verdicts))
-        document = {**alignment.to_json(), "conclusion": " ".join(filter(None, said))}
+        columns = studies.read_aligned_columns(workspace, judges, options, only=only, people=people)
+        alignment = studies.align_columns(columns, options, missing=missing)
+        made = studies.alignment_tables(alignment, options.by)
+        document = {**alignment.to_json(), "conclusion": " ".join(studies.alignment_conclusions(alignment))}
         if worst.count:
-            found = worst_disagreements(workspace, columns, options, worst.count)
+            found = studies.worst_disagreements(workspace, columns, options, worst.count)
             document["worst"] = found.to_json()
             made += disagreement_tables(found.items, found.groups)
             if worst.page is not None:
-                document["page"] = str(write_disagreements(workspace, found, worst.page))
+                document["page"] = str(studies.write_disagreements(workspace, found, worst.page))
     return document, made
 
 
@@ -192,19 +179,13 @@ def _files(
 ) -> tuple[dict[str, Any], list[Table]]:
     """Two tables: scores with ratings, or a judge's battles with people's."""
     from imarena.agreement import VerdictAlignment
-    from imarena.workflows.studies import (
-        align_files,
-        score_conclusion,
-        score_tables,
-        verdict_conclusion,
-        verdict_tables,
-    )
+    from imarena.workflows import studies
 
-    alignment = align_files(from_file, against, options, only=only, missing=missing)
+    alignment = studies.align_files(from_file, against, options, only=only, missing=missing)
     if isinstance(alignment, VerdictAlignment):
-        said = verdict_conclusion(alignment)
-        return {**alignment.to_json(), "conclusion": said}, verdict_tables(alignment, options.by)
-    return {**alignment.to_json(), "conclusion": score_conclusion(alignment)}, score_tables(alignment)
+        said = studies.verdict_conclusion(alignment)
+        return {**alignment.to_json(), "conclusion": said}, studies.verdict_tables(alignment, options.by)
+    return {**alignment.to_json(), "conclusion": studies.score_conclusion(alignment)}, studies.score_tables(alignment)
 
 
 def _range(text: str) -> tuple[float, float]:

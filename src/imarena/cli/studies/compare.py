@@ -8,18 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.causes import print_causes
-from imarena.cli.console import emit, print_tables, session
-from imarena.cli.gates import (
-    JUnitFile,
-    SummaryFile,
-    check_gate_options,
-    gate_exit,
-    show_gates,
-    write_gate_files,
-)
+from imarena.cli import gates
+from imarena.cli.console import emit, print_causes, print_tables, progress_bars, session
 from imarena.cli.options import MaxCost
-from imarena.cli.progress import progress_bars
 from imarena.cli.questions import judging_options as asking
 from imarena.core import UserError, skip_causes
 from imarena.core.notices import sentences
@@ -63,8 +54,8 @@ def command(
             help="A gate: worse or not-better; repeatable. Exit code 4 if one fails, 3 if data are missing.",
         ),
     ] = None,
-    junit: JUnitFile = None,
-    summary: SummaryFile = None,
+    junit: gates.JUnitFile = None,
+    summary: gates.SummaryFile = None,
     top: Annotated[int, typer.Option("--top", min=0, help="Number of items to list where the two differ most.")] = 5,
     endpoint: asking.EndpointName = "",
     base_url: asking.BaseUrl = None,
@@ -81,19 +72,8 @@ def command(
 
     With --workspace DIR the judgments are stored there, and the next run asks only new questions.
     """
+    from imarena.workflows import studies
     from imarena.workflows.questions import parse_orders
-    from imarena.workflows.studies import (
-        check_level,
-        compare,
-        comparison_gate,
-        comparison_workspace,
-        import_folders,
-        name_sides,
-        need_both_sides,
-        plan_comparison,
-        read_comparison_rules,
-        write_comparison,
-    )
 
     if items is None:
         raise UserError(
@@ -101,18 +81,18 @@ def command(
             hint="A CSV with a row for each item: key (the files are called KEY.png), instruction, source (a picture "
             "beside it). For outputs of items that a workspace has: `imarena edit -e folder:PATH`, then `battle`.",
         )
-    check_level(level)
-    rules = read_comparison_rules(fail_if or ())
-    check_gate_options(junit, gated=bool(rules))
+    studies.check_level(level)
+    rules = studies.read_comparison_rules(fail_if or ())
+    gates.check_gate_options(junit, gated=bool(rules))
     chosen = asking.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
-    sides = name_sides(old, new, old_name, new_name)
-    with comparison_workspace(session(context).workspace, dry_run=dry_run) as workspace:
+    sides = studies.name_sides(old, new, old_name, new_name)
+    with studies.comparison_workspace(session(context).workspace, dry_run=dry_run) as workspace:
         with progress_bars("compare") as tell:
-            imported = import_folders(workspace, items, sides, progress=tell)
-        need_both_sides(workspace, sides, imported)
-        job = plan_comparison(
+            imported = studies.import_folders(workspace, items, sides, progress=tell)
+        studies.need_both_sides(workspace, sides, imported)
+        job = studies.plan_comparison(
             workspace,
             sides,
             items,
@@ -126,16 +106,16 @@ def command(
             emit(context, {"dry_run": True, "estimate": job.estimate.to_json()}, "Nothing was asked.")
             return
         with asking.progress_display() as watch:
-            comparison, done = compare(workspace, sides, job, imported, watch=watch, level=level)
-        page = write_comparison(workspace, comparison, report)
-    gate = comparison_gate(comparison, rules, done)
+            comparison, done = studies.compare(workspace, sides, job, imported, watch=watch, level=level)
+        page = studies.write_comparison(workspace, comparison, report)
+    gate = studies.comparison_gate(comparison, rules, done)
     document = {**comparison.to_json(top=max(top, 10)), "missing": done.missing, "report": str(page)}
     if gate is not None:
         document["gate"] = gate.to_json()
     emit(context, document, lambda console: _show(console, comparison, top, page, gate))
-    write_gate_files(gate, "imarena compare", junit, summary, _summary(comparison, gate))
+    gates.write_gate_files(gate, "imarena compare", junit, summary, _summary(comparison, gate))
     missing = done.missing or imported.skipped or any(row.missing for row in comparison.coverage.values())
-    gate_exit(gate, partial=bool(missing))
+    gates.gate_exit(gate, partial=bool(missing))
 
 
 def _summary(comparison: "ModelComparison", gate: "GateReport | None") -> str:
@@ -171,7 +151,7 @@ def _show(console: Console, comparison: "ModelComparison", top: int, page: Path,
         more = f" and {len(comparison.tied) - _TIED_SHOWN:,} more" if len(comparison.tied) > _TIED_SHOWN else ""
         console.print(f"Tied: {names}{more}")
     console.print(f"Judge: {comparison.judge}. Side by side: {page.resolve()}")
-    show_gates(console, gate)
+    gates.show_gates(console, gate)
 
 
 def _differences(rows: "Sequence[ItemResult]", sides: "ComparedFolders") -> Table:

@@ -120,11 +120,8 @@ def _show(console: Console, health: "JudgeHealth") -> None:
 
 def _latex_tables(health: "JudgeHealth") -> list[Table]:
     """The same with the judge in each title, and below the last what is not available."""
-    from imarena.workflows.studies import health_tables
+    from imarena.workflows.studies import named_health_tables
 
-    tables = [
-        replace(table, title=": ".join(part for part in (health.judge, table.title) if part))
-        for table in health_tables(health)
-    ]
+    tables = named_health_tables(health)
     notes = tuple(sentences(health.notices, "report"))
     return [*tables[:-1], replace(tables[-1], notes=notes)] if tables else []

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from imarena.cli.console import Exit, emit, session
-from imarena.cli.progress import progress_bars
+from imarena.cli.console import Exit, emit, progress_bars, session
 
 
 def command(

@@ -6,8 +6,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from imarena.cli.console import Exit, emit, session_workspace
-from imarena.cli.progress import progress_bars
+from imarena.cli.console import Exit, emit, progress_bars, session_workspace
 from imarena.core import counted
 
 

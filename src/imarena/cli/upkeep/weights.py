@@ -8,8 +8,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from imarena.cli.console import Exit, command_group, emit, print_tables, stderr
-from imarena.cli.progress import progress_bars
+from imarena.cli.console import Exit, command_group, emit, print_tables, progress_bars, stderr
 from imarena.core import counted
 
 if TYPE_CHECKING:

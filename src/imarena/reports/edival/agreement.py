@@ -1,12 +1,14 @@
 """How often yes-or-no verdicts about edits are those of people: accuracy, PLCC, Cohen's kappa, F1; and the ceiling."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from imarena.reports.tables import Column, Table
+from imarena.reports.edival.scored import known_mean, percent
+from imarena.reports.tables import Cell, Column, Table
 from imarena.stats import cohen_kappa, pearson
 
 
@@ -63,12 +65,12 @@ def rater_ceiling(marks: Mapping[str, Sequence[bool]]) -> tuple[float | None, in
 def people_table(lines: Sequence[BinaryAgreement], ceiling: tuple[float | None, int]) -> Table:
     """Figure 4 and table 13: agreement with people by type, with that among raters."""
     rows = [
-        (line.type, line.judge, line.n, _percent(line.accuracy), line.plcc, line.kappa, line.f1, line.threshold)
+        (line.type, line.judge, line.n, percent(line.accuracy), line.plcc, line.kappa, line.f1, line.threshold)
         for line in lines
     ]
     share, pairs = ceiling
     if pairs:
-        rows.append(("overall", "raters among themselves", pairs, _percent(share), None, None, None, None))
+        rows.append(("overall", "raters among themselves", pairs, percent(share), None, None, None, None))
     columns = (
         Column("type"), Column("judge"), Column("n", ","), Column("accuracy", ".1f"),
         Column("PLCC", ".4f", "undefined"),
@@ -81,5 +83,46 @@ def people_table(lines: Sequence[BinaryAgreement], ceiling: tuple[float | None, 
     return Table(columns, tuple(rows), "Agreement with people", notes if any(line.threshold for line in lines) else ())
 
 
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
+@dataclass(frozen=True)
+class StyleAnswer:
+    """What a model and people say about the style of one output; None: no answer."""
+
+    judge: str
+    editor: str
+    mode: str
+    shape: str
+    """Of the source image: `square` or `padded`."""
+    yes: bool | None
+    why: str = ""
+    """Why there is no answer."""
+    people: bool | None = None
+
+
+def style_table(answers: Sequence[StyleAnswer]) -> Table:
+    """Share of yes by judge, editor, mode and shape; beside it that of people, and how often the two agree."""
+    groups: dict[tuple[str, str, str, str], list[StyleAnswer]] = {}
+    for one in answers:
+        groups.setdefault((one.judge, one.editor, one.mode, one.shape), []).append(one)
+    rows: list[tuple[Cell, ...]] = []
+    for key, found in sorted(groups.items()):
+        answered = [one for one in found if one.yes is not None]
+        rated = [one for one in answered if one.people is not None]
+        why = Counter(one.why for one in found if one.yes is None)
+        rows.append(
+            (
+                *key, len(answered), percent(known_mean([one.yes for one in answered])), len(rated),
+                percent(known_mean([one.people for one in rated])),
+                percent(known_mean([one.yes == one.people for one in rated])),
+                sum(why.values()), ", ".join(f"{reason} {number}" for reason, number in why.most_common(2)),
+            )
+        )  # fmt: skip
+    columns = (
+        Column("judge"), Column("editor"), Column("mode"), Column("source"), Column("answers", ","),
+        Column("yes", ".1f"), Column("rated", ","), Column("people: yes", ".1f"), Column("agreement", ".1f"),
+        Column("no answer", ","), Column("why", wrap=True, drop=1),
+    )  # fmt: skip
+    notes = (
+        "Answers of a model to 'is this image in the style that was asked for?'. In the paper models answer no even "
+        "where people agree on yes: read it beside the people's columns. It is no part of EdiVal-IF.",
+    )
+    return Table(columns, tuple(rows), "Style check, percent", notes).filled

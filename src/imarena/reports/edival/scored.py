@@ -84,6 +84,11 @@ def complete_cases(scored: ScoredSet) -> ScoredSet:
     return ScoredSet(kept, scored.missing, scored.tools, scored.name, scored.unscored)
 
 
+def percent(share: float | None) -> float | None:
+    """A share as a percentage."""
+    return None if share is None else 100 * share
+
+
 def known_mean(values: Sequence[float | None]) -> float | None:
     """The mean of what is there; None where nothing is."""
     there = [float(value) for value in values if value is not None]

@@ -15,7 +15,7 @@ from imarena.reports.edival.figures import (
     pooled_overall,
     type_rates,
 )
-from imarena.reports.edival.scored import ScoredOutput, ScoredSet, known_mean
+from imarena.reports.edival.scored import ScoredOutput, ScoredSet, known_mean, percent
 from imarena.reports.tables import Cell, Column, Table
 
 FIRST_TYPES = ("subject_replace", "subject_remove", "material_alter", "color_alter", "subject_add")
@@ -26,10 +26,6 @@ Take = Callable[[TurnFigures], float | None]
 
 def _label(mode: str, turn: int) -> str:
     return f"C{turn + 1}" if mode == COMPLEX else f"T{turn + 1}"
-
-
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100 * value
 
 
 def _by_turn(scored: ScoredSet, mode: str) -> dict[str, dict[int, TurnFigures]]:
@@ -78,9 +74,9 @@ def score_table(scored: ScoredSet, mode: str, rule: OverallRule = "per-turn") ->
         scored, mode, f"EdiVal scores ({MODE_TITLES[mode]}), percent",
         (
             ("n", lambda f: f.images, ","),
-            ("IF", lambda f: _percent(f.image_success), ".2f"),
-            ("CC", lambda f: _percent(f.consistency), ".2f"),
-            ("O", lambda f: _percent(f.overall), ".2f"),
+            ("IF", lambda f: percent(f.image_success), ".2f"),
+            ("CC", lambda f: percent(f.consistency), ".2f"),
+            ("O", lambda f: percent(f.overall), ".2f"),
         ),
         (
             "n: images with outputs through the turn. IF: images with every edit up to the turn right, of those whose "
@@ -101,7 +97,7 @@ def score_table(scored: ScoredSet, mode: str, rule: OverallRule = "per-turn") ->
     extra = (Column("s per image", ".2f", drop=2), *((Column("O (O.4)", ".2f"),) if pooled else ()), Column("rank"))
     rows = []
     for row in sorted(table.rows, key=lambda row: ranks[str(row[0])]):
-        more: tuple[Cell, ...] = (_percent(pooled_overall(scored, str(row[0]), mode)),) if pooled else ()
+        more: tuple[Cell, ...] = (percent(pooled_overall(scored, str(row[0]), mode)),) if pooled else ()
         took = [o.latency_s for o in scored.outputs if (o.editor, o.mode) == (row[0], mode)]
         rows.append((*row, known_mean(took), *more, ranks[str(row[0])]))
     return Table((*table.columns, *extra), tuple(rows), table.title, table.notes).filled
@@ -170,9 +166,9 @@ def success_table(scored: ScoredSet, mode: str) -> Table:
     return _wide(
         scored, mode, f"Success rates ({MODE_TITLES[mode]}), percent",
         (
-            ("image", lambda f: _percent(f.image_success), ".2f"),
-            ("all tasks", lambda f: _percent(f.all_tasks), ".2f"),
-            ("this turn", lambda f: _percent(f.task_success), ".2f"),
+            ("image", lambda f: percent(f.image_success), ".2f"),
+            ("all tasks", lambda f: percent(f.all_tasks), ".2f"),
+            ("this turn", lambda f: percent(f.task_success), ".2f"),
         ),
         ("this turn: the edit of the turn by itself; in complex mode the last instruction of the prompt.",),
     )  # fmt: skip
@@ -185,7 +181,7 @@ def type_table(scored: ScoredSet, mode: str, types: Sequence[str]) -> Table:
     rows = []
     for editor in scored.editors(mode):
         rates = {turn: type_rates(scored.of(editor, mode, turn), mode) for turn in turns}
-        rows.append((editor, *(_percent(rates[turn].get(name, (None, 0))[0]) for name in types for turn in turns)))
+        rows.append((editor, *(percent(rates[turn].get(name, (None, 0))[0]) for name in types for turn in turns)))
     return Table(tuple(columns), tuple(rows), f"Success by type ({MODE_TITLES[mode]}), percent").filled
 
 
@@ -206,7 +202,7 @@ def consistency_table(scored: ScoredSet, mode: str, shape: str = "") -> Table:
         for name in names:
             for turn in turns:
                 found = [o for o in scored.of(editor, mode, turn) if wanted in (None, o.square)]
-                cells.append(_percent(known_mean([o.consistency.get(name) for o in found])))
+                cells.append(percent(known_mean([o.consistency.get(name) for o in found])))
         rows.append((editor, *cells, ranks.get(editor)))
     of = {"": "", "square": ", square images", "padded": ", images that are not square"}[shape]
     columns.append(Column("CC rank"))
@@ -234,7 +230,7 @@ def modes_table(scored: ScoredSet) -> Table:
         left = step[editor][last].image_success if last in step[editor] else None
         right = once[editor][last].image_success if last in once[editor] else None
         better = "" if left is None or right is None or left == right else ("multi-turn" if left > right else "complex")
-        rows.append((editor, _percent(left), _percent(right), better))
+        rows.append((editor, percent(left), percent(right), better))
     columns = (Column("editor"), Column(f"T{last + 1}", ".2f"), Column(f"C{last + 1}", ".2f"), Column("higher"))
     return Table(columns, tuple(rows), "Multi-turn against complex: image success, percent")
 
@@ -247,7 +243,7 @@ def connector_table(scored: ScoredSet) -> Table:
         if output.mode == COMPLEX and output.turn == last:
             groups.setdefault((output.editor, output.connector or "default"), []).append(output)
     rows = [
-        (*key, len(found), _percent(known_mean([o.success for o in found]))) for key, found in sorted(groups.items())
+        (*key, len(found), percent(known_mean([o.success for o in found]))) for key, found in sorted(groups.items())
     ]
     columns = (Column("editor"), Column("connector"), Column("n", ","), Column(f"C{last + 1}", ".2f"))
     return Table(columns, tuple(rows), "Complex prompts by connector: image success, percent")
@@ -257,7 +253,7 @@ def passing_table(scored: ScoredSet, mode: str) -> Table:
     """Figure 1: the share of images that pass CC 90 and VQ 6."""
     return _wide(
         scored, mode, f"Images with CC of 90 and VQ of 6 at least ({MODE_TITLES[mode]}), percent",
-        (("passes", lambda f: _percent(f.passes), ".2f"),),
+        (("passes", lambda f: percent(f.passes), ".2f"),),
         ("VQ 6 is a line on HPSv3's scale; another measure of quality has another scale.",),
     )  # fmt: skip
 
@@ -295,7 +291,7 @@ def replace_table(scored: ScoredSet, mode: str) -> Table:
         ]
         if edits:
             rows.append(
-                (editor, len(edits), *(_percent(known_mean([rules_.get(name) for rules_ in edits])) for name in rules))
+                (editor, len(edits), *(percent(known_mean([rules_.get(name) for rules_ in edits])) for name in rules))
             )
     columns = (Column("editor"), Column("edits", ","), *(Column(name, ".2f", "undecided") for name in rules))
     return Table(columns, tuple(rows), f"Replacements by each rule ({MODE_TITLES[mode]}), percent")
@@ -350,7 +346,7 @@ def settings_table(sets: Sequence[ScoredSet], mode: str) -> Table:
         order = sorted(found, key=lambda editor: -(found[editor][max(found[editor])].overall or 0.0))
         for rank, editor in enumerate(order, 1):
             cells = [
-                _percent(take(found[editor][turn])) if turn in found[editor] else None
+                percent(take(found[editor][turn])) if turn in found[editor] else None
                 for _, take in takes
                 for turn in turns
             ]

@@ -1,21 +1,22 @@
-"""Every table that a page shows, to be saved as CSV or JSON, with the page's filters."""
+"""Every table that a page shows, to be saved as CSV or JSON with its filters; sent row by row, never held in memory."""
 
-from collections.abc import Iterable, Iterator
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
 from imarena.reports import COUNTS
-from imarena.reports.tables import whole_number
+from imarena.reports.tables import csv_rows, whole_number
 from imarena.storage import Workspace
 from imarena.web import responses, responses_look
 from imarena.web.arena import arena_of
 from imarena.web.callers import InsideCaller, LeadCaller, LookCaller
 from imarena.web.requests import BattleQuery, BoardParams, DuelQuery, HeatQuery, HistoryQuery, ItemQuery, filters_of
 from imarena.web.routes.explore import select_battles, select_items
-from imarena.web.tables import TABLE, Form, table_file
 from imarena.web.wire import NO_NUL, Wire
 from imarena.web.wire_lead import AgreementOut, RaterOut
 from imarena.web.wire_look import BattleOut, Cell, JudgeHealthOut, RunOut, StandingOut
@@ -23,6 +24,64 @@ from imarena.workflows.boards import COLUMNS
 from imarena.workflows.rating import RATING_COLUMNS, VOTE_COLUMNS, agreement, rater_work, rating_rows, vote_rows
 from imarena.workflows.serving import count_outputs, issue_heat_map, judge_health
 from imarena.workflows.serving import explorer as exploring
+
+Form = Literal["csv", "json"]
+_PART_LETTERS = 64_000
+_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+"""What would end a script or begin a tag where somebody puts the document into a page."""
+
+TABLE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {
+            "text/csv": {"schema": {"type": "string"}},
+            "application/json": {"schema": {"type": "array", "items": {"type": "object"}}},
+        }
+    }
+}
+
+
+def table_file(names: Sequence[str], rows: Iterable[Sequence[object]], form: Form, title: str) -> StreamingResponse:
+    """A table as a file to be saved; a browser never shows it as a page."""
+    lines = _csv(names, rows) if form == "csv" else _json(names, rows)
+    media_type = "text/csv; charset=utf-8" if form == "csv" else "application/json"
+    headers = {"content-disposition": f'attachment; filename="{title}.{form}"'}
+    return StreamingResponse(_gathered(lines), media_type=media_type, headers=headers)
+
+
+def _csv(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    return csv_rows(names, ([_flat(value) for value in row] for row in rows))
+
+
+def _json(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    yield "["
+    between = "\n"
+    for row in rows:
+        values = {name: _finite(value) for name, value in zip(names, row, strict=True)}
+        yield between + json.dumps(values, ensure_ascii=False).translate(_ESCAPES)
+        between = ",\n"
+    yield "\n]\n"
+
+
+def _flat(value: object) -> object:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | tuple) else value
+
+
+def _finite(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _gathered(lines: Iterator[str]) -> Iterator[bytes]:
+    """The same text in larger pieces."""
+    held: list[str] = []
+    size = 0
+    for line in lines:
+        held.append(line)
+        size += len(line)
+        if size >= _PART_LETTERS:
+            yield "".join(held).encode("utf-8", "replace")
+            held, size = [], 0
+    yield "".join(held).encode("utf-8", "replace")
+
 
 router = APIRouter(prefix="/api/exports", tags=["exports"])
 

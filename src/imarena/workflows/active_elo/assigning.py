@@ -7,27 +7,10 @@ from typing import Any
 import numpy as np
 from pydantic import JsonValue
 
+from imarena import routing
 from imarena.core import UserError, content_id
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Assignment, Campaign, JsonDict, Output, Rater
-from imarena.routing import (
-    DEFERRAL,
-    Batch,
-    Belief,
-    Gates,
-    KnownTask,
-    Strategy,
-    combine_strategies,
-    item_fairness,
-    limit_votes,
-    per_cost,
-    ranking_information,
-    require_gates,
-    restrict_to_models,
-    sample_battles,
-    top_order_confidence,
-    unit_of,
-)
 from imarena.storage import Workspace, leases, writing
 from imarena.workflows.active_elo.planning import check_confidence, choose_gates, current_belief
 from imarena.workflows.active_elo.sheets import atomic_sheet
@@ -52,7 +35,7 @@ class AssignmentRequest:
     """Share of battles from the gold set, whose answer is known."""
     tau: float | None = None
     delta: float | None = None
-    deferral: float = DEFERRAL
+    deferral: float = routing.DEFERRAL
     new_models: tuple[str, ...] = ()
     """Where there are any, only their battles are asked."""
     stop_top: int = 0
@@ -115,7 +98,7 @@ def assign_battles(
             hint="Choose --policy information or random, or run: imarena judge.",
         )
     belief = current_belief(arena, claims=request.stop_top > 0)
-    sure = top_order_confidence(belief, request.stop_top) if request.stop_top else None
+    sure = routing.top_order_confidence(belief, request.stop_top) if request.stop_top else None
     if sure is not None and sure >= request.confidence:
         return AssignReport(arena.judge, tuple(arena.notices), stopped=True, top_confidence=sure)
     rng = np.random.default_rng([request.seed, len(arena.votes), int(arena.pool.asked.sum())])
@@ -152,8 +135,12 @@ def _short(request: AssignmentRequest, battles: int) -> tuple[Notice, ...]:
 
 
 def draw_batch(
-    workspace: Workspace | None, arena: Arena, belief: Belief, request: AssignmentRequest, rng: np.random.Generator
-) -> Batch:
+    workspace: Workspace | None,
+    arena: Arena,
+    belief: routing.Belief,
+    request: AssignmentRequest,
+    rng: np.random.Generator,
+) -> routing.Batch:
     """The battles by the policy's chain of strategies: outside the gold set, or evenly inside for policy `gold`."""
     if request.policy == "gold" and not arena.gold.any():
         raise UserError("There is no gold set yet.", hint="Freeze one: imarena route gold --share 0.1")
@@ -164,18 +151,18 @@ def draw_batch(
             "There is no battle whose two pictures are here and differ.",
             hint="Import the outputs with their pixels, or make some: imarena edit.",
         )
-    chosen: list[Strategy] = [limit_votes(request.votes_per_battle), item_fairness]
+    chosen: list[routing.Strategy] = [routing.limit_votes(request.votes_per_battle), routing.item_fairness]
     if request.new_models:
         unknown = [name for name in request.new_models if name not in pool.models]
         if unknown:
             raise UserError(f"No model '{unknown[0]}'.", hint=f"Known: {', '.join(pool.models)}.")
-        chosen.append(restrict_to_models([pool.models.index(name) for name in request.new_models]))
+        chosen.append(routing.restrict_to_models([pool.models.index(name) for name in request.new_models]))
     if request.policy == "information":
-        chosen.append(ranking_information(top=request.stop_top))
+        chosen.append(routing.ranking_information(top=request.stop_top))
     elif request.policy == "per-cost" and workspace is not None:
         curve = curve_of(calibration_for(workspace, arena.judge), paper_compat=request.paper_compat)
         chosen.append(
-            per_cost(
+            routing.per_cost(
                 curve,
                 cost_vote=request.cost_vote,
                 cost_judgment=request.cost_judgment,
@@ -183,12 +170,12 @@ def draw_batch(
             )
         )
     elif request.policy in ("two-gate", "quality", "ambiguity"):
-        chosen.append(require_gates(_gates(arena, request)))
+        chosen.append(routing.require_gates(_gates(arena, request)))
     battles = -(-request.budget // request.votes_per_battle)
-    return sample_battles(combine_strategies(chosen, pool, belief), battles, pool, rng)
+    return routing.sample_battles(routing.combine_strategies(chosen, pool, belief), battles, pool, rng)
 
 
-def _gates(arena: Arena, request: AssignmentRequest) -> Gates:
+def _gates(arena: Arena, request: AssignmentRequest) -> routing.Gates:
     """The policy's gates. A gate alone has no use for the other's threshold, and without its own it would pass all."""
     name = {"quality": "tau", "ambiguity": "delta"}.get(request.policy)
     if name and getattr(request, name) is None and (request.tau, request.delta) != (None, None):
@@ -197,7 +184,7 @@ def _gates(arena: Arena, request: AssignmentRequest) -> Gates:
             f"The policy '{request.policy}' does not look at {other}.", hint=f"Give --{name}, or neither threshold."
         )
     gates = choose_gates(arena, request.tau, request.delta, request.deferral)
-    only = {"quality": Gates(gates.tau, None), "ambiguity": Gates(None, gates.delta)}
+    only = {"quality": routing.Gates(gates.tau, None), "ambiguity": routing.Gates(None, gates.delta)}
     return only.get(request.policy, gates)
 
 
@@ -209,7 +196,7 @@ class _Maker:
         self.seen = set(arena.seen)
         self.load = dict.fromkeys(request.raters, 0)
 
-    def make(self, batch: Batch) -> list[Assignment]:
+    def make(self, batch: routing.Batch) -> list[Assignment]:
         """All assignments of a batch, in random order."""
         made: list[Assignment] = []
         for item, pair, chance in zip(
@@ -253,7 +240,7 @@ class _Maker:
             turn=turn,
             left_id=sides[0],
             right_id=sides[1],
-            unit=unit_of(item_id, sides[0], sides[1], turn),
+            unit=routing.unit_of(item_id, sides[0], sides[1], turn),
             rater_id=rater,
             **values,
         )
@@ -289,7 +276,7 @@ def _known(arena: Arena) -> list[JsonValue]:
     listed: list[JsonValue] = []
     for (item, pair), points in sorted(_answers(arena).items())[:200]:
         left, right = (arena.output_id(item, int(side[pair])) for side in (arena.pool.left, arena.pool.right))
-        task = KnownTask(
+        task = routing.KnownTask(
             item_id=arena.unit[item][0], left_id=left, right_id=right, preference="left" if points else "right"
         )
         listed.append(task.model_dump(mode="json"))

@@ -6,25 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from imarena import routing
 from imarena.core import UserError, content_id
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Calibration, Campaign, JsonDict
 from imarena.judges import JudgeRange, range_of
 from imarena.ranking import Options, VoteBatch, draw_boards, fit_corrected
-from imarena.routing import (
-    DEFERRAL,
-    LEAST_PAIRS,
-    MOST,
-    Belief,
-    Forecast,
-    Gates,
-    chance_of_decision,
-    fit_curve,
-    forecast,
-    gates_for,
-    standardise,
-    top_order_confidence,
-)
 from imarena.storage import Workspace
 from imarena.workflows.boards import (
     ALL,
@@ -108,7 +95,7 @@ class JudgeCalibration:
             "judge": self.judge, "method": self.method, "score_range": self.score_range.document,
             "n_pairs": self.n_pairs,
             "curves": [{"group": record.group, "n_pairs": record.n_pairs, **record.curve} for record in self.curves],
-            "too_few": dict(self.too_few), **self.tables.to_json(),
+            "too_few": dict(self.too_few), **asdict(self.tables),
             "q": "the mixture takes max(0, 2a - 1); the paper's online update takes a",
             **notice_fields(self.notices),
         }  # fmt: skip
@@ -125,10 +112,10 @@ def calibrate_judge(workspace: Workspace, judge: str | None, fit: CalibrationOpt
         groups[family] = families == family
     stored, skipped = [], {}
     for name, rows in groups.items():
-        if name != ALL and (int(rows.sum()) < LEAST_PAIRS or np.ptp(gap[rows]) == 0):
+        if name != ALL and (int(rows.sum()) < routing.LEAST_PAIRS or np.ptp(gap[rows]) == 0):
             skipped[name] = int(rows.sum())
             continue
-        curve = fit_curve(
+        curve = routing.fit_curve(
             gap[rows], agrees[rows], method=fit.method, rounds=fit.rounds, seed=fit.seed, what=f"'{arena.judge}'",
             ridge=fit.ridge,
         )  # fmt: skip
@@ -146,28 +133,32 @@ BOARDS = 4000
 """How many are drawn to say how sure an order is."""
 
 
-def current_belief(arena: Arena, *, claims: bool) -> Belief:
+def current_belief(arena: Arena, *, claims: bool) -> routing.Belief:
     """What the votes outside the gold set, with the judge corrected by them, say now. `claims`: with drawn boards."""
     votes = arena.work
-    standard = standardise(arena.pool.scores)
+    standard = routing.standardise(arena.pool.scores)
     left, right = arena.pool.left[votes.pair], arena.pool.right[votes.pair]
     usual = standard.means[left] - standard.means[right]
     own = standard.filled[votes.item, left] - standard.filled[votes.item, right]
     ballot = VoteBatch(left[None], right[None], votes.points[None], (own - usual)[None], standard.means[None])
     fit = fit_corrected(ballot)
     decided = (votes.points != 0.5).astype(np.float64)
-    decisive = chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
+    decisive = routing.chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
     slope, dispersion = float(fit.slopes[0, 0]), float(fit.dispersion[0])
     drawn = draw_boards(ballot, fit, BOARDS) if claims else None
-    return Belief(fit.theta[0], fit.covariance[0], slope, dispersion, decisive, drawn)
+    return routing.Belief(fit.theta[0], fit.covariance[0], slope, dispersion, decisive, drawn)
 
 
-def choose_gates(arena: Arena, tau: float | None, delta: float | None, deferral: float = DEFERRAL) -> Gates:
+def choose_gates(
+    arena: Arena, tau: float | None, delta: float | None, deferral: float = routing.DEFERRAL
+) -> routing.Gates:
     """The gates: what was given, or thresholds for a deferral rate."""
     if tau is not None or delta is not None:
-        return Gates(tau, delta)
+        return routing.Gates(tau, delta)
     inside = ~arena.gold
-    return gates_for(arena.pool.lower[inside].ravel(), np.abs(arena.pool.gap[inside]).ravel(), deferral=deferral)
+    return routing.gates_for(
+        arena.pool.lower[inside].ravel(), np.abs(arena.pool.gap[inside]).ravel(), deferral=deferral
+    )
 
 
 @dataclass(frozen=True)
@@ -180,7 +171,7 @@ class FamilyDeferral:
     rate: float | None
 
 
-def deferral_by_family(arena: Arena, gates: Gates) -> list[FamilyDeferral]:
+def deferral_by_family(arena: Arena, gates: routing.Gates) -> list[FamilyDeferral]:
     """Share of pairs outside the gold set that pass the gates, overall and by family (CV-Arena table 7)."""
     pairs = arena.pool.open & ~arena.gold[:, None]
     through = gates.passes(arena.pool.lower, np.abs(arena.pool.gap)) & pairs
@@ -281,24 +272,26 @@ def check_confidence(confidence: float) -> None:
 
 def _own_gap(arena: Arena) -> float:
     """Root mean square of the items' own score gaps, less those of the models' means, on the common scale."""
-    standard = standardise(arena.pool.scores)
+    standard = routing.standardise(arena.pool.scores)
     own = standard.filled - standard.means
     m = own.shape[1]
     return float(np.sqrt(2 * m / (m - 1) * own.var(axis=1).mean()))
 
 
 def plan_votes(
-    workspace: Workspace, judge: str | None, wish: PlanTarget, gates: Gates | None, deferral: float
+    workspace: Workspace, judge: str | None, wish: PlanTarget, gates: routing.Gates | None, deferral: float
 ) -> VotePlan:
     """How many votes, from how many raters, at what cost, to reach which interval; and is the top known already?"""
     check_confidence(wish.confidence)
     arena = read_arena(workspace, judge, people_alone=True)
     belief = current_belief(arena, claims=True)
-    expected = forecast(belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena))
-    everything = Gates(None, None)  # people alone: there are no scores that a gate could look at
+    expected = routing.forecast(
+        belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena)
+    )
+    everything = routing.Gates(None, None)  # people alone: there are no scores that a gate could look at
     chosen = gates or (choose_gates(arena, None, None, deferral) if arena.judge else everything)
     top = min(wish.top, arena.pool.n_models)
-    sure = top_order_confidence(belief, top)
+    sure = routing.top_order_confidence(belief, top)
     order = np.argsort(-belief.theta)
     wanted = _wanted(arena, belief, expected, wish)
     return VotePlan(
@@ -320,11 +313,11 @@ def plan_votes(
 
 
 def _is_narrow(likely: tuple[int | None, int | None]) -> bool:
-    low, high = (MOST if votes is None else votes for votes in likely)
+    low, high = (routing.MOST if votes is None else votes for votes in likely)
     return high <= WIDEST_RANGE * max(low, 1)
 
 
-def _wanted(arena: Arena, belief: Belief, expected: Forecast, wish: PlanTarget) -> VotesNeeded:
+def _wanted(arena: Arena, belief: routing.Belief, expected: routing.Forecast, wish: PlanTarget) -> VotesNeeded:
     """The votes for all models and for each of them, and what can be had here."""
     need = expected.needed(wish.target)
     options = Options()
@@ -340,7 +333,7 @@ def _wanted(arena: Arena, belief: Belief, expected: Forecast, wish: PlanTarget) 
     ]
     battles = int((arena.pool.askable & ~arena.gold[:, None]).sum())
     left = max(battles * wish.raters - len(arena.work), 0)
-    widest = each[int(np.argmax([MOST if line.votes_needed is None else line.votes_needed for line in each]))]
+    widest = each[int(np.argmax([routing.MOST if line.votes_needed is None else line.votes_needed for line in each]))]
     return VotesNeeded(
         votes_needed=need.votes,
         votes_likely=tuple(need.likely),
@@ -348,7 +341,7 @@ def _wanted(arena: Arena, belief: Belief, expected: Forecast, wish: PlanTarget) 
         votes_per_rater=None if need.votes is None else -(-need.votes // wish.raters),
         cost=None if need.votes is None else need.votes * wish.cost_vote,
         half_width_now=float(expected.now.max()),
-        half_width_then=float(expected.now.max()) if need.votes == 0 else expected.widest(need.votes or MOST),
+        half_width_then=float(expected.now.max()) if need.votes == 0 else expected.widest(need.votes or routing.MOST),
         widest=widest.model,
         by_model=tuple(each),
         battles=battles,
@@ -362,12 +355,14 @@ def _plan_notices(wanted: VotesNeeded, wish: PlanTarget) -> list[Notice]:
     notices = []
     need, widest = wanted.votes_needed, wanted.widest
     rest = max(
-        MOST if line.votes_needed is None else line.votes_needed for line in wanted.by_model if line.model != widest
+        routing.MOST if line.votes_needed is None else line.votes_needed
+        for line in wanted.by_model
+        if line.model != widest
     )
-    if (MOST if need is None else need) > 2 * max(rest, 1):
+    if (routing.MOST if need is None else need) > 2 * max(rest, 1):
         values: JsonDict = {"model": widest, "target": wish.target, "votes": rest}
         notices.append(Notice(code="one_model_needs_most_votes", values=values))
-    if (MOST if need is None else need) > wanted.votes_left:
+    if (routing.MOST if need is None else need) > wanted.votes_left:
         values = {"battles": wanted.battles, "votes_left": wanted.votes_left}
         values |= {"raters": wish.raters, "half_width": wanted.half_width_left, "target": wish.target}
         notices.append(Notice(code="too_few_votes_left", values=values))

@@ -1,6 +1,5 @@
 """The files of a sheet: CSV, XLSX, or one HTML page that opens without a server. The file's suffix decides which."""
 
-import html
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core import MissingExtra, UserError
-from imarena.reports.tables import csv_rows
+from imarena.reports.tables import csv_rows, render_template
 
 COLUMNS = (
     "assignment", "rater", "item", "turn", "instruction", "source_images", "reference_images", "left_image",
@@ -41,7 +40,7 @@ def write_sheet_file(path: Path, suffix: str, rows: Iterable[Row]) -> None:
     if suffix == ".xlsx":
         _write_xlsx(path, rows)
     elif suffix == ".html":
-        path.write_text("".join(_page(rows)), encoding="utf-8")
+        path.write_text(_page(rows), encoding="utf-8")
     else:
         with path.open("w", newline="", encoding="utf-8") as file:
             file.writelines(csv_rows(COLUMNS, rows))
@@ -115,47 +114,12 @@ def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-_STYLE = """:root{color-scheme:light dark}
-body{font:16px/1.5 system-ui,sans-serif;margin:1rem auto;max-width:1200px;padding:0 1rem}
-section{border-top:2px solid #888;padding:1rem 0}h2{margin:0}.pictures{display:flex;gap:1rem;flex-wrap:wrap}
-figure{margin:0;flex:1 1 320px}img{max-width:100%;border:1px solid #888}label{margin-right:1.5rem}
-button{font:inherit;padding:.5rem 1rem}"""
-_SCRIPT = """document.getElementById("save").onclick=()=>{const rows=["assignment,rater,winner"];let missing=0;
-for(const s of document.querySelectorAll("section")){const chosen=s.querySelector("input:checked");
-if(chosen)rows.push([s.dataset.assignment,s.dataset.rater,chosen.value].map(v=>'"'+v.replaceAll('"','""')+'"').join(","));
-else missing++}const link=document.createElement("a");
-link.href=URL.createObjectURL(new Blob([rows.join("\\n")+"\\n"],{type:"text/csv"}));
-link.download="answers.csv";link.click();
-document.getElementById("state").textContent=missing?missing+" without an answer":"All answered"}"""
-
-
-def _page(rows: Iterable[Row]) -> Iterator[str]:
+def _page(rows: Iterable[Row]) -> str:
     """One page with numbered pictures and the four choices; its button saves the answers as CSV."""
-    yield "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-    yield f"<title>Which is better?</title><style>{_STYLE}</style>"
-    yield "<main><h1>Which result carries out the instruction better?</h1>"
-    yield "<p>The numbers are the rows of the spreadsheet. Answers are not sent anywhere: save them at the end.</p>"
-    for number, row in enumerate(rows, start=FIRST_ROW):
+    shown = []
+    for row in rows:
         cells = dict(zip(COLUMNS, map(str, row), strict=True))
-        yield f"<section data-assignment={_quoted(cells['assignment'])} data-rater={_quoted(cells['rater'])}>"
-        yield f"<h2>{number}</h2><p>{html.escape(cells['instruction'])}</p><div class=pictures>"
-        for name in _IMAGES:
-            label = name.removesuffix("_images").removesuffix("_image").capitalize()
-            for file in cells[name].split():
-                yield f"<figure><figcaption>{number}: {label}</figcaption>{_picture(file, label)}</figure>"
-        yield f'</div><p role=radiogroup aria-label="Answer {number}">'
-        for value, words in CHOICES.items():
-            yield f"<label><input type=radio name=row-{number} value={value}> {html.escape(words)}</label>"
-        yield "</p></section>"
-    yield "<p><button id=save>Save answers as CSV</button> <span id=state role=status></span></p></main>"
-    yield f"<script>{_SCRIPT}</script></html>\n"
-
-
-def _picture(file: str, label: str) -> str:
-    if "/" not in file:  # no pixels here: the sheet names the picture only
-        return f"<code>{html.escape(file)}</code>"
-    return f"<a href={_quoted(file)}><img src={_quoted(file)} alt={_quoted(label)} loading=lazy></a>"
-
-
-def _quoted(text: str) -> str:
-    return f'"{html.escape(text)}"'
+        labels = {name: name.removesuffix("_images").removesuffix("_image").capitalize() for name in _IMAGES}
+        pictures = [(label, file) for name, label in labels.items() for file in cells[name].split()]
+        shown.append({**cells, "pictures": pictures})
+    return render_template("vote_sheet.html.j2", rows=shown, choices=CHOICES, first=FIRST_ROW)

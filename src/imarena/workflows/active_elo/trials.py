@@ -16,21 +16,13 @@ from imarena.core import UserError, first_line
 from imarena.judges import range_of
 from imarena.routing import Gates
 from imarena.stats import ScoreRange
+from imarena.workflows.active_elo.simulation import compare
 from imarena.workflows.active_elo.simulation.campaigns import default_gates, make_campaigns, shifted_gates
-from imarena.workflows.active_elo.simulation.compare import (
-    ALL_POLICIES,
-    POLICIES,
-    SENSITIVITY,
-    PolicyResult,
-    SimulationPlan,
-    SimulationSettings,
-    simulate,
-)
 from imarena.workflows.active_elo.simulation.worlds import World
 from imarena.workflows.boards import Arena
 
-ABLATION = (*POLICIES, "two-gate, constant q", "two-gate, online", "two-gate, online without rho")
-THRESHOLDS = tuple(SENSITIVITY)
+ABLATION = (*compare.POLICIES, "two-gate, constant q", "two-gate, online", "two-gate, online without rho")
+THRESHOLDS = tuple(compare.SENSITIVITY)
 TWO = ("two-gate", "information")
 LEAST = 10
 """Fewest votes a campaign of a trial must be able to ask for."""
@@ -90,9 +82,9 @@ class WeightBoard:
 class TrialResult:
     """Policies tried on the votes of a workspace."""
 
-    settings: SimulationSettings
+    settings: compare.SimulationSettings
     items: int
-    lines: tuple[tuple[str, PolicyResult], ...]
+    lines: tuple[tuple[str, compare.PolicyResult], ...]
     """Each with the judge or the weighting that it is about; empty where there is only one."""
     left_out: Mapping[str, str] | None = None
     """Judges or weightings that could not be tried, with the reason; None where there is only one."""
@@ -160,18 +152,20 @@ def _each(worlds: Mapping[str, World], trial: Trial) -> TrialResult:
     return replace(last, lines=lines, left_out=left_out)
 
 
-def _plan(policies: tuple[str, ...], trial: Trial) -> SimulationPlan:
-    return SimulationPlan(seeds=trial.seeds, rounds=trial.rounds, policies=policies, gates=trial.gates, seed=trial.seed)
+def _plan(policies: tuple[str, ...], trial: Trial) -> compare.SimulationPlan:
+    return compare.SimulationPlan(
+        seeds=trial.seeds, rounds=trial.rounds, policies=policies, gates=trial.gates, seed=trial.seed
+    )
 
 
-def _compared(world: World, plan: SimulationPlan, budget: int | None = None) -> TrialResult:
-    made = simulate(world, replace(plan, budgets=(budget or _budget(world, plan),)))
+def _compared(world: World, plan: compare.SimulationPlan, budget: int | None = None) -> TrialResult:
+    made = compare.simulate(world, replace(plan, budgets=(budget or _budget(world, plan),)))
     return TrialResult(made.settings, len(world.scores), tuple(("", line) for line in made.policies))
 
 
-def _budget(world: World, plan: SimulationPlan) -> int:
+def _budget(world: World, plan: compare.SimulationPlan) -> int:
     """The most votes that every rule can ask for in every seed, at most half of those that are there."""
-    selections = {ALL_POLICIES[name][0] for name in plan.policies}
+    selections = {compare.ALL_POLICIES[name][0] for name in plan.policies}
     gates = plan.gates or default_gates(world, deferral=plan.deferral)
     moved = shifted_gates(world, gates)
     moved |= {"two-gate": gates, "quality": Gates(gates.tau, None), "ambiguity": Gates(None, gates.delta)}

@@ -16,8 +16,8 @@ from .query import BoardQuery as BoardQuery
 from .query import Source as Source
 from .query import read_source as read_source
 from .ranking import rank_workspace as rank_workspace
+from .ranking import store_boards as store_boards
 from .ranking import with_samples as with_samples
-from .store import store_boards as store_boards
 from .table import COLUMNS as COLUMNS
 from .table import BattleTable as BattleTable
 from .table import battle_table as battle_table

@@ -14,29 +14,13 @@ from imarena.core.records import Ranking
 from imarena.ranking import empty_board, rank_table, sign_ranking, split_rows, table_data
 from imarena.storage import Form, Workspace
 from imarena.tables import row_slices
-from imarena.workflows.boards import findings
-from imarena.workflows.boards.choice import AvailableSources, ChosenSource, choose, judge_called, people_battles_for
+from imarena.workflows import views
+from imarena.workflows.boards import choice, findings
 from imarena.workflows.boards.coverage import OutputCoverage, read_output_coverage
 from imarena.workflows.boards.empty import nothing_to_rank
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery
 from imarena.workflows.boards.samples import SampleBoard, check_scores, read_sample_board
-from imarena.workflows.boards.sources import judge_data
 from imarena.workflows.boards.table import COLUMNS, BattleTable, battle_table, with_item_column
-from imarena.workflows.views import (
-    EVERYTHING,
-    LABELS,
-    MODES,
-    WHOLE,
-    BattleColumns,
-    Kind,
-    Names,
-    View,
-    battles_between_named,
-    joined_battles,
-    judge_battles,
-    people_battles,
-    read_ratings,
-)
 
 
 @dataclass(frozen=True)
@@ -44,8 +28,8 @@ class Board:
     """A ranking, the battles it was made from, and whose they are."""
 
     ranking: Ranking
-    battles: BattleColumns
-    chosen: ChosenSource
+    battles: views.BattleColumns
+    chosen: choice.ChosenSource
     title: str = ""
     samples: SampleBoard | None = None
 
@@ -59,8 +43,8 @@ class Board:
 class GatheredBattles:
     """The battles of a query, before they are ranked."""
 
-    battles: BattleColumns
-    chosen: ChosenSource
+    battles: views.BattleColumns
+    chosen: choice.ChosenSource
     notices: tuple[Notice, ...]
     dimensions: tuple[str, ...]
     """What all battles of the source are about."""
@@ -69,7 +53,7 @@ class GatheredBattles:
 class Boards:
     """The boards that one view of a workspace can show. What several boards need is read once."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: views.View) -> None:
         self.view = view
 
     @cached_property
@@ -79,7 +63,7 @@ class Boards:
 
     def gather(self, query: BoardQuery) -> "GatheredBattles":
         """The battles that a query leaves, whose they are, and what to know about them."""
-        chosen = choose(self.view, query, AvailableSources(self.view, query.window))
+        chosen = choice.choose(self.view, query, choice.AvailableSources(self.view, query.window))
         every = self._read_battles(query, chosen)
         battles, notices = self._select_dimension(every, query, chosen)
         kept = battles.where(self.outputs_with(query.filters)[battles.left]) if query.filters else battles
@@ -89,37 +73,37 @@ class Boards:
             kept = kept.where(np.isin(kept.left, known) & np.isin(kept.right, known))
         return GatheredBattles(kept, chosen, notices, tuple(every.dimension.used()))
 
-    def _read_battles(self, query: BoardQuery, chosen: ChosenSource) -> BattleColumns:
+    def _read_battles(self, query: BoardQuery, chosen: choice.ChosenSource) -> views.BattleColumns:
         """The battles of the chosen source between named editors, about whatever they are."""
         parts = []
         if chosen.source in ("human", "all"):
-            voted = people_battles_for(self.view, query)
-            voted.excluded.update(self._other_dimensions(query) if WHOLE in voted.dimension.used() else {})
+            voted = choice.people_battles_for(self.view, query)
+            voted.excluded.update(self._other_dimensions(query) if views.WHOLE in voted.dimension.used() else {})
             parts.append(voted)
         if chosen.source in ("judge", "all"):
             forms = self.forms(query, chosen)
-            kinds: tuple[Kind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
-            made = judge_battles(self.view, forms, once=query.kind is None, window=query.window, kinds=kinds)
+            kinds: tuple[views.Kind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
+            made = views.judge_battles(self.view, forms, once=query.kind is None, window=query.window, kinds=kinds)
             made.excluded.update(self.view.uncounted(self.view.forms.chosen(chosen.judges, query.dimension)))
-            parts.append(battles_between_named(made, self.view.entries, query.editors))
-        return joined_battles(parts)
+            parts.append(views.battles_between_named(made, self.view.entries, query.editors))
+        return views.joined_battles(parts)
 
     def _other_dimensions(self, query: BoardQuery) -> Counter[str]:
         """Votes about one dimension that a board about the whole leaves out."""
         if query.dimension is not None or query.dimensions_together or query.by == "dimension":
             return Counter()
-        dimensions = battles_between_named(
-            people_battles(self.view, window=query.window), self.view.entries, query.editors
+        dimensions = views.battles_between_named(
+            views.people_battles(self.view, window=query.window), self.view.entries, query.editors
         ).dimension.list()
-        return Counter(f"about {name}, not the whole" for name in dimensions if name != WHOLE)
+        return Counter(f"about {name}, not the whole" for name in dimensions if name != views.WHOLE)
 
-    def forms(self, query: BoardQuery, chosen: ChosenSource) -> list[Form]:
+    def forms(self, query: BoardQuery, chosen: choice.ChosenSource) -> list[Form]:
         """The forms of the chosen judges that count."""
         return self.view.forms.counting(chosen.judges, query.dimension) if chosen.judges else []
 
     def _select_dimension(
-        self, battles: BattleColumns, query: BoardQuery, chosen: ChosenSource
-    ) -> tuple[BattleColumns, tuple[Notice, ...]]:
+        self, battles: views.BattleColumns, query: BoardQuery, chosen: choice.ChosenSource
+    ) -> tuple[views.BattleColumns, tuple[Notice, ...]]:
         """The battles about the whole; those about one dimension are counted as left out.
 
         Where the judge was named, or people were asked, and all verdicts are about one dimension, they are kept.
@@ -130,17 +114,17 @@ class Boards:
             number += np.bincount(battles.dimension.of[rows], minlength=len(names))
         there = [name for name, n in zip(names, number.tolist(), strict=True) if n]
         if query.dimension is not None:
-            whole = query.dimension == WHOLE
+            whole = query.dimension == views.WHOLE
             return battles, () if whole else (Notice(code="one_dimension", values={"dimension": query.dimension}),)
         if query.dimensions_together or query.by == "dimension":
             pooled = len(there) > 1 and query.by != "dimension"
             return battles, (Notice(code="dimensions_pooled", values={"dimensions": list(there)}),) if pooled else ()
-        only = there[0] if len(there) == 1 and (chosen.asked or chosen.source == "human") else WHOLE
+        only = there[0] if len(there) == 1 and (chosen.asked or chosen.source == "human") else views.WHOLE
         excluded = battles.excluded.copy()
         counts = zip(names, number.tolist(), strict=True)
         excluded.update({f"about {name}, not the whole": n for name, n in counts if n and name != only})
         kept = battles.dimension.of == (names.index(only) if only in names else -2)
-        notices = () if only == WHOLE else (Notice(code="one_dimension", values={"dimension": only}),)
+        notices = () if only == views.WHOLE else (Notice(code="one_dimension", values={"dimension": only}),)
         return replace(battles if kept.all() else battles.where(kept), excluded=excluded), notices
 
     def outputs_with(self, filters: Mapping[str, str]) -> NDArray[np.bool_]:
@@ -153,7 +137,7 @@ class Boards:
         """(k,) rows with these items and modes that have the values of the filters."""
         kept = np.ones(item.size, bool)
         for name, value in filters.items():
-            labels = Names(mode.astype(np.int32), MODES) if name == "mode" else self.view.item_label(name)
+            labels = views.Names(mode.astype(np.int32), views.MODES) if name == "mode" else self.view.item_label(name)
             if labels is None:
                 raise UserError(f"No item has a {name}.")
             code = labels.names.index(value) if value in labels.names else -2
@@ -174,7 +158,7 @@ class Boards:
         gathered = self.gather(query)
         battles, chosen = gathered.battles, gathered.chosen
         check_scores(self.view, query, chosen)
-        evidence = AvailableSources(self.view, query.window)
+        evidence = choice.AvailableSources(self.view, query.window)
         if not len(battles):
             everything = replace(query, dimension=None, dimensions_together=True)
             about = gathered.dimensions if query.dimension is None else self.gather(everything).dimensions
@@ -211,7 +195,7 @@ class Boards:
         if query.options.method not in WEIGHED or query.source not in ("auto", "all"):
             return []
         scored = {form.judge for form in self.view.forms.counting(pairwise=False)}
-        judge = judge_called(self.view, query.judge) if query.judge not in (None, ALL_JUDGES) else None
+        judge = choice.judge_called(self.view, query.judge) if query.judge not in (None, ALL_JUDGES) else None
         if not scored or (judge is not None and judge not in scored):
             return []
         _check_weighed(query)
@@ -219,29 +203,29 @@ class Boards:
         from imarena.workflows.boards.weighted.boards import arena_boards
 
         workspace = self.view.workspace
-        arena = read_arena(workspace, judge, dimension=query.dimension or WHOLE, ratings=True)
+        arena = read_arena(workspace, judge, dimension=query.dimension or views.WHOLE, ratings=True)
         method = query.options.method
         if query.by is not None and query.by not in arena.labels:
             arena = with_label(arena, self.view, query.by)
         made = arena_boards(workspace, arena, method, query.options, by=query.by, weigh=query.weigh_routing)
-        chosen = ChosenSource("all", (arena.judge,), asked=query.judge is not None)
-        return [Board(ranking, joined_battles([]), chosen) for ranking in made]
+        chosen = choice.ChosenSource("all", (arena.judge,), asked=query.judge is not None)
+        return [Board(ranking, views.joined_battles([]), chosen) for ranking in made]
 
-    def _signature_data(self, query: BoardQuery, chosen: ChosenSource) -> dict[str, str]:
+    def _signature_data(self, query: BoardQuery, chosen: choice.ChosenSource) -> dict[str, str]:
         """What a signature says of where the verdicts come from."""
-        data = {"source": describe_source(chosen), **judge_data(self.forms(query, chosen))}
-        data["dimension"] = query.dimension or ("all together" if query.dimensions_together else WHOLE)
+        data = {"source": describe_source(chosen), **choice.judge_data(self.forms(query, chosen))}
+        data["dimension"] = query.dimension or ("all together" if query.dimensions_together else views.WHOLE)
         if chosen.source in ("human", "all"):
-            data["overall"] = read_ratings(self.view, query.window).rule
+            data["overall"] = views.read_ratings(self.view, query.window).rule
         data["kind"] = query.kind or ""
         data["editors"] = ", ".join(sorted(query.editors))
         data["filter"] = ", ".join(f"{name}={value}" for name, value in sorted(query.filters.items()))
         return data
 
-    def _rank_groups(self, battles: BattleColumns, shared: "_Shared") -> list[Board]:
+    def _rank_groups(self, battles: views.BattleColumns, shared: "_Shared") -> list[Board]:
         by = shared.query.by or ""
         table = battle_table(self.view, battles)
-        of_items = by in LABELS or by not in COLUMNS
+        of_items = by in views.LABELS or by not in COLUMNS
         if by not in table.column_names and by not in COLUMNS:
             table = with_item_column(self.view, battles, table, by)
         if by not in table.column_names:
@@ -261,7 +245,7 @@ class Boards:
         return boards
 
     def _rank(
-        self, battles: BattleColumns, shared: "_Shared", filters: Mapping[str, str], scope: dict[str, str]
+        self, battles: views.BattleColumns, shared: "_Shared", filters: Mapping[str, str], scope: dict[str, str]
     ) -> Board:
         query = shared.query
         units = self._matching(filters, self.delivery.item, self.delivery.mode)
@@ -308,7 +292,7 @@ def _check_weighed(query: BoardQuery) -> None:
         "--samples": query.samples == "always",
         "a choice of editors": bool(query.editors),
         "a filter": bool(query.filters),
-        "a window of time": query.window != EVERYTHING,
+        "a window of time": query.window != views.EVERYTHING,
     }
     for name, is_set in asked.items():
         if is_set:
@@ -323,7 +307,7 @@ class _Shared:
     """What all boards of one query have in common."""
 
     query: BoardQuery
-    chosen: ChosenSource
+    chosen: choice.ChosenSource
     notices: tuple[Notice, ...]
     beside: Notice | None
     data: dict[str, str]
@@ -331,10 +315,10 @@ class _Shared:
 
 def board(workspace: Workspace, query: BoardQuery) -> Board:
     """Make the board of a query."""
-    return Boards(View(workspace)).board(query)
+    return Boards(views.View(workspace)).board(query)
 
 
-def describe_source(chosen: ChosenSource) -> str:
+def describe_source(chosen: choice.ChosenSource) -> str:
     """Whose verdicts a board rests on, in words."""
     if chosen.source == "human" or not chosen.judges:
         return "people"

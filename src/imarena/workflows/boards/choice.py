@@ -7,19 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from imarena.core import UserError
+from imarena.storage import Form
+from imarena.workflows import views
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery, Source
-from imarena.workflows.views import (
-    WHOLE,
-    BattleColumns,
-    View,
-    Window,
-    battles_between_named,
-    judges_called,
-    live_votes,
-    people_battles,
-    rating_battles,
-    read_ratings,
-)
 
 
 @dataclass(frozen=True)
@@ -40,19 +30,19 @@ class ChosenSource:
 class AvailableSources:
     """What a view holds to rank by."""
 
-    def __init__(self, view: View, window: Window) -> None:
+    def __init__(self, view: views.View, window: views.Window) -> None:
         self.view = view
         self.window = window
 
     @cached_property
     def votes(self) -> int:
         """Preferences of people that count, whatever they are about."""
-        return len(people_battles(self.view, window=self.window))
+        return len(views.people_battles(self.view, window=self.window))
 
     @cached_property
     def ratings(self) -> int:
         """Ratings of single outputs by people that count."""
-        cast = live_votes(self.view, self.window)
+        cast = views.live_votes(self.view, self.window)
         return int(((cast.right < 0) & (cast.preference == 0)).sum())
 
     @cached_property
@@ -71,7 +61,7 @@ class AvailableSources:
         """The judge with verdicts on the most outputs, about this dimension (the whole where it has some)."""
         forms = self.view.forms.counting(dimension=dimension)
         if dimension is None:
-            forms = [form for form in forms if form.dimension == WHOLE] or forms
+            forms = [form for form in forms if form.dimension == views.WHOLE] or forms
         names = sorted({form.judge for form in forms} & self.judges.keys())
         if len(names) < 2:
             return names[0] if names else None
@@ -84,7 +74,7 @@ class AvailableSources:
         return max(names, key=lambda name: (len(seen[name]), sum(self.judges[name]), name != "builtin"))
 
 
-def choose(view: View, query: BoardQuery, evidence: AvailableSources) -> ChosenSource:
+def choose(view: views.View, query: BoardQuery, evidence: AvailableSources) -> ChosenSource:
     """What was asked for; else the default."""
     if query.judge is not None:
         if query.source == "human":
@@ -101,7 +91,7 @@ def choose(view: View, query: BoardQuery, evidence: AvailableSources) -> ChosenS
     return _default(view, query, evidence)
 
 
-def _default(view: View, query: BoardQuery, evidence: AvailableSources) -> ChosenSource:
+def _default(view: views.View, query: BoardQuery, evidence: AvailableSources) -> ChosenSource:
     """The lead's setting; else people, if their votes link all editors; else the widest judge."""
     setting = view.workspace.settings.board
     if setting.judge:
@@ -117,7 +107,7 @@ def _default(view: View, query: BoardQuery, evidence: AvailableSources) -> Chose
     return ChosenSource("human") if some_votes else widest
 
 
-def _judges(view: View, name: str, evidence: AvailableSources) -> tuple[str, ...]:
+def _judges(view: views.View, name: str, evidence: AvailableSources) -> tuple[str, ...]:
     return tuple(evidence.judges) if name == ALL_JUDGES else (judge_called(view, name),)
 
 
@@ -126,30 +116,30 @@ def _by_judge(evidence: AvailableSources, dimension: str | None, *, asked: bool 
     return ChosenSource("judge", (name,) if name else (), asked=asked)
 
 
-def people_battles_for(view: View, query: BoardQuery) -> BattleColumns:
+def people_battles_for(view: views.View, query: BoardQuery) -> views.BattleColumns:
     """People's battles between named editors about what the query is about: votes, and pairs of mean ratings.
 
     About the whole, marks on single criteria stand in by rule only where nobody compared two outputs.
     """
     if query.by == "dimension" and query.dimension is None:
-        battles = people_battles(view, window=query.window)
-        compared = WHOLE in battles.dimension.list()
-        for criterion in read_ratings(view, query.window).criterion.names:
-            if compared and criterion == WHOLE:
+        battles = views.people_battles(view, window=query.window)
+        compared = views.WHOLE in battles.dimension.list()
+        for criterion in views.read_ratings(view, query.window).criterion.names:
+            if compared and criterion == views.WHOLE:
                 continue
-            battles = rating_battles(view, battles, criterion, query.window)
-        return battles_between_named(battles, view.entries, query.editors)
-    about = query.dimension if query.dimension is not None or query.dimensions_together else WHOLE
-    voted = people_battles(view, dimension=about, window=query.window)
-    if about == WHOLE and len(voted):
-        return battles_between_named(voted, view.entries, query.editors)
-    battles = rating_battles(view, voted, about, query.window)
+            battles = views.rating_battles(view, battles, criterion, query.window)
+        return views.battles_between_named(battles, view.entries, query.editors)
+    about = query.dimension if query.dimension is not None or query.dimensions_together else views.WHOLE
+    voted = views.people_battles(view, dimension=about, window=query.window)
+    if about == views.WHOLE and len(voted):
+        return views.battles_between_named(voted, view.entries, query.editors)
+    battles = views.rating_battles(view, voted, about, query.window)
     if query.dimension is None and not len(battles):  # votes about one dimension: a board says that it is about less
-        battles = people_battles(view, window=query.window)
-    return battles_between_named(battles, view.entries, query.editors)
+        battles = views.people_battles(view, window=query.window)
+    return views.battles_between_named(battles, view.entries, query.editors)
 
 
-def links_all_editors(view: View, battles: BattleColumns, least: int) -> bool:
+def links_all_editors(view: views.View, battles: views.BattleColumns, least: int) -> bool:
     """Do these battles link all editors that have outputs, each with at least `least` of them?"""
     entries = view.entries
     editors = np.unique(entries.editor.of[entries.ok & (entries.editor.of >= 0)])
@@ -166,9 +156,23 @@ def links_all_editors(view: View, battles: BattleColumns, least: int) -> bool:
     return bool(np.unique(part[editors]).size == 1)
 
 
-def judge_called(view: View, name: str) -> str:
+def judge_called(view: views.View, name: str) -> str:
     """The judge of this name, or the only one of this kind (`mood` for `mood/some-model`)."""
-    fitting = judges_called(view, [name])
+    fitting = views.judges_called(view, [name])
     if name not in fitting and len(fitting) > 1:
         raise UserError(f"Several judges are called '{name}'.", hint=f"Choose one with --judge: {', '.join(fitting)}.")
     return name if name in fitting else fitting[0]
+
+
+def judge_data(forms: list[Form]) -> dict[str, str]:
+    """The judges, prompts, parsers and orders of these forms."""
+
+    def listed(values: set[str]) -> str:
+        return ", ".join(sorted(values - {""}))
+
+    return {
+        "judge": listed({f"{form.judge}@{form.judge_version}" if form.judge_version else form.judge for form in forms}),
+        "prompt": listed({f"{form.prompt_id}@{form.prompt_version}" for form in forms if form.prompt_id}),
+        "parser": listed({form.parser_version for form in forms}),
+        "orders": listed({form.orders or "both" for form in forms if form.pairwise}),
+    }

@@ -14,13 +14,13 @@ ALL = BoardQuery()
 _KINDS: tuple[tuple[Kind, str], ...] = (("scored", "scores"), ("compared", "battles"))
 
 
-def all_boards(boards: Boards) -> list[Board]:
+def all_boards(boards: Boards, chosen: BoardQuery = ALL) -> list[Board]:
     """One board for people and one per judge and kind of verdict, for the whole and then for each dimension.
 
     Scores and comparisons of one judge are different evidence: a board each.
     """
     made = []
-    for title, query in board_queries(boards):
+    for title, query in board_queries(boards, chosen):
         try:
             made.append(replace(boards.board(query), title=title))
         except UserError:  # fewer than two models, or nothing decided: there is no such board

@@ -1,16 +1,20 @@
-"""`imarena rank` on a workspace: the boards that a user asked for, stored once."""
+"""`imarena rank` on a workspace: the boards that a user asked for, stored once per content, with names for ids."""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from sqlalchemy import select
+
+from imarena.core import DatabaseFailed
 from imarena.core.notices import Notice
-from imarena.core.records import Ranking
+from imarena.core.records import Ranking, Rater
 from imarena.ranking import Options
-from imarena.storage import open_workspace
+from imarena.storage import Workspace, open_workspace, reading
+from imarena.storage.schema import items
 from imarena.workflows.boards.board import Board, Boards
-from imarena.workflows.boards.fragility_names import with_fragility_names
 from imarena.workflows.boards.query import BoardQuery, read_source
-from imarena.workflows.boards.store import store_boards
 from imarena.workflows.views import View
 
 
@@ -35,3 +39,52 @@ def with_samples(board: Board, notices: tuple[Notice, ...] = ()) -> Ranking:
     ranking = board.ranking
     details = ranking.details if board.samples is None else {**ranking.details, "samples": board.samples.to_json()}
     return ranking.model_copy(update={"notices": (*ranking.notices, *notices), "details": details})
+
+
+def store_boards(workspace: Workspace, made: Iterable[Ranking]) -> tuple[Notice, ...]:
+    """Store the boards that were not stored before. Where the workspace cannot be written, a notice says so."""
+    try:
+        workspace.store.add([_lasting(ranking) for ranking in made if ranking.models])
+    except DatabaseFailed as error:
+        return (Notice(code="board_not_stored", values={"reason": str(error.args[0])}),)
+    return ()
+
+
+def _lasting(ranking: Ranking) -> Ranking:
+    """A board without what only one request asked for: one content is stored once."""
+    details = {name: value for name, value in ranking.details.items() if name != "fragility"}
+    return ranking if len(details) == len(ranking.details) else ranking.model_copy(update={"details": details})
+
+
+def with_fragility_names(workspace: Workspace, ranking: Ranking) -> Ranking:
+    """The ranking with names in its answers to `rank --fragility`; the same ranking where nothing was asked."""
+    fragility = cast("dict[str, Any] | None", ranking.details.get("fragility"))
+    if fragility is None:
+        return ranking
+    names = {"item": _item_names(workspace), "rater": _rater_names(workspace)}
+    orders = [
+        {**order, "units": [_named(unit, names, order["unit"]) for unit in order["units"]]}
+        for order in fragility["orders"]
+    ]
+    return ranking.model_copy(update={"details": {**ranking.details, "fragility": {**fragility, "orders": orders}}})
+
+
+def _named(unit: dict[str, Any], names: Mapping[str, Mapping[str, str]], kind: str) -> dict[str, Any]:
+    if kind in names:
+        return {**unit, "name": names[kind].get(unit["name"], unit["name"]), "id": unit["name"]}
+    if "votes" not in unit:
+        return unit
+    votes = [{by: names[by].get(value, value) for by, value in vote.items()} for vote in unit["votes"]]
+    return {**unit, "votes": votes}
+
+
+def _item_names(workspace: Workspace) -> dict[str, str]:
+    """Item id to key, with the data set where several have the key."""
+    with reading(workspace.store.engine) as connection:
+        rows = list(connection.execute(select(items.c.id, items.c.dataset, items.c.key)))
+    times = Counter(key for _, _, key in rows)
+    return {identity: key if times[key] == 1 else f"{dataset}/{key}" for identity, dataset, key in rows}
+
+
+def _rater_names(workspace: Workspace) -> dict[str, str]:
+    return {rater.rater_id: rater.name or rater.rater_id for rater in workspace.store.records(Rater)}

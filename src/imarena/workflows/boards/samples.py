@@ -7,14 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy import select
 
 from imarena.core import UserError
 from imarena.stats import ModelSamples, SampleFigures, sample_figures, sample_sizes
-from imarena.storage import Form
+from imarena.storage import Form, reading
+from imarena.storage.schema import outputs
 from imarena.workflows.boards.choice import ChosenSource
 from imarena.workflows.boards.coverage import OutputCoverage
 from imarena.workflows.boards.query import BoardQuery
-from imarena.workflows.views import LABELS, WHOLE, Entries, View, first_scores, live_judgments, read_spending
+from imarena.workflows.views import LABELS, WHOLE, Entries, View, fetch_columns, first_scores, live_judgments
 
 ThresholdOrigin = Literal["option", "settings", "judge", ""]
 OWN_THRESHOLD = "success_threshold"
@@ -215,3 +217,26 @@ def _unasked(delivery: OutputCoverage, models: Sequence[str], units: NDArray[np.
     contested = (np.nan_to_num(delivery.share[rows]) > 0).any(axis=0) & units
     meant = np.isfinite(delivery.share) & ~delivery.tried
     return {name: np.flatnonzero(meant[row] & contested) for name, row in zip(models, rows, strict=True)}
+
+
+@dataclass(frozen=True)
+class OutputSpending:
+    """k outputs in the order of `Entries`, failed attempts among them; NaN where nothing is stored."""
+
+    cost_usd: NDArray[np.float64]
+    seconds: NDArray[np.float64]
+
+
+def read_spending(view: View) -> OutputSpending:
+    """The cost and the latency of every output of a view."""
+    cost, seconds = (np.full(view.entries.seq.size, np.nan) for _ in range(2))
+    query = select(outputs.c.seq, outputs.c.body).where(outputs.c.seq <= view.marks.outputs).order_by(outputs.c.seq)
+    with reading(view.workspace.store.engine) as connection:
+        seq, bodies = fetch_columns(connection, query)
+    rows = view.entries.at(np.array(seq, np.int64))
+    for row, body in zip(rows.tolist(), bodies, strict=True):
+        record = json.loads(body)
+        for column, name in ((cost, "cost_usd"), (seconds, "latency_s")):
+            if record.get(name) is not None:
+                column[row] = record[name]
+    return OutputSpending(cost, seconds)

@@ -7,7 +7,6 @@ from .describing import describe_folder as describe_folder
 from .instructions import InstructionReport as InstructionReport
 from .instructions import help_instructions as help_instructions
 from .instructions import write_variants as write_variants
-from .minds import wire_mind as wire_mind
 from .release import MissingChecks as MissingChecks
 from .release import ReleaseReport as ReleaseReport
 from .release import release_items as release_items
@@ -21,5 +20,6 @@ from .run import CurationReport as CurationReport
 from .run import CurationSetup as CurationSetup
 from .run import RequestOutcome as RequestOutcome
 from .run import curate as curate
+from .sources import wire_mind as wire_mind
 from .sources import wire_sources as wire_sources
 from .story import item_story as item_story

@@ -8,21 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from imarena import curation
 from imarena.core import Chat, UserError
 from imarena.core.records import Item, JsonDict
-from imarena.curation import (
-    Balance,
-    CurationRequest,
-    CurationSettings,
-    Feasibility,
-    InstructionVariants,
-    Perception,
-    ask_variants,
-    check_feasibility,
-    make_caption,
-    measure_balance,
-    suggest_variants,
-)
 from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
 from imarena.workflows.curating.looking import ImageMemory
@@ -32,9 +20,9 @@ from imarena.workflows.curating.looking import ImageMemory
 class InstructionHelp:
     """What is suggested for one instruction."""
 
-    request: CurationRequest
-    variants: InstructionVariants
-    feasibility: Feasibility | None
+    request: curation.CurationRequest
+    variants: curation.InstructionVariants
+    feasibility: curation.Feasibility | None
     """None without an image."""
 
     def to_json(self) -> JsonDict:
@@ -54,7 +42,7 @@ class InstructionReport:
     """Help for all instructions, and their balance."""
 
     entries: tuple[InstructionHelp, ...]
-    balance: Balance
+    balance: curation.Balance
 
     def to_json(self) -> JsonDict:
         """For ``--json``."""
@@ -64,35 +52,39 @@ class InstructionReport:
 
 def help_instructions(
     workspace: Workspace,
-    requests: Sequence[CurationRequest],
+    requests: Sequence[curation.CurationRequest],
     *,
     dataset: str = "",
     taxonomy: str = "cv_arena",
-    settings: CurationSettings | None = None,
+    settings: curation.CurationSettings | None = None,
     chat: Chat | None = None,
     opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
 ) -> InstructionReport:
     """Help for the instructions of a table, or for those of a data set with its images."""
-    threshold = (settings or CurationSettings()).threshold
+    threshold = (settings or curation.CurationSettings()).threshold
     asked: list[_Asked] = [_Asked(request) for request in requests]
     if dataset:
         asked = [_of_item(workspace, item) for item in workspace.store.records(Item, dataset=dataset)]
     if not asked:
         raise UserError("There are no instructions.", hint="Name a table, or a data set with --dataset.")
     if chat is None or opened is None:
-        variants = [suggest_variants(each.request.instruction, each.seen) for each in asked]
+        variants = [curation.suggest_variants(each.request.instruction, each.seen) for each in asked]
     else:
         variants = asyncio.run(_ask_all(chat, opened, asked))
     entries = tuple(
         InstructionHelp(
             each.request,
             words,
-            check_feasibility(each.request, each.seen, each.text, threshold, each.shows) if each.seen else None,
+            curation.check_feasibility(each.request, each.seen, each.text, threshold, each.shows)
+            if each.seen
+            else None,
         )
         for each, words in zip(asked, variants, strict=True)
     )
     labels = [(each.request.task, each.request.topic) for each in asked]
-    return InstructionReport(entries, measure_balance(labels, [task.name for task in load_taxonomy(taxonomy).tasks]))
+    return InstructionReport(
+        entries, curation.measure_balance(labels, [task.name for task in load_taxonomy(taxonomy).tasks])
+    )
 
 
 def write_variants(report: InstructionReport, path: Path) -> int:
@@ -116,14 +108,14 @@ def write_variants(report: InstructionReport, path: Path) -> int:
 class _Asked:
     """An instruction, and what is known of its image."""
 
-    request: CurationRequest
-    seen: Perception | None = None
+    request: curation.CurationRequest
+    seen: curation.Perception | None = None
     text: str = ""
     shows: str = ""
 
 
 def _of_item(workspace: Workspace, item: Item) -> _Asked:
-    request = CurationRequest(item.key, item.instruction, item.task, item.topic)
+    request = curation.CurationRequest(item.key, item.instruction, item.task, item.topic)
     seen = ImageMemory(workspace).look(workspace.load(item.sources[0]))[0] if item.sources else None
     stated = f"{item.provenance.get('title') or ''} {item.provenance.get('caption') or ''}"
     return _Asked(request, seen, stated, str(item.provenance.get("shows") or ""))
@@ -131,11 +123,11 @@ def _of_item(workspace: Workspace, item: Item) -> _Asked:
 
 async def _ask_all(
     chat: Chat, opened: Callable[[], AbstractAsyncContextManager[None]], asked: Sequence[_Asked]
-) -> list[InstructionVariants]:
+) -> list[curation.InstructionVariants]:
     async with opened():
         return [
-            await ask_variants(
-                chat, each.request.instruction, each.text or (make_caption(each.seen) if each.seen else "")
+            await curation.ask_variants(
+                chat, each.request.instruction, each.text or (curation.make_caption(each.seen) if each.seen else "")
             )
             for each in asked
         ]

@@ -3,21 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from imarena import curation
 from imarena.core import sha256_hex
 from imarena.core.records import Evidence, Item
-from imarena.curation import (
-    CurationSettings,
-    DuplicateIndex,
-    Fingerprint,
-    NearDuplicate,
-    Perception,
-    describe_seen,
-    make_fingerprint,
-    perceive,
-    perception_version,
-    read_fingerprint,
-    read_perception,
-)
 from imarena.images import pixels
 from imarena.storage import Workspace
 
@@ -30,26 +18,26 @@ class ImageMemory:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def look(self, data: bytes) -> tuple[Perception, Fingerprint]:
+    def look(self, data: bytes) -> tuple[curation.Perception, curation.Fingerprint]:
         """What is seen in an encoded image, and its fingerprint."""
         return self._look(sha256_hex(data), lambda: data)
 
     def describe(self, data: bytes) -> str:
         """Words for the index of a library."""
-        return describe_seen(self.look(data)[0])
+        return curation.describe_seen(self.look(data)[0])
 
-    def fingerprint(self, sha256: str) -> Fingerprint:
+    def fingerprint(self, sha256: str) -> curation.Fingerprint:
         """Of a stored image."""
         return self._look(sha256, lambda: self._workspace.blobs.get(sha256))[1]
 
-    def _look(self, sha256: str, load: Callable[[], bytes]) -> tuple[Perception, Fingerprint]:
-        version = perception_version()
+    def _look(self, sha256: str, load: Callable[[], bytes]) -> tuple[curation.Perception, curation.Fingerprint]:
+        version = curation.perception_version()
         for stored in self._workspace.store.records(Evidence, image_sha256=sha256, kind=KIND):
             if stored.tool_version == version:
                 value: Any = stored.value
-                return read_perception(value["seen"]), read_fingerprint(value["fingerprint"])
+                return curation.read_perception(value["seen"]), curation.read_fingerprint(value["fingerprint"])
         shown = pixels(load())
-        seen, fingerprint = perceive(shown), make_fingerprint(shown)
+        seen, fingerprint = curation.perceive(shown), curation.make_fingerprint(shown)
         self._workspace.store.add(
             [
                 Evidence(
@@ -64,8 +52,10 @@ class ImageMemory:
 class BenchmarkImages:
     """The images of a data set, to keep near-duplicates out. An instruction's own images do not count against it."""
 
-    def __init__(self, workspace: Workspace, dataset: str, memory: ImageMemory, settings: CurationSettings) -> None:
-        self._index = DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
+    def __init__(
+        self, workspace: Workspace, dataset: str, memory: ImageMemory, settings: curation.CurationSettings
+    ) -> None:
+        self._index = curation.DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
         self._memory = memory
         self._request_of: dict[str, str] = {}
         self._narrow = settings.duplicates_in == "instruction"
@@ -79,7 +69,7 @@ class BenchmarkImages:
             for image in item.sources:
                 self._index.add(item.key, self._memory.fingerprint(image.sha256))
 
-    def near(self, request: str, fingerprint: Fingerprint) -> Sequence[NearDuplicate]:
+    def near(self, request: str, fingerprint: curation.Fingerprint) -> Sequence[curation.NearDuplicate]:
         """Near-duplicates among the images of other instructions."""
         if self._narrow:
             return ()

@@ -12,21 +12,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from imarena import curation
 from imarena.core import FoundImage, JournalEntry, UserError, suggestion
 from imarena.core.records import Evidence, Item, JsonDict
-from imarena.curation import (
-    CandidateRecord,
-    CurationMind,
-    CurationRequest,
-    CurationSettings,
-    DuplicateIndex,
-    Fingerprint,
-    Perception,
-    assess_image,
-    crop_image,
-    read_brief,
-    read_crop,
-)
 from imarena.images import describe_image
 from imarena.storage import Workspace
 from imarena.workflows.curating.decisions import CANDIDATE, DISCARD, REPAIR, REPAIRS, STEPS, ItemDecision, decide_items
@@ -70,13 +58,6 @@ class RepairEntry:
     comments: tuple[str, ...]
     candidates: int
     """Other images of the same instruction that could take its place."""
-
-    def to_json(self) -> JsonDict:
-        """For ``--json``."""
-        return {
-            "key": self.key, "instruction": self.instruction, "image": self.image, "failed": list(self.failed),
-            "comments": list(self.comments), "candidates": self.candidates,
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -124,7 +105,7 @@ class RepairDesk:
         self,
         key: str,
         change: RepairChange,
-        mind: CurationMind,
+        mind: curation.CurationMind,
         opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
     ) -> RepairResult:
         """Settle one item of the list. The new item goes to `DATASET-repaired` and has to be checked by people."""
@@ -167,10 +148,10 @@ class RepairDesk:
         listed = [item.key for item, _ in self._decided]
         raise UserError(f"There is no item '{key}' in '{self._dataset}'.", hint=suggestion(key, listed))
 
-    def _asked(self, item: Item) -> tuple[CurationRequest, CurationSettings, str]:
+    def _asked(self, item: Item) -> tuple[curation.CurationRequest, curation.CurationSettings, str]:
         """The instruction, settings and taxonomy of the run that collected the item; options change the settings."""
         work = str(item.provenance["curation"])
-        request = CurationRequest(str(item.provenance["request"]), item.instruction, item.task, item.topic)
+        request = curation.CurationRequest(str(item.provenance["request"]), item.instruction, item.task, item.topic)
         stored: dict[str, Any] = {}
         for asked in self._workspace.store.records(Evidence, image_sha256=work, kind=REQUEST):
             value: Any = asked.value
@@ -194,7 +175,7 @@ class RepairDesk:
         data = self._workspace.load(item.sources[0])
         sha256 = str(item.provenance.get(CANDIDATE) or item.sources[0].sha256)
         found = {sha: image for image, sha, _ in self._candidates(item)}.get(sha256) or _found_of(item)
-        return found, crop_image(data, read_crop(change.crop)) if change.crop else data, sha256
+        return found, curation.crop_image(data, curation.read_crop(change.crop)) if change.crop else data, sha256
 
     def _candidates(self, item: Item) -> list[tuple[FoundImage, str, float]]:
         """The stored candidates of an instruction with a score, the best first."""
@@ -215,7 +196,7 @@ class RepairDesk:
         request, settings, _ = self._asked(item)
         items = [*self._workspace.store.records(Item, dataset=self._dataset), *(each for each, _ in self._decided)]
         benchmark = BenchmarkImages(self._workspace, "", self._memory, settings)
-        own = DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
+        own = curation.DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
         used: set[str] = set()
         for other in items:
             benchmark.add(other)
@@ -234,22 +215,22 @@ class RepairDesk:
 
     async def _assess(
         self,
-        request: CurationRequest,
+        request: curation.CurationRequest,
         found: FoundImage,
         data: bytes,
-        mind: CurationMind,
-        settings: CurationSettings,
+        mind: curation.CurationMind,
+        settings: curation.CurationSettings,
         opened: Callable[[], AbstractAsyncContextManager[None]] | None,
-    ) -> CandidateRecord:
-        brief = read_brief(request)
+    ) -> curation.CandidateRecord:
+        brief = curation.read_brief(request)
         if opened is None:
-            record = await assess_image(brief, found, data, self._kept_look, mind, settings)
+            record = await curation.assess_image(brief, found, data, self._kept_look, mind, settings)
         else:
             async with opened():
-                record = await assess_image(brief, found, data, self._kept_look, mind, settings)
+                record = await curation.assess_image(brief, found, data, self._kept_look, mind, settings)
         return record
 
-    def _kept_look(self, data: bytes) -> tuple[Perception, Fingerprint]:
+    def _kept_look(self, data: bytes) -> tuple[curation.Perception, curation.Fingerprint]:
         """Look at an image and keep its bytes: the item that is made next names them."""
         self._workspace.keep(describe_image(data), data)
         return self._memory.look(data)

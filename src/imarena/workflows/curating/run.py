@@ -4,10 +4,11 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
+from imarena import curation
 from imarena.core import (
     Cause,
     CauseTally,
@@ -17,21 +18,9 @@ from imarena.core import (
     canonical_json,
     sha256_hex,
 )
-from imarena.core.records import Evidence, JsonDict, Run
-from imarena.curation import (
-    MEASURED,
-    CandidateRecord,
-    CurationLoop,
-    CurationMind,
-    CurationRequest,
-    CurationResult,
-    CurationSettings,
-    CurationTools,
-    read_brief,
-)
+from imarena.core.records import Evidence, Item, JsonDict, Run
 from imarena.storage import Workspace
 from imarena.workflows.curating.decisions import STEPS
-from imarena.workflows.curating.earlier import earlier_items, refuse_other_words
 from imarena.workflows.curating.items import make_item, name_tasks
 from imarena.workflows.curating.looking import BenchmarkImages, ImageMemory
 from imarena.workflows.wiring import WorkJournal, exclusive_run, record_run
@@ -48,8 +37,8 @@ class CurationSetup:
 
     dataset: str
     sources: Sequence[ImageSource]
-    mind: CurationMind
-    settings: CurationSettings
+    mind: curation.CurationMind
+    settings: curation.CurationSettings
     taxonomy: str = "cv_arena"
     opened: Callable[[], AbstractAsyncContextManager[None]] | None = None
     """Opens the model's client for as long as the run lasts."""
@@ -65,10 +54,6 @@ class ChosenImage:
     file: str
     """The file in a folder, or the image's key in another source."""
     score: float | None
-
-    def to_json(self) -> JsonDict:
-        """For ``--json``."""
-        return {"item": self.item, "source": self.source, "file": self.file, "score": self.score}
 
 
 @dataclass(frozen=True)
@@ -122,7 +107,7 @@ class CurationReport:
         requests: list[Any] = [
             {
                 "key": each.key, "items": list(each.items), "rounds": each.rounds, "candidates": {**each.outcomes},
-                "chosen": [image.to_json() for image in each.chosen], "review": each.review or None,
+                "chosen": [asdict(image) for image in each.chosen], "review": each.review or None,
                 "flags": list(each.flags), "failures": list(each.failures),
             }
             for each in self.requests
@@ -147,7 +132,7 @@ class _Tally:
     failures: CauseTally = field(default_factory=CauseTally)
 
 
-def curation_work(setup: CurationSetup, request: CurationRequest) -> str:
+def curation_work(setup: CurationSetup, request: curation.CurationRequest) -> str:
     """Under which name the steps of one instruction are stored: all that its result depends on."""
     made = {
         "dataset": setup.dataset, "request": request.to_json(), "mind": setup.mind.name,
@@ -158,7 +143,7 @@ def curation_work(setup: CurationSetup, request: CurationRequest) -> str:
 
 def curate(
     workspace: Workspace,
-    requests: Sequence[CurationRequest],
+    requests: Sequence[curation.CurationRequest],
     setup: CurationSetup,
     *,
     progress: Progress | None = None,
@@ -188,7 +173,7 @@ def curate(
 
 async def _curate_all(
     workspace: Workspace,
-    requests: Sequence[CurationRequest],
+    requests: Sequence[curation.CurationRequest],
     setup: CurationSetup,
     tally: _Tally,
     attempt: int,
@@ -205,8 +190,8 @@ async def _curate_all(
             }  # fmt: skip
             workspace.store.add([Evidence(image_sha256=work, tool=TOOL, kind=REQUEST, value=asked)])
             journal = WorkJournal(workspace, work, attempt, kind=STEPS, tool=TOOL, tool_version="1")
-            tools = CurationTools(setup.sources, setup.mind, memory.look, partial(benchmark.near, request.key))
-            result = await CurationLoop(read_brief(request), tools, setup.settings, journal).run()
+            tools = curation.CurationTools(setup.sources, setup.mind, memory.look, partial(benchmark.near, request.key))
+            result = await curation.CurationLoop(curation.read_brief(request), tools, setup.settings, journal).run()
             items = [
                 make_item(workspace, setup.dataset, setup.taxonomy, request, work, record) for record in result.pool
             ]
@@ -223,7 +208,9 @@ async def _nothing() -> AsyncIterator[None]:
     yield
 
 
-def _count(tally: _Tally, request: CurationRequest, result: CurationResult, keys: list[str], new: int) -> None:
+def _count(
+    tally: _Tally, request: curation.CurationRequest, result: curation.CurationResult, keys: list[str], new: int
+) -> None:
     pool = {record.sha256 for record in result.pool}
     outcomes = Counter("chosen" if record.sha256 in pool and record.outcome == "pooled" else record.outcome
                        for record in result.candidates)  # fmt: skip
@@ -246,12 +233,43 @@ def _count(tally: _Tally, request: CurationRequest, result: CurationResult, keys
         tally.failures.add(failure, request.key)
 
 
-def _cause(record: CandidateRecord) -> tuple[str, str]:
+def _cause(record: curation.CandidateRecord) -> tuple[str, str]:
     """Why a candidate was left out, in the same words for all of them; figures of its own go to the example."""
     image = f"{record.found.source}/{record.found.key}"
     if record.outcome == "duplicate" and record.score is not None:
         return "a near-duplicate of an image that was chosen", f"{image} ({record.reason})"
-    if record.code in MEASURED:
+    if record.code in curation.MEASURED:
         measured, _, reason = record.reason.partition(": ")
         return reason, f"{image} ({measured})"
     return record.reason, image
+
+
+_NAMED = 5
+
+
+def refuse_other_words(workspace: Workspace, dataset: str, requests: Sequence[curation.CurationRequest]) -> None:
+    """Raise where the data set has items of the same key with another instruction, task or topic."""
+    wanted = {request.key: (request.instruction, request.task, request.topic) for request in requests}
+    other = {
+        key: item.key for item in workspace.store.records(Item, dataset=dataset)
+        if (key := str(item.provenance.get("request"))) in wanted
+        and (item.instruction, item.task, item.topic) != wanted[key]
+    }  # fmt: skip
+    if other:
+        listed = ", ".join([*other][:_NAMED]) + (f" and {len(other) - _NAMED} more" if len(other) > _NAMED else "")
+        raise UserError(
+            f"The data set '{dataset}' has items with another instruction, task or topic for: {listed}.",
+            hint="Items are not changed. Collect the new table into another data set (--dataset NAME), or give the"
+            " changed rows new keys.",
+        )
+
+
+def earlier_items(
+    workspace: Workspace, dataset: str, requests: Sequence[curation.CurationRequest], chosen: frozenset[str]
+) -> tuple[str, ...]:
+    """Keys of items of these instructions that are in the data set but were not chosen by this run."""
+    keys = {request.key for request in requests}
+    return tuple(
+        item.key for item in workspace.store.records(Item, dataset=dataset)
+        if str(item.provenance.get("request")) in keys and item.key not in chosen
+    )  # fmt: skip

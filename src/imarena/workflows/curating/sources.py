@@ -1,15 +1,28 @@
-"""From names on the command line and tables of imarena.toml to image sources."""
+"""From names on the command line and tables of imarena.toml to image sources, and to who decides in a run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from imarena.clients import open_image_source
-from imarena.core import Cause, ImageSource, JsonDict, Progress, UserError, require_licence, sha256_hex, suggestion
-from imarena.curation import LibraryContents, LocalLibrary, perception_version
+from imarena.clients import Budget, open_image_source
+from imarena.core import (
+    Cause,
+    Chat,
+    ImageSource,
+    JsonDict,
+    Progress,
+    Settings,
+    UserError,
+    require_licence,
+    sha256_hex,
+    suggestion,
+)
+from imarena.curation import ChatMind, CurationMind, LibraryContents, LocalLibrary, RuleMind, perception_version
 from imarena.storage import Workspace
 from imarena.vision import TextEmbedder, installed_text_embedder
 from imarena.workflows.curating.looking import ImageMemory
+from imarena.workflows.wiring import EndpointArguments, wire_chat
 
 WEB = ("google", "openverse", "wikimedia")
 HUB = "hf:"
@@ -84,3 +97,21 @@ def _web_source(name: str, table: JsonDict) -> ImageSource:
         dataset = name.removeprefix(HUB)
         return open_image_source(dataset.replace("/", "-"), {"kind": "huggingface", "dataset": dataset})
     return open_image_source(name, {**({"kind": name} if name in WEB else {}), **table})
+
+
+@dataclass(frozen=True)
+class CurationChat:
+    """A mind and, where it is a model, its chat and what opens it."""
+
+    mind: CurationMind
+    chat: Chat | None = None
+    opened: Callable[[], AbstractAsyncContextManager[None]] | None = None
+
+
+def wire_mind(settings: Settings, arguments: EndpointArguments, max_cost_usd: float | None = None) -> CurationChat:
+    """The model that the arguments name; without any, the rules."""
+    if not (arguments.endpoint or arguments.base_url or arguments.model):
+        return CurationChat(RuleMind())
+    budget = Budget(max_cost_usd) if max_cost_usd is not None else None
+    chat = wire_chat(settings, arguments, "curation", budget)
+    return CurationChat(ChatMind(chat, chat.endpoint.model), chat, chat.opened)

@@ -1,7 +1,7 @@
 """curate log: the whole story of one image, from the instruction to the people who checked it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from imarena.core import UserError, counted, suggestion
@@ -33,10 +33,7 @@ class ItemStory:
 
     def to_json(self) -> JsonDict:
         """For ``--json``."""
-        lines: list[Any] = [
-            {"moment": line.moment, "step": line.step, "text": line.text, "own": line.own, "facts": line.facts}
-            for line in self.lines
-        ]
+        lines: list[Any] = [asdict(line) for line in self.lines]
         return {
             "key": self.item.key, "dataset": self.item.dataset, "item_id": self.item.item_id,
             "instruction": self.item.instruction, "task": self.item.task, "licence": self.item.licence,

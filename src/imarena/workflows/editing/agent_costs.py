@@ -3,17 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from imarena import judges
 from imarena.core import Editor, Exhibit, ExtraQuestions, JudgeTraits, UserError
 from imarena.core.records import ImageRef, Item, Mode, Usage
-from imarena.judges import (
-    CHARACTERS_PER_TOKEN,
-    OUTPUT_TOKENS,
-    PIXELS_PER_TOKEN,
-    UNKNOWN_PIXELS,
-    Size,
-    endpoint_tokens,
-    question_size,
-)
 from imarena.workflows.views import instruction_of, references_of
 from imarena.workflows.wiring import JudgeChat
 
@@ -87,11 +79,11 @@ def _cost(party: _Asked, outputs: Sequence[MissingOutput]) -> float | None:
     for output in outputs:
         size, replies = (_thought if party.who == "mind" else _verdict)(party, output)
         read += party.times * (size.text_tokens + size.image_tokens)
-        written += party.times * replies * OUTPUT_TOKENS
+        written += party.times * replies * judges.OUTPUT_TOKENS
     return party.door.endpoint.cost_usd(Usage(input_tokens=round(read), output_tokens=round(written)))
 
 
-def _verdict(party: _Asked, output: MissingOutput) -> tuple[Size, int]:
+def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
     """The size of one verdict on an output, and its replies; nothing where the judge cannot be shown such an item."""
     sources, references = output.item.sources, references_of(output.item, output.turn)
     known = {image.sha256.encode(): image for image in (*sources, *references)}
@@ -99,7 +91,7 @@ def _verdict(party: _Asked, output: MissingOutput) -> tuple[Size, int]:
     traits = party.aside.judge.traits if party.aside.judge is not None else JudgeTraits()
     if not traits.prompts:
         pictures = [*sources, *references, *sources[:1]]
-        return Size(_WORDS, sum(_tokens(party, image) for image in pictures), len(pictures)), 1
+        return judges.Size(_WORDS, sum(_tokens(party, image) for image in pictures), len(pictures)), 1
     shown = Exhibit(
         instruction_of(output.item, output.turn, output.mode), _MADE,
         sources=tuple(image.sha256.encode() for image in sources),
@@ -108,22 +100,22 @@ def _verdict(party: _Asked, output: MissingOutput) -> tuple[Size, int]:
     )  # fmt: skip
     passes = traits.passes
     try:
-        size = question_size(traits.prompts.values(), shown, lambda part: _tokens(party, known.get(part)))
+        size = judges.question_size(traits.prompts.values(), shown, lambda part: _tokens(party, known.get(part)))
     except UserError:
-        return Size(0, 0, 0), 0
-    return Size(size.text_tokens * passes, size.image_tokens * passes, size.pictures * passes), traits.questions
+        return judges.Size(0, 0, 0), 0
+    return judges.Size(size.text_tokens * passes, size.image_tokens * passes, size.pictures * passes), traits.questions
 
 
-def _thought(party: _Asked, output: MissingOutput) -> tuple[Size, int]:
+def _thought(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
     """The mean size of the mind's two questions about an output."""
     questions = party.aside.texts(instruction_of(output.item, output.turn, output.mode)) if party.aside.texts else ()
     pictures = (*output.item.sources, *references_of(output.item, output.turn))
-    tokens = sum(len(question) for question in questions) / max(1, len(questions)) / CHARACTERS_PER_TOKEN
-    return Size(tokens, sum(_tokens(party, image) for image in pictures), len(pictures)), 1
+    tokens = sum(len(question) for question in questions) / max(1, len(questions)) / judges.CHARACTERS_PER_TOKEN
+    return judges.Size(tokens, sum(_tokens(party, image) for image in pictures), len(pictures)), 1
 
 
 def _tokens(party: _Asked, image: ImageRef | None) -> float:
     """What a picture counts there; one of unknown size where it is not known."""
     if image is None:
-        return UNKNOWN_PIXELS / PIXELS_PER_TOKEN
-    return endpoint_tokens(party.door.endpoint, image)
+        return judges.UNKNOWN_PIXELS / judges.PIXELS_PER_TOKEN
+    return judges.endpoint_tokens(party.door.endpoint, image)

@@ -4,9 +4,8 @@ import asyncio
 import os
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from imarena.core import InvalidImage, sha256_hex
 from imarena.core.records import Evidence, Item, Status
@@ -42,10 +41,6 @@ class BuildPlan:
     cost_usd: float | None
     basis: tuple[str, ...]
     """What was measured and what is assumed."""
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return {**asdict(self), "basis": list(self.basis)}
 
 
 def plan_build(

@@ -4,18 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from imarena import instructions
 from imarena.core import ObjectPlan, Progress
 from imarena.core.records import ImageRef, Status
 from imarena.engine import WorkerTask
-from imarena.instructions import (
-    ChainSettings,
-    SceneContents,
-    WrittenChain,
-    draft_chain,
-    read_suggestion,
-    suggestion_prompt,
-    write_chain,
-)
 from imarena.storage import Workspace
 from imarena.workflows.questions import Questions, Terms, ask
 from imarena.workflows.wiring import JudgeChat
@@ -30,14 +22,14 @@ class ScenePlan:
 
     key: str
     image: ImageRef
-    contents: SceneContents
+    contents: instructions.SceneContents
 
 
 @dataclass(frozen=True)
 class _AskedChain:
     """A chain, why words of the model were not used, and what it cost."""
 
-    chain: WrittenChain | None
+    chain: instructions.WrittenChain | None
     refused: tuple[str, ...] = ()
     cost_usd: float = 0.0
 
@@ -47,7 +39,7 @@ class ChainWriter:
     """Writes the chains of many scenes. A word that a model cannot give, or that does not fit, the vocabulary gives."""
 
     workspace: Workspace
-    settings: ChainSettings
+    settings: instructions.ChainSettings
     tools: dict[str, str]
     door: JudgeChat | None = None
     refused: Counter[str] = field(default_factory=Counter)
@@ -59,7 +51,7 @@ class ChainWriter:
         """Write every chain and hand it on; returns why it stopped."""
         if self.door is None:
             for number, plan in enumerate(plans, 1):
-                add(plan, self._made(plan, write_chain(plan.contents, self.settings, plan.image.sha256)))
+                add(plan, self._made(plan, instructions.write_chain(plan.contents, self.settings, plan.image.sha256)))
                 if progress is not None:
                     progress("chains", number, len(plans))
             return ""
@@ -88,23 +80,25 @@ class ChainWriter:
         if self.door is None:
             raise ValueError("nobody to ask")
         image = self.workspace.blobs.get(plan.image.sha256)
-        drafting = draft_chain(plan.contents, self.settings, plan.image.sha256)
+        drafting = instructions.draft_chain(plan.contents, self.settings, plan.image.sha256)
         refused, cost, word = [], 0.0, None
         try:
             state, draft = next(drafting)
             while True:
                 word = None
                 if draft.field is not None:
-                    answer = await self.door(suggestion_prompt(image, state, draft, self.settings.language))
+                    answer = await self.door(
+                        instructions.suggestion_prompt(image, state, draft, self.settings.language)
+                    )
                     cost += answer.usage.cost_usd or 0.0
-                    word, why = read_suggestion(answer, draft)
+                    word, why = instructions.read_suggestion(answer, draft)
                     if word is None:
                         refused.append(f"{draft.field}: {why.splitlines()[0][:80]}")
                 state, draft = drafting.send(word)
         except StopIteration as ended:
             return _AskedChain(ended.value, tuple(refused), cost)
 
-    def _made(self, plan: ScenePlan, chain: WrittenChain) -> MadePlan:
+    def _made(self, plan: ScenePlan, chain: instructions.WrittenChain) -> MadePlan:
         written = ObjectPlan(
             objects=plan.contents.objects, turns=chain.turns, tools=self.tools, seed=self.settings.seed
         )

@@ -15,11 +15,12 @@ from imarena.workflows.preferences.measuring import (
     LEFT_TO_A_JUDGE,
     NO_SOURCE,
     RegionOptions,
+    find_grounder,
+    find_mask_maker,
     load_group,
     shared_source,
     task_of,
 )
-from imarena.workflows.preferences.region_tools import find_grounder, find_mask_maker
 from imarena.workflows.questions import load_outputs
 from imarena.workflows.views import instruction_of
 

@@ -1,4 +1,4 @@
-"""Regions and metrics of a workspace's outputs, item by item."""
+"""Regions and metrics of a workspace's outputs, item by item, and the tools that find regions, by name."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,23 +8,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import InvalidImage, Progress
+from imarena import preferences
+from imarena.core import Detection, InvalidImage, Mask, Progress, UserError
 from imarena.core.records import ImageRef, Item, Output
 from imarena.images import pixels
-from imarena.preferences import (
-    EditRegion,
-    Grounder,
-    MaskMaker,
-    MeasuredCandidate,
-    MeasuredGroup,
-    RegionMethod,
-    TaskRules,
-    find_regions,
-    measure_region,
-)
+from imarena.preferences import Grounder, MaskMaker
 from imarena.storage import Workspace
-from imarena.vision import scale_to
-from imarena.workflows.preferences.region_tools import find_grounder, find_mask_maker
+from imarena.vision import DETECTORS, SEGMENTERS, labels_in_phrase, scale_to
 from imarena.workflows.questions import load_outputs
 from imarena.workflows.views import common_turn, instruction_of, sources_of
 
@@ -37,7 +27,7 @@ LEFT_TO_A_JUDGE = "left_to_a_judge"
 class RegionOptions:
     """How regions are found."""
 
-    method: RegionMethod = "auto"
+    method: preferences.RegionMethod = "auto"
     detector: str = "efficientdet"
     segmenter: str = ""
     grounding: Literal["paper", "public"] = "paper"
@@ -45,19 +35,19 @@ class RegionOptions:
 
 def measure_workspace(
     workspace: Workspace,
-    rules: TaskRules,
+    rules: preferences.TaskRules,
     options: RegionOptions,
     *,
     datasets: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     editors: Sequence[str] | None = None,
     progress: Progress | None = None,
-) -> tuple[list[MeasuredGroup], Counter[str]]:
+) -> tuple[list[preferences.MeasuredGroup], Counter[str]]:
     """Measured groups, and how many items were left out before anything was measured, by reason."""
     board = load_outputs(workspace, datasets=datasets, tasks=tasks, editors=editors)
     grounder = None if options.method == "changes" else find_grounder(options.detector)
     masks = find_mask_maker(options.segmenter)
-    groups: list[MeasuredGroup] = []
+    groups: list[preferences.MeasuredGroup] = []
     skipped: Counter[str] = Counter()
     slots = sorted(board.slots.items())
     for at, ((item_id, _, _), outputs) in enumerate(slots, start=1):
@@ -95,19 +85,19 @@ def _measure(
     source: ImageRef,
     outputs: Sequence[Output],
     task: str,
-    rules: TaskRules,
+    rules: preferences.TaskRules,
     options: RegionOptions,
-    grounder: Grounder | None,
-    masks: MaskMaker | None,
-) -> MeasuredGroup:
+    grounder: preferences.Grounder | None,
+    masks: preferences.MaskMaker | None,
+) -> preferences.MeasuredGroup:
     """One item. Outputs of another size are scaled to the source's, and the pair's record says so."""
     instruction = instruction_of(item, outputs[0].turn, outputs[0].mode)
     before, shown, failures = load_group(workspace, source, outputs)
     if before is None or not shown:
-        return MeasuredGroup(item.item_id, instruction, task, source, (), failures)
+        return preferences.MeasuredGroup(item.item_id, instruction, task, source, (), failures)
     rule = rules.tasks[task]
     ground = rule.grounded_in(public=options.grounding == "public")
-    regions = find_regions(
+    regions = preferences.find_regions(
         instruction, before, [fitted for _, fitted, _ in shown], ground, grounder, method=options.method, masks=masks
     )
     candidates = []
@@ -116,7 +106,7 @@ def _measure(
             failures[f"region_{region.status}"] += 1
             continue
         measured = {
-            name: measure_region(
+            name: preferences.measure_region(
                 before, fitted, region.mask if name == "inside" else ~region.mask, region,
                 (*metrics.primary, *metrics.secondary),
             )
@@ -128,8 +118,8 @@ def _measure(
             "missing": {name: dict(each.missing) for name, each in measured.items() if each.missing},
         }  # fmt: skip
         values = {name: each.values for name, each in measured.items()}
-        candidates.append(MeasuredCandidate(output.image, values, details))
-    return MeasuredGroup(item.item_id, instruction, task, source, tuple(candidates), failures)
+        candidates.append(preferences.MeasuredCandidate(output.image, values, details))
+    return preferences.MeasuredGroup(item.item_id, instruction, task, source, tuple(candidates), failures)
 
 
 def load_group(
@@ -154,7 +144,7 @@ def load_group(
     return before, shown, failures
 
 
-def region_record(region: EditRegion, options: RegionOptions) -> dict[str, Any]:
+def region_record(region: preferences.EditRegion, options: RegionOptions) -> dict[str, Any]:
     """How a region was found, for the record of a pair."""
     record: dict[str, Any] = {"how": region.how, "share": round(region.share, 6), "names": list(region.names)}
     if region.how == "objects":
@@ -164,3 +154,51 @@ def region_record(region: EditRegion, options: RegionOptions) -> dict[str, Any]:
             "output_boxes": [list(box) for box in region.output_boxes],
         }  # fmt: skip
     return record
+
+
+Boxes = Sequence[tuple[float, float, float, float]]
+
+
+def find_grounder(name: str) -> Grounder:
+    """A detector that finds what phrases name. Open-vocabulary ones are asked for the phrases; the others for all
+    that they know, and what a phrase does not mean is left out.
+    """
+    tool: Any = DETECTORS.get(name)
+    if _is_pretrained(tool):
+        model = tool.model  # loaded now: a missing extra or missing weights are told before any work
+
+        def by_phrase(pixels: Pixels, phrases: Sequence[str]) -> tuple[Detection, ...]:
+            found: tuple[Detection, ...] = model.batch([pixels], phrases)[0]
+            return found
+
+        return by_phrase
+
+    def by_kind(pixels: Pixels, phrases: Sequence[str]) -> tuple[Detection, ...]:
+        meant = {label for phrase in phrases for label in labels_in_phrase(phrase)}
+        return tuple(found for found in tool(pixels) if found.label in meant) if meant else ()
+
+    return by_kind
+
+
+def _is_pretrained(tool: Any) -> bool:
+    return hasattr(type(tool), "batch")
+
+
+def find_mask_maker(name: str) -> MaskMaker | None:
+    """A segmenter that is asked for the things in boxes; empty: the boxes themselves are the region."""
+    if not name:
+        return None
+    tool: Any = SEGMENTERS.get(name)
+    if not _is_pretrained(tool):
+        raise UserError(
+            f"The segmenter '{name}' cannot be asked about boxes.", hint="Use mobile-sam, sam or sam2, or leave it out."
+        )
+
+    def in_boxes(pixels: Pixels, boxes: Boxes) -> Mask:
+        found = tool.model.masks_in_boxes([pixels], [boxes])[0]
+        union = np.zeros(pixels.shape[:2], np.bool_)
+        for segment in found:
+            union |= segment.mask
+        return union
+
+    return in_boxes

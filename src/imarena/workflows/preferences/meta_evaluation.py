@@ -20,23 +20,7 @@ from imarena.preferences import (
 )
 from imarena.stats import Figure
 from imarena.storage import Form, Workspace
-from imarena.workflows.views import (
-    NO_BATTLES,
-    PREFERENCES,
-    PROBLEMS,
-    STATUSES,
-    WHOLE,
-    BattleColumns,
-    ChosenJudge,
-    View,
-    chosen_judges,
-    combine_columns,
-    compared_dimensions,
-    judge_battles,
-    live_judgments,
-    people_battles,
-    rating_battles,
-)
+from imarena.workflows import views
 
 PairKey = tuple[str, str, str]
 Scheme = str
@@ -125,7 +109,7 @@ def evaluate_workspace(
     Each judge is compared with votes of its dimension, as in `imarena align`. Data sets without votes on pairs count
     by the mean ratings of their outputs.
     """
-    view = View(workspace)
+    view = views.View(workspace)
     truths = _truths(view, datasets)
     if not truths:
         raise UserError(
@@ -133,7 +117,7 @@ def evaluate_workspace(
             hint="Import a data set with human data, for example: imarena import vcreward FOLDER",
         )
     names = [*judges, *([against] if against and judges and against not in judges else [])]
-    given = [part for chosen in chosen_judges(view, names) for part in _answers_of(view, chosen, truths)]
+    given = [part for chosen in views.chosen_judges(view, names) for part in _answers_of(view, chosen, truths)]
     if not given:
         raise UserError(
             "There are no verdicts of judges.", hint="Ask a judge first: imarena battle --judge NAME, or imarena judge."
@@ -155,7 +139,7 @@ def evaluate_workspace(
 
 def _meets(part: _Answers, dimension: str, groups: Mapping[tuple[str, str], Any], dataset: str) -> bool:
     voted = {about for of, about in groups if of == dataset}
-    return dimension in compared_dimensions(part.dimension, part.dimensions, voted)
+    return dimension in views.compared_dimensions(part.dimension, part.dimensions, voted)
 
 
 def _knows(part: _Answers, truths: Sequence[PairTruth]) -> bool:
@@ -163,9 +147,9 @@ def _knows(part: _Answers, truths: Sequence[PairTruth]) -> bool:
     return any(truth.key in part.answers for truth in truths)
 
 
-def _truths(view: View, datasets: Sequence[str]) -> tuple[PairTruth, ...]:
-    votes = people_battles(view)
-    rated = rating_battles(view, NO_BATTLES, WHOLE)
+def _truths(view: views.View, datasets: Sequence[str]) -> tuple[PairTruth, ...]:
+    votes = views.people_battles(view)
+    rated = views.rating_battles(view, views.NO_BATTLES, views.WHOLE)
     voted = {_dataset(view, int(place)) for place in votes.left.tolist()}
     truths = list(agreed_truth(list(_votes(view, votes))))
     # mean ratings stand in only where nobody compared pairs
@@ -173,13 +157,13 @@ def _truths(view: View, datasets: Sequence[str]) -> tuple[PairTruth, ...]:
     return tuple(truth for truth in truths if not datasets or truth.dataset in datasets)
 
 
-def _dataset(view: View, place: int) -> str:
+def _dataset(view: views.View, place: int) -> str:
     labels = view.entries.labels["dataset"]
     code = int(labels.of[view.entries.item[place]])
     return labels.names[code] if code >= 0 else ""
 
 
-def _votes(view: View, battles: BattleColumns) -> Any:
+def _votes(view: views.View, battles: views.BattleColumns) -> Any:
     entries = view.entries
     tasks = entries.labels["task"].list()
     dimensions = battles.dimension.list()
@@ -189,11 +173,12 @@ def _votes(view: View, battles: BattleColumns) -> Any:
         outcome = _outcome(code)
         task = tasks[int(entries.item[left])] or ""
         yield (
-            key, _dataset(view, left), str(dimensions[row] or WHOLE), task, outcome.mirrored() if swapped else outcome
+            key, _dataset(view, left), str(dimensions[row] or views.WHOLE), task,
+            outcome.mirrored() if swapped else outcome,
         )  # fmt: skip
 
 
-def _key(view: View, left: int, right: int) -> tuple[PairKey, bool]:
+def _key(view: views.View, left: int, right: int) -> tuple[PairKey, bool]:
     entries = view.entries
     first, second = entries.id_of(left), entries.id_of(right)
     item = entries.item_id[int(entries.item[left])]
@@ -201,11 +186,11 @@ def _key(view: View, left: int, right: int) -> tuple[PairKey, bool]:
 
 
 def _outcome(code: int) -> Outcome:
-    name = PREFERENCES[code]
+    name = views.PREFERENCES[code]
     return Outcome.TIE if name == "equal" else Outcome(name)
 
 
-def _answers_of(view: View, chosen: ChosenJudge, truths: Sequence[PairTruth]) -> list[_Answers]:
+def _answers_of(view: views.View, chosen: views.ChosenJudge, truths: Sequence[PairTruth]) -> list[_Answers]:
     """Pairwise and pointwise answers of one judge, each dimension by itself."""
     parts = []
     model = chosen.judge.partition("/")[2] or chosen.judge
@@ -219,18 +204,18 @@ def _answers_of(view: View, chosen: ChosenJudge, truths: Sequence[PairTruth]) ->
     return parts
 
 
-def _pairwise(view: View, forms: Sequence[Form]) -> dict[PairKey, JudgeAnswer]:
+def _pairwise(view: views.View, forms: Sequence[Form]) -> dict[PairKey, JudgeAnswer]:
     if not forms:
         return {}
-    columns = live_judgments(view, forms)
+    columns = views.live_judgments(view, forms)
     whose = columns.of_forms([0] * len(columns.forms)).astype(np.int32)
-    fought = combine_columns(columns, whose, view.entries)
+    fought = views.combine_columns(columns, whose, view.entries)
     answers: dict[PairKey, JudgeAnswer] = {}
     for row in range(int(fought.left.size)):
         key, swapped = _key(view, int(fought.left[row]), int(fought.right[row]))
         agreed = None if fought.agreed[row] < 0 else bool(fought.agreed[row])
         if not fought.decided[row]:
-            answers.setdefault(key, JudgeAnswer(None, PROBLEMS[int(fought.problem[row])], agreed))
+            answers.setdefault(key, JudgeAnswer(None, views.PROBLEMS[int(fought.problem[row])], agreed))
             continue
         outcome = _outcome(int(fought.outcome[row]))
         earlier = answers.get(key)
@@ -239,10 +224,10 @@ def _pairwise(view: View, forms: Sequence[Form]) -> dict[PairKey, JudgeAnswer]:
     return answers
 
 
-def _pointwise(view: View, forms: Sequence[Form], truths: Sequence[PairTruth]) -> dict[PairKey, JudgeAnswer]:
+def _pointwise(view: views.View, forms: Sequence[Form], truths: Sequence[PairTruth]) -> dict[PairKey, JudgeAnswer]:
     if not forms:
         return {}
-    battles = judge_battles(view, forms, kinds=("scored",))
+    battles = views.judge_battles(view, forms, kinds=("scored",))
     answers: dict[PairKey, JudgeAnswer] = {}
     columns = (battles.left.tolist(), battles.right.tolist(), battles.winner.tolist())
     for left, right, code in zip(*columns, strict=True):
@@ -252,12 +237,12 @@ def _pointwise(view: View, forms: Sequence[Form], truths: Sequence[PairTruth]) -
     return {**_score_failures(view, forms, truths), **answers}
 
 
-def _score_failures(view: View, forms: Sequence[Form], truths: Sequence[PairTruth]) -> dict[PairKey, JudgeAnswer]:
+def _score_failures(view: views.View, forms: Sequence[Form], truths: Sequence[PairTruth]) -> dict[PairKey, JudgeAnswer]:
     """Pairs of which an output was asked about and got no score: the status of the last attempt."""
-    columns = live_judgments(view, forms)
+    columns = views.live_judgments(view, forms)
     scored = set(columns.left[columns.ok].tolist())
     reasons = {
-        view.entries.id_of(place): STATUSES[code]
+        view.entries.id_of(place): views.STATUSES[code]
         for place, code in zip(columns.left.tolist(), columns.status.tolist(), strict=True)
         if place >= 0 and place not in scored
     }

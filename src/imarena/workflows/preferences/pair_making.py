@@ -1,34 +1,21 @@
-"""Make preference pairs from a workspace, write them with their images, and export them."""
+"""Pairs of a workspace with what was said about them, and the preference pairs made of them, written and exported."""
 
 import json
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from imarena import preferences
 from imarena.core import Exhibit, Progress, UserError
-from imarena.core.records import ImageRef
+from imarena.core.records import ImageRef, Outcome, Output
 from imarena.judges import load_prompt, render_prompt
-from imarena.preferences import (
-    AgreementFilter,
-    ExportReport,
-    PairSet,
-    PreferencePair,
-    export_pairs,
-    image_file,
-    make_pairs,
-    pairs_from_verdicts,
-    parse_shares,
-    read_pair_file,
-    read_task_rules,
-    split_pairs,
-    task_rules,
-    write_pair_file,
-)
+from imarena.preferences import JudgedPair
 from imarena.storage import Workspace
-from imarena.workflows.preferences.judged_pairs import judged_pairs_of, voted_pairs_of
-from imarena.workflows.preferences.measuring import RegionOptions, measure_workspace
+from imarena.workflows import views
+from imarena.workflows.preferences.measuring import NO_SOURCE, RegionOptions, measure_workspace, shared_source
+from imarena.workflows.questions import ShowableOutputs, load_outputs
 
 PairOrigin = Literal["metrics", "votes", "judgments"]
 PROMPT = "pvc-judge"
@@ -44,7 +31,7 @@ class PairOptions:
     rules: Path | None = None
     """A file like the bundled `tasks.yaml`."""
     regions: RegionOptions = RegionOptions()
-    agreement: AgreementFilter = AgreementFilter()
+    agreement: preferences.AgreementFilter = preferences.AgreementFilter()
     datasets: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     editors: tuple[str, ...] = ()
@@ -67,22 +54,22 @@ def write_pairs(
     }
     folder.mkdir(parents=True, exist_ok=True)
     parts = {"pairs": made.pairs, "ties": made.ties}
-    export_pairs("pairs", parts, folder, workspace.load, _asked(PROMPT))
-    write_pair_file(folder / "pairs.jsonl", made.pairs)
+    preferences.export_pairs("pairs", parts, folder, workspace.load, _asked(PROMPT))
+    preferences.write_pair_file(folder / "pairs.jsonl", made.pairs)
     (folder / "pairs.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     return report
 
 
-def _make(workspace: Workspace, options: PairOptions, progress: Progress | None) -> PairSet:
+def _make(workspace: Workspace, options: PairOptions, progress: Progress | None) -> preferences.PairSet:
     datasets, tasks = options.datasets or None, options.tasks or None
     if options.origin == "metrics":
         text = None if options.rules is None else options.rules.read_text(encoding="utf-8")
-        rules = task_rules() if text is None else read_task_rules(text, str(options.rules))
+        rules = preferences.task_rules() if text is None else preferences.read_task_rules(text, str(options.rules))
         groups, skipped = measure_workspace(
             workspace, rules, options.regions, datasets=datasets, tasks=tasks, editors=options.editors or None,
             progress=progress,
         )  # fmt: skip
-        return _with_skipped(make_pairs(groups, rules, options.seed), skipped)
+        return _with_skipped(preferences.make_pairs(groups, rules, options.seed), skipped)
     if options.origin == "votes":
         judged, skipped = voted_pairs_of(workspace, options.dimension, datasets, tasks)
     else:
@@ -91,35 +78,35 @@ def _make(workspace: Workspace, options: PairOptions, progress: Progress | None)
                 "Pairs from judgments need a judge.", hint="Add --judge NAME, as `imarena status` shows it."
             )
         judged, skipped = judged_pairs_of(workspace, options.judge, options.dimension, datasets, tasks)
-    made = pairs_from_verdicts(judged, options.agreement, options.origin, options.dimension, options.seed)
+    made = preferences.pairs_from_verdicts(judged, options.agreement, options.origin, options.dimension, options.seed)
     return _with_skipped(made, skipped)
 
 
-def _with_skipped(made: PairSet, skipped: Counter[str]) -> PairSet:
+def _with_skipped(made: preferences.PairSet, skipped: Counter[str]) -> preferences.PairSet:
     return replace(made, skipped=dict(Counter(made.skipped) + skipped))
 
 
 def export_pair_folder(
     form: str, source: Path, folder: Path, *, split: str, seed: int, prompt: str = PROMPT, limit: int | None = None
-) -> ExportReport:
+) -> preferences.ExportReport:
     """Export a folder of pairs (and its ties) in one format, split by item. `limit`: pairs per task at most."""
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty.", hint="Give a new folder.")
-    pairs = limited(read_pair_file(source), limit)
+    pairs = limited(preferences.read_pair_file(source), limit)
     home = source if source.is_dir() else source.parent
-    ties = read_pair_file(home / "ties.jsonl") if (home / "ties.jsonl").is_file() else ()
+    ties = preferences.read_pair_file(home / "ties.jsonl") if (home / "ties.jsonl").is_file() else ()
     if not pairs and not ties:
         hint = "`imarena pvc pairs` makes them; --from votes needs votes that reach --min-votes and --min-share."
         raise UserError(f"There are no pairs in {source}.", hint=hint)
-    parts = split_pairs([*pairs, *ties], parse_shares(split), seed)
+    parts = preferences.split_pairs([*pairs, *ties], preferences.parse_shares(split), seed)
 
     def load(image: ImageRef) -> bytes:
-        return image_file(home, image).read_bytes()
+        return preferences.image_file(home, image).read_bytes()
 
-    return export_pairs(form, parts, folder, load, _asked(prompt))
+    return preferences.export_pairs(form, parts, folder, load, _asked(prompt))
 
 
-def limited(pairs: Sequence[PreferencePair], limit: int | None) -> tuple[PreferencePair, ...]:
+def limited(pairs: Sequence[preferences.PreferencePair], limit: int | None) -> tuple[preferences.PreferencePair, ...]:
     """At most so many pairs of each task, the first by their ids: a choice that more pairs do not upset."""
     if limit is None:
         return tuple(pairs)
@@ -136,10 +123,84 @@ def _asked(prompt: str) -> Any:
     """The question of the judge `pvc-judge`: what a model is trained on is what it is asked later."""
     loaded = load_prompt(prompt)
 
-    def ask(pair: PreferencePair, images: tuple[bytes, bytes, bytes]) -> tuple[str, tuple[str | bytes, ...]]:
+    def ask(
+        pair: preferences.PreferencePair, images: tuple[bytes, bytes, bytes]
+    ) -> tuple[str, tuple[str | bytes, ...]]:
         source, left, right = images
         exhibit = Exhibit(pair.instruction, left, right, sources=(source,), task=pair.task or None)
         rendered = render_prompt(loaded, exhibit)
         return rendered.system, rendered.parts
 
     return ask
+
+
+Said = tuple[str, str, tuple[Outcome, ...], bool | None]
+"""Left and right output, outcomes, and whether both orders agree."""
+
+
+def voted_pairs_of(
+    workspace: Workspace, dimension: str, datasets: Sequence[str] | None, tasks: Sequence[str] | None
+) -> tuple[list[JudgedPair], Counter[str]]:
+    """Pairs that people voted on, with all votes of the dimension that count."""
+    view = views.View(workspace)
+    battles = views.people_battles(view, dimension=dimension)
+    votes: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
+    columns = (battles.left.tolist(), battles.right.tolist(), battles.winner.tolist())
+    for left, right, code in zip(*columns, strict=True):
+        first, second = view.entries.id_of(left), view.entries.id_of(right)
+        outcome = Outcome(views.PREFERENCES[code])
+        key = (first, second) if first < second else (second, first)
+        votes[key].append(outcome if first < second else outcome.mirrored())
+    said = [(left, right, tuple(outcomes), None) for (left, right), outcomes in votes.items()]
+    return _pairs(load_outputs(workspace, datasets=datasets, tasks=tasks), said, "people")
+
+
+def judged_pairs_of(
+    workspace: Workspace, judge: str, dimension: str, datasets: Sequence[str] | None, tasks: Sequence[str] | None
+) -> tuple[list[JudgedPair], Counter[str]]:
+    """Pairs that a judge compared in both orders; failed ones are counted by their status."""
+    view = views.View(workspace)
+    said: list[Said] = []
+    failures: Counter[str] = Counter()
+    for chosen in views.chosen_judges(view, [judge]):
+        forms = [form for form in chosen.forms if form.pairwise and form.dimension == dimension]
+        columns = views.live_judgments(view, forms)
+        fought = views.combine_columns(
+            columns, columns.of_forms([0] * len(columns.forms)).astype("int32"), view.entries
+        )
+        failures.update(fought.incomplete())
+        for row in fought.decided.nonzero()[0].tolist():
+            code, agreed = int(fought.outcome[row]), int(fought.agreed[row])
+            name = views.PREFERENCES[code]
+            outcome = Outcome.TIE if name == "equal" else Outcome(name)
+            left, right = (view.entries.id_of(int(side[row])) for side in (fought.left, fought.right))
+            said.append((left, right, (outcome,), None if agreed < 0 else bool(agreed)))
+    pairs, skipped = _pairs(load_outputs(workspace, datasets=datasets, tasks=tasks), said, judge)
+    return pairs, skipped + failures
+
+
+def _pairs(board: ShowableOutputs, said: Sequence[Said], who: str) -> tuple[list[JudgedPair], Counter[str]]:
+    skipped: Counter[str] = Counter()
+    shown = {output.output_id: output for outputs in board.slots.values() for output in outputs}
+    return list(_known(board, shown, said, skipped, who)), skipped
+
+
+def _known(
+    board: ShowableOutputs, shown: dict[str, Output], said: Sequence[Said], skipped: Counter[str], who: str
+) -> Iterator[JudgedPair]:
+    for left_id, right_id, outcomes, agreed in said:
+        left, right = shown.get(left_id), shown.get(right_id)
+        if left is None or right is None or left.image is None or right.image is None:
+            skipped["pixels_absent_or_not_chosen"] += 1
+            continue
+        item = board.items[left.item_id]
+        source = shared_source(item, (left, right), board.parents)
+        if source is None:
+            skipped[NO_SOURCE] += 1
+            continue
+        details = {"by": who, "left": {"output": left_id, "editor": left.editor},
+                   "right": {"output": right_id, "editor": right.editor}}  # fmt: skip
+        yield JudgedPair(
+            item.item_id, views.instruction_of(item, left.turn, left.mode),
+            item.turns[left.turn].task or item.task or "", source, left.image, right.image, outcomes, agreed, details,
+        )  # fmt: skip

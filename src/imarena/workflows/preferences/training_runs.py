@@ -1,26 +1,99 @@
-"""Training runs from the command line's words."""
+"""Training runs, and the ablation over sizes, from the words of the command line."""
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from imarena import preferences
 from imarena.core import Progress, UserError
-from imarena.preferences import (
-    TrainingReport,
-    TrainingSettings,
-    merge_adapter,
-    read_training_settings,
-    train_judge,
-)
-from imarena.workflows.preferences.ablation import SIZES, AblationRow, run_ablation
+from imarena.stats import Figure, proportion_figure
+
+SIZES = (500, 1000, 1500, 2000, 2500, 3000)
 
 
-def settings_from(file: Path | None, changes: Mapping[str, str]) -> TrainingSettings:
+@dataclass(frozen=True)
+class AblationRow:
+    """One size: the examples that there were, and the accuracy on the held-out ones."""
+
+    size: int
+    examples: int
+    tasks: int
+    accuracy: Figure
+    report: preferences.TrainingReport
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "size": self.size, "examples": self.examples, "tasks": self.tasks, "accuracy": self.accuracy.to_json(),
+            "training": self.report.to_json(),
+        }  # fmt: skip
+
+
+def run_ablation(
+    examples: Path,
+    held_out: Path,
+    base: str,
+    out: Path,
+    settings: preferences.TrainingSettings,
+    *,
+    sizes: Sequence[int] = SIZES,
+    device: str = "auto",
+    progress: Progress | None = None,
+) -> tuple[AblationRow, ...]:
+    """Train one adapter per size on the first so many examples of each task; a stopped run continues where it was.
+
+    Smaller sets are parts of larger ones. A size that no task reaches repeats the one before and raises.
+    """
+    known, tests = preferences.read_examples(examples), preferences.read_examples(held_out)
+    shared = {example.item for example in known if example.item} & {example.item for example in tests if example.item}
+    if shared:
+        raise UserError(
+            f"{len(shared)} items are in both files, such as {min(shared)}.",
+            hint="Export with a split: `imarena pvc export training PAIRS OUT --split 0.8,0.1,0.1`.",
+        )
+    largest = max(sum(example.task == task for example in known) for task in {example.task for example in known})
+    rows = []
+    for at, size in enumerate(sorted(set(sizes))):
+        if at and sorted(set(sizes))[at - 1] >= largest:
+            raise UserError(
+                f"No task has more than {largest} examples, so that size {size} adds nothing.",
+                hint=f"Leave out sizes above {largest}, or make more pairs.",
+            )
+        chosen = first_of_each_task(known, size)
+        folder = out / f"size-{size:05d}"
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / "examples.jsonl"
+        preferences.write_examples(file, chosen)
+        report = preferences.train_judge(
+            file, base, folder / "run", settings, device=device, validation=held_out, progress=progress
+        )
+        right = round((report.validation_accuracy or 0.0) * report.validation_examples)
+        accuracy = proportion_figure("accuracy", right, report.validation_examples, "the likelier of two answers")
+        rows.append(AblationRow(size, len(chosen), len({example.task for example in chosen}), accuracy, report))
+        document = [row.to_json() for row in rows]
+        (out / "ablation.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    return tuple(rows)
+
+
+def first_of_each_task(examples: Sequence[preferences.TrainingExample], size: int) -> list[preferences.TrainingExample]:
+    """At most `size` examples of each task, in the order of the file."""
+    counts: dict[str, int] = {}
+    chosen = []
+    for example in examples:
+        if counts.setdefault(example.task, 0) < size:
+            counts[example.task] += 1
+            chosen.append(example)
+    return chosen
+
+
+def settings_from(file: Path | None, changes: Mapping[str, str]) -> preferences.TrainingSettings:
     """The defaults, a YAML file, and single values as they are typed."""
     values: dict[str, Any] = {name: _value(text) for name, text in changes.items()}
-    return read_training_settings(file, values)
+    return preferences.read_training_settings(file, values)
 
 
 def _value(text: str) -> Any:
@@ -42,10 +115,10 @@ def train_from_files(
     stop_after: int | None,
     validation: Path | None,
     progress: Progress | None,
-) -> TrainingReport:
+) -> preferences.TrainingReport:
     """Train, or continue; see `train_judge`."""
     chosen = settings_from(settings, changes)
-    return train_judge(
+    return preferences.train_judge(
         examples, model, out, chosen, device=device, stop_after=stop_after, validation=validation, progress=progress
     )
 
@@ -54,7 +127,7 @@ def merge_run(model: str, run: Path, target: Path) -> None:
     """Merge the adapter of a finished run into its model."""
     if target.exists() and any(target.iterdir()):
         raise UserError(f"{target} is not empty.", hint="Give a new folder.")
-    merge_adapter(model, run / "adapter" if (run / "adapter").is_dir() else run, target)
+    preferences.merge_adapter(model, run / "adapter" if (run / "adapter").is_dir() else run, target)
 
 
 def ablation_from_files(

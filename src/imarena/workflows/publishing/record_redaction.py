@@ -7,22 +7,68 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from imarena.core import RedistributionLicence, find_licence, sha256_hex
-from imarena.core.records import (
-    ImageRef,
-    Issue,
-    Item,
-    JsonDict,
-    Judgment,
-    Origin,
-    Output,
-    Rater,
-    Turn,
-    Vote,
-)
+from pydantic import JsonValue
+
+from imarena.core import RedistributionLicence, find_licence, records, sha256_hex
 from imarena.storage import item_images
-from imarena.workflows.publishing.people_columns import PeoplePseudonyms, names_people
 from imarena.workflows.publishing.scrub import Scrubber
+
+_PEOPLE = frozenset(
+    {
+        "annotator", "rater", "worker", "labeler", "labeller", "evaluator", "reviewer", "assessor", "participant",
+        "respondent", "voter", "person", "user", "username", "login", "nickname", "email", "mail", "phone", "telephone",
+        "expert", "judger", "crowdworker", "turker", "prolific", "prolificpid", "pid", "firstname", "lastname",
+        "fullname", "surname", "collector",
+    }
+)  # fmt: skip
+_ABOUT = frozenset(
+    {"id", "ids", "uid", "name", "names", "email", "mail", "hash", "code", "key", "number", "no", "address"}
+)
+"""Words after the person: `worker_id`, `rater_name`. `user_prompt` names nobody."""
+_OWN_NAMES = frozenset({"first", "last", "full", "family", "given", "nick", "real"})
+_DONE = frozenset(
+    {"annotated", "rated", "labeled", "labelled", "evaluated", "reviewed", "voted", "checked", "written", "submitted",
+     "collected", "edited", "judged"}
+)  # fmt: skip
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def names_people(column: str) -> bool:
+    """Does a column hold the names, ids or addresses of people, by its own name?
+
+    Attribution (`author`, `photographer`, `creator`) does not count: licences ask for it.
+    """
+    words = [word.lower() for word in _WORDS.findall(column)]
+    if not words:
+        return False
+    if words == ["name"] or (len(words) > 1 and words[-1] == "name" and words[-2] in _OWN_NAMES):
+        return True
+    if len(words) > 1 and words[-1] == "by":
+        return words[-2] in _DONE
+    while len(words) > 1 and words[-1] in _ABOUT:
+        words.pop()
+    return words[-1] in _PEOPLE or words[-1].removesuffix("s") in _PEOPLE
+
+
+class PeoplePseudonyms:
+    """Pseudonyms drawn for one publication: the same value has the same one, and none can be computed."""
+
+    def __init__(self) -> None:
+        self._drawn: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._drawn)
+
+    def replace(self, value: JsonValue) -> JsonValue:
+        """The value with every text and number in it replaced."""
+        if isinstance(value, list):
+            return [self.replace(entry) for entry in value]
+        if isinstance(value, dict):
+            return {name: self.replace(entry) for name, entry in value.items()}
+        if value is None or isinstance(value, bool) or value == "":
+            return value
+        return self._drawn.setdefault(str(value), f"person-{secrets.token_hex(8)}")
+
 
 _RUN = re.compile(r"run_[0-9a-f]+")
 NO_LICENCE = "no licence is stated"
@@ -58,8 +104,8 @@ class RecordRedaction:
     """
 
     scrub: Scrubber
-    load: Callable[[ImageRef], bytes | str]
-    listed_objects: Callable[[Vote], frozenset[str]]
+    load: Callable[[records.ImageRef], bytes | str]
+    listed_objects: Callable[[records.Vote], frozenset[str]]
     """Names of objects that a form offers to raters: other names are the rater's own words."""
     licence: RedistributionLicence | None = None
     """Of items that state none."""
@@ -83,13 +129,13 @@ class RecordRedaction:
     """Only those that changed."""
     _pseudonyms: dict[str, str] = field(default_factory=dict)
 
-    def item(self, item: Item) -> tuple[Item, list[bytes]]:
+    def item(self, item: records.Item) -> tuple[records.Item, list[bytes]]:
         """The published item, and its pictures in the order of `item_images`; none where they may not be shared."""
         licence = find_licence(item.licence) if item.licence else self.licence
         images = item_images(item)
         reason = "" if licence else OTHER_LICENCE if item.licence else NO_LICENCE
         pictures: list[bytes] = []
-        published_as: dict[str, ImageRef] = {}
+        published_as: dict[str, records.ImageRef] = {}
         for image in images if not reason else ():
             data = self.load(image)
             if isinstance(data, str):
@@ -126,7 +172,7 @@ class RecordRedaction:
         self.usable_items += not published.absent
         return published, pictures
 
-    def output(self, output: Output) -> tuple[Output, bytes | None]:
+    def output(self, output: records.Output) -> tuple[records.Output, bytes | None]:
         """The published output and its picture; None where it has none or it may not be shared."""
         item = self.items[output.item_id]
         picture: bytes | None = None
@@ -135,7 +181,7 @@ class RecordRedaction:
             data = _output_reason(item) or self.load(image)
             if isinstance(data, str):
                 self.left_out[data] += 1
-                origin = origin or Origin(source="published without pixels", row=f"sha256:{image.sha256}")
+                origin = origin or records.Origin(source="published without pixels", row=f"sha256:{image.sha256}")
                 image = None
             else:
                 picture, before = data, image.sha256
@@ -162,7 +208,7 @@ class RecordRedaction:
         """The id under which an output is published."""
         return None if output_id is None else self._output_ids.get(output_id, output_id)
 
-    def judgment(self, judgment: Judgment) -> Judgment:
+    def judgment(self, judgment: records.Judgment) -> records.Judgment:
         """The published judgment: its raw reply stays here."""
         return judgment.model_copy(
             update={
@@ -181,9 +227,9 @@ class RecordRedaction:
             }
         )
 
-    def vote(self, vote: Vote) -> Vote:
+    def vote(self, vote: records.Vote) -> records.Vote:
         """The published vote: under a pseudonym, with the day alone, without the task that it answered."""
-        return Vote(
+        return records.Vote(
             rater_id=self._pseudonym(vote.rater_id),
             created_at=_day(vote.created_at),
             item_id=self.items[vote.item_id].item_id,
@@ -201,12 +247,12 @@ class RecordRedaction:
             idempotency_key=secrets.token_hex(16),
         )
 
-    def _note_changes(self, published_as: dict[str, ImageRef]) -> None:
+    def _note_changes(self, published_as: dict[str, records.ImageRef]) -> None:
         """Remember both hashes of images whose metadata was removed; `published_as` is by the earlier hash."""
         changed = {image.sha256: before for before, image in published_as.items() if image.sha256 != before}
         self.changed_images.update(changed)
 
-    def _texts(self, record: Item | Turn, names: tuple[str, ...]) -> dict[str, str]:
+    def _texts(self, record: records.Item | records.Turn, names: tuple[str, ...]) -> dict[str, str]:
         """The fields of an item or a turn from which something was removed."""
         texts: dict[str, str] = {}
         for name in names:
@@ -217,7 +263,7 @@ class RecordRedaction:
                 texts[name] = cleaned
         return texts
 
-    def _columns(self, provenance: JsonDict) -> JsonDict:
+    def _columns(self, provenance: records.JsonDict) -> records.JsonDict:
         """Imported columns: without local facts, people under pseudonyms."""
         columns = self.scrub.entries(provenance)
         self.redacted.update(name for name in provenance if name not in columns)
@@ -229,10 +275,10 @@ class RecordRedaction:
                 self.redacted[name] += 1
         return columns
 
-    def raters(self) -> list[Rater]:
+    def raters(self) -> list[records.Rater]:
         """The raters of the published votes: pseudonyms and nothing else, in an order that says nothing."""
         today = _day(datetime.now(UTC))
-        return [Rater(rater_id=name, created_at=today) for name in sorted(self._pseudonyms.values())]
+        return [records.Rater(rater_id=name, created_at=today) for name in sorted(self._pseudonyms.values())]
 
     def _pseudonym(self, rater_id: str) -> str:
         if rater_id not in self._pseudonyms:
@@ -240,29 +286,29 @@ class RecordRedaction:
             self._pseudonyms[rater_id] = f"rater-{secrets.token_hex(8)}"
         return self._pseudonyms[rater_id]
 
-    def _issue(self, vote: Vote, issue: Issue) -> Issue:
+    def _issue(self, vote: records.Vote, issue: records.Issue) -> records.Issue:
         if self.with_comments:
             return issue.model_copy(update={"label": self.scrub.text(issue.label), "note": self.scrub.text(issue.note)})
         offered = issue.kind == "none" or (issue.kind == "object" and issue.label in self.listed_objects(vote))
         return issue.model_copy(update={"label": issue.label if offered else "", "note": ""})
 
 
-def _published_image(image: ImageRef, data: bytes) -> ImageRef:
+def _published_image(image: records.ImageRef, data: bytes) -> records.ImageRef:
     """The reference to an image as it is published."""
     digest = sha256_hex(data)
     return image if digest == image.sha256 else image.model_copy(update={"sha256": digest, "size_bytes": len(data)})
 
 
-def original_content_id(item: Item) -> str:
+def original_content_id(item: records.Item) -> str:
     """The content id that an item had before a publication removed metadata or local facts; else its own."""
     original = item.provenance.get(CONTENT_ID)
     return original if isinstance(original, str) else item.content_id
 
 
-def _with_pictures(item: Item, images: dict[str, ImageRef]) -> Item:
+def _with_pictures(item: records.Item, images: dict[str, records.ImageRef]) -> records.Item:
     """The item with its images as they are published."""
 
-    def of(refs: tuple[ImageRef, ...]) -> tuple[ImageRef, ...]:
+    def of(refs: tuple[records.ImageRef, ...]) -> tuple[records.ImageRef, ...]:
         return tuple(images[ref.sha256] for ref in refs)
 
     turns = tuple(
@@ -272,7 +318,7 @@ def _with_pictures(item: Item, images: dict[str, ImageRef]) -> Item:
     return item.model_copy(update={**update, "turns": turns})
 
 
-def _without_pictures(item: Item) -> Item:
+def _without_pictures(item: records.Item) -> records.Item:
     """The item without its pictures, which are named by their hashes: who has them can tell that they are the same."""
     turns = tuple(turn.model_copy(update={"references": (), "masks": ()}) for turn in item.turns)
     names = tuple(f"sha256:{image.sha256}" for image in item_images(item))

@@ -10,8 +10,7 @@ from imarena.images import describe_image
 from imarena.storage import Workspace, withdrawn_images
 from imarena.workflows.editing import ExpectedOutput
 from imarena.workflows.exchange import WorkspaceIntake
-from imarena.workflows.publishing.editor_names import check_editor_name, lookalike_key
-from imarena.workflows.publishing.pack_manifest import PackedFile, PackManifest
+from imarena.workflows.publishing.pack_manifest import PackedFile, PackManifest, check_editor_name, lookalike_key
 from imarena.workflows.publishing.pack_reader import LIMITS, PackLimits, SubmissionPack, open_pack, refuse_pack
 from imarena.workflows.publishing.record_redaction import original_content_id
 from imarena.workflows.publishing.submission_check import all_expected, wrong_size_reason

@@ -12,8 +12,7 @@ from pydantic import ValidationError
 from imarena.core import VERSION, Progress, UserError, counted, file_sha256, sha256_hex
 from imarena.core.records import Mode, now
 from imarena.images import SUFFIXES, read_image_file
-from imarena.workflows.publishing.editor_names import check_editor_name
-from imarena.workflows.publishing.pack_manifest import MANIFEST, PackedFile, PackManifest
+from imarena.workflows.publishing.pack_manifest import MANIFEST, PackedFile, PackManifest, check_editor_name
 from imarena.workflows.publishing.record_redaction import original_content_id
 from imarena.workflows.publishing.submission_check import SubmissionCheck, SubmittedFile
 

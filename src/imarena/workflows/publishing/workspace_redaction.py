@@ -1,14 +1,14 @@
 """The licence and privacy filter of a workspace, for everything that is published: `publish` and `site`."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from imarena.core import ImarenaError, InvalidImage, UserError, require_licence
 from imarena.core.records import ImageRef, Item, Vote
-from imarena.images import strip_metadata
+from imarena.images import GIF, JPEG, PNG, WEBP, colour_profile, media_type_of, strip_metadata
 from imarena.storage import Workspace
-from imarena.workflows.publishing.image_metadata import remaining_texts
 from imarena.workflows.publishing.record_redaction import FIXED_METADATA, GONE, LOCAL_TEXT, RecordRedaction
 from imarena.workflows.publishing.scrub import Scrubber
 from imarena.workflows.questions import expected_objects
@@ -61,3 +61,21 @@ def _listed_objects(workspace: Workspace) -> Callable[[Vote], frozenset[str]]:
         return frozenset() if item is None else frozenset(expected_objects(workspace, item, turn))
 
     return lambda vote: of_turn(vote.item_id, vote.turn)
+
+
+_RUNS = re.compile(rb"[\x20-\x7e]{8,}")
+"""Long enough that coded pixels seldom look like one."""
+_MOST_BYTES = 1 << 20
+
+
+def remaining_texts(data: bytes) -> Iterator[str]:
+    """Every text in the colour profile of an image; of BMP and TIFF files in any part.
+
+    Texts of one and of two bytes per letter are found, in either order of bytes.
+    """
+    named_parts = media_type_of(data) in {PNG, JPEG, WEBP, GIF}
+    block = colour_profile(data) if named_parts else data
+    for start in range(0, len(block), _MOST_BYTES):
+        part = block[start : start + _MOST_BYTES]
+        for run in _RUNS.findall(b"\n".join((part.replace(b"\x00", b"\n"), part[::2], part[1::2]))):
+            yield run.decode("ascii")

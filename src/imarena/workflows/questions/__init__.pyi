@@ -6,7 +6,6 @@ from .cases import assign_sides as assign_sides
 from .cases import check_names as check_names
 from .cases import load_outputs as load_outputs
 from .cases import pointwise_cases as pointwise_cases
-from .edival_runs import plan_edival as plan_edival
 from .estimates import estimate as estimate
 from .executor_choice import computes as computes
 from .executor_choice import executor_for as executor_for
@@ -29,12 +28,12 @@ from .judging_records import reply_of as reply_of
 from .judging_runs import JudgingJob as JudgingJob
 from .judging_runs import ask_jobs as ask_jobs
 from .judging_runs import plan_battles as plan_battles
+from .judging_runs import plan_edival as plan_edival
 from .judging_runs import plan_scores as plan_scores
 from .judging_runs import run_jobs as run_jobs
 from .loop import Questions as Questions
 from .loop import Terms as Terms
 from .loop import ask as ask
-from .measured_edit import measure_edit as measure_edit
 from .past_attempts import PastAttempts as PastAttempts
 from .past_attempts import past_attempts as past_attempts
 from .picture_scan import scan_pictures as scan_pictures
@@ -52,6 +51,7 @@ from .seen_picture import draw_boxes as draw_boxes
 from .seen_picture import see as see
 from .shared_work import SharedWork as SharedWork
 from .single_edit import EditScore as EditScore
+from .single_edit import measure_edit as measure_edit
 from .single_edit import score_edit as score_edit
 from .single_edit import score_outputs as score_outputs
 from .single_edit import settings_at as settings_at

@@ -5,20 +5,11 @@ from collections import deque
 from dataclasses import replace
 from typing import Any
 
+from imarena import judges
 from imarena.core import Judge, content_id
 from imarena.core.records import Judgment, Order, Output, Reply, Status, Usage
-from imarena.judges import (
-    Estimate,
-    Size,
-    estimate_computed,
-    estimate_sizes,
-    pass_name,
-    picture_tokens,
-    question_size,
-)
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case, ShowableOutputs, images_of
-from imarena.workflows.questions.compute_time import read_compute_time
 from imarena.workflows.questions.judging_plan import EarlierAnswers, PlannedWork, case_key, placeholder_exhibit
 from imarena.workflows.wiring import WiredJudge
 
@@ -34,35 +25,41 @@ def estimate(
     *,
     concurrency: int,
     at_most: bool = False,
-) -> Estimate:
+) -> judges.Estimate:
     """Count what is missing; tokens by the prompts' words and the pictures' sizes, corrected by earlier replies."""
     if wired.endpoint is None and wired.judge.traits.cpu_bound:
-        return estimate_computed(
+        return judges.estimate_computed(
             wired, read_compute_time(workspace, wired.judge), [case_key(work.case)[:2] for work in planned.work],
             planned.answered, unfit=dict(planned.unfit), at_most=at_most,
         )  # fmt: skip
     rows = _past(workspace, wired.judge)
     if wired.endpoint is None:
-        sizes = [Size(0, 0, 0)] * len(planned.work)
-        past: list[tuple[Size | None, Usage]] = [(None, _usage(row)) for row in rows]
+        sizes = [judges.Size(0, 0, 0)] * len(planned.work)
+        past: list[tuple[judges.Size | None, Usage]] = [(None, _usage(row)) for row in rows]
     else:
         sizes = [size_of(wired, work.case, board.parents, work.held) for work in planned.work]
         past = [(_past_size(wired, row, board), _usage(row)) for row in rows]
-    return estimate_sizes(
+    return judges.estimate_sizes(
         wired, sizes, past, planned.answered,
         concurrency=concurrency, unfit=dict(planned.unfit), at_most=at_most,
     )  # fmt: skip
 
 
-def size_of(wired: WiredJudge, case: Case, parents: dict[str, Output], held: EarlierAnswers | None = None) -> Size:
+def size_of(
+    wired: WiredJudge, case: Case, parents: dict[str, Output], held: EarlierAnswers | None = None
+) -> judges.Size:
     """The size of one case: words by their length, pictures by their prepared size, for all questions not `held`."""
     prompts, passes = wired.judge.traits.prompts, wired.judge.traits.passes
     images = {image.sha256.encode(): image for image in images_of(case, parents)}
     if not prompts:
-        return Size(500, sum(picture_tokens(wired, image) for image in images.values()), len(images))
+        return judges.Size(500, sum(judges.picture_tokens(wired, image) for image in images.values()), len(images))
     known = held.texts if held else {}
-    asked = [prompts[name] for number in range(passes) for name in prompts if pass_name(name, number) not in known]
-    size = question_size(asked, placeholder_exhibit(case, parents), lambda part: picture_tokens(wired, images[part]))
+    asked = [
+        prompts[name] for number in range(passes) for name in prompts if judges.pass_name(name, number) not in known
+    ]
+    size = judges.question_size(
+        asked, placeholder_exhibit(case, parents), lambda part: judges.picture_tokens(wired, images[part])
+    )
     return replace(size, questions=len(asked))
 
 
@@ -82,7 +79,7 @@ def _usage(row: Any) -> Usage:
     return Usage.model_validate(json.loads(row["body"]).get("usage", {}))
 
 
-def _past_size(wired: WiredJudge, row: Any, board: ShowableOutputs) -> Size | None:
+def _past_size(wired: WiredJudge, row: Any, board: ShowableOutputs) -> judges.Size | None:
     """The size of an earlier question; None where its outputs are not on the board."""
     left, right = board.parents.get(row["left_id"]), board.parents.get(row["right_id"] or "")
     item = board.items.get(row["item_id"])
@@ -90,3 +87,27 @@ def _past_size(wired: WiredJudge, row: Any, board: ShowableOutputs) -> Size | No
         return None
     case = Case(item, left, right, Order(row["order"]) if row["order"] else None)
     return size_of(wired, case, board.parents)
+
+
+RUNS, SAMPLE = 3, 1000
+"""Earlier runs, and questions from the beginning of each: that is where the pictures are looked at."""
+
+
+def read_compute_time(workspace: Workspace, judge: Judge) -> judges.ComputeTime:
+    """What the last runs of this judge took; every run looks anew."""
+    return judges.measure_compute_time([row for run in _last_runs(workspace, judge).values() for row in run])
+
+
+def _last_runs(workspace: Workspace, judge: Judge) -> dict[str | None, list[tuple[int, float]]]:
+    """The beginnings of the last runs: how many new pictures each question had, and its seconds."""
+    seen: dict[str | None, set[str]] = {}
+    runs: dict[str | None, list[tuple[int, float]]] = {}
+    for row in workspace.store.rows(Judgment, judge=judge.name, status=Status.OK.value):
+        run = row["run_id"]
+        if len(runs.get(run, ())) >= SAMPLE or '"latency_s"' not in row["body"]:  # imported, or a copy: not asked
+            continue
+        if run not in runs and len(runs) == RUNS:
+            del runs[next(iter(runs))]
+        looks = judges.count_new((row["left_id"], row["right_id"]), seen.setdefault(run, set()))
+        runs.setdefault(run, []).append((looks, json.loads(row["body"])["usage"]["latency_s"]))
+    return runs

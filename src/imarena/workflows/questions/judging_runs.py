@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from imarena.clients import Budget, check_reachable
 from imarena.core import UserError, counted
 from imarena.core.records import Ranking
-from imarena.judges import Estimate, OrderPolicy, Shape
+from imarena.judges import EDIVAL_DIMENSIONS, Estimate, OrderPolicy, Shape
 from imarena.ranking import Options
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery
@@ -231,3 +232,32 @@ def _quick_ranking(workspace: Workspace, job: JudgingJob) -> Ranking | None:
         return make_board(workspace, query).ranking
     except UserError:  # a single item has no interval
         return None
+
+
+def plan_edival(
+    workspace: Workspace,
+    judges: Sequence[str] | None,
+    arguments: EndpointArguments | None = None,
+    budget: Budget | None = None,
+    **what: Any,
+) -> list[JudgingJob]:
+    """One job for each dimension; the first ones measure, the later ones find what was measured.
+
+    `judges`: `edival`, or tables of the settings of that kind. `what`: which outputs, as for `plan_scores`.
+    """
+    asked = arguments or EndpointArguments()
+    dimensions = EDIVAL_DIMENSIONS
+    if "dimension" in asked.options:
+        dimensions = tuple(one for one in EDIVAL_DIMENSIONS if one == asked.options["dimension"])
+        if not dimensions:
+            raise UserError(
+                f"There is no dimension '{asked.options['dimension']}'.", hint=f"Use {', '.join(EDIVAL_DIMENSIONS)}."
+            )
+    for name in judges or ():
+        if str(workspace.settings.judges.get(name, {}).get("kind", name)) != "edival":
+            raise UserError(f"'{name}' is not a judge of the kind 'edival'.", hint="Use `imarena judge`.")
+    jobs: list[JudgingJob] = []
+    for dimension in dimensions:
+        options = {**asked.options, "dimension": dimension}
+        jobs += plan_scores(workspace, judges or ["edival"], replace(asked, options=options), budget, **what)
+    return jobs

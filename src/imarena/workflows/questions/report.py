@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from imarena.core import Verdict
 from imarena.core.notices import Notice, notice_fields
@@ -121,23 +122,14 @@ class JudgeTally:
 
 def joined_report(judge: str, parts: Sequence[JudgeReport], rounds: Sequence[AdaptiveRound]) -> JudgeReport:
     """The rounds of an adaptive run as one report."""
-    return JudgeReport(
-        judge,
-        sum((part.judgments for part in parts), Counter()),
-        sum((part.stored for part in parts), Counter()),
-        sum(part.done_before for part in parts),
-        sum((part.unfit for part in parts), Counter()),
-        sum(part.planned for part in parts),
-        sum(part.cost_usd for part in parts),
-        sum(part.input_tokens for part in parts),
-        sum(part.output_tokens for part in parts),
-        sum(part.seconds for part in parts),
-        parts[-1].stopped if parts else "",
-        sum((part.errors for part in parts), Counter()),
-        tuple(rounds),
-        parts[-1].scale if parts else None,
-        sum(part.beyond_scale for part in parts),
-    )
+    nothing = JudgeReport(judge)
+    numbers = ("done_before", "planned", "cost_usd", "input_tokens", "output_tokens", "seconds", "beyond_scale")
+    counters = ("judgments", "stored", "unfit", "errors")
+    summed: dict[str, Any] = {
+        name: sum((getattr(part, name) for part in parts), getattr(nothing, name)) for name in (*numbers, *counters)
+    }
+    last = parts[-1] if parts else nothing
+    return replace(nothing, **summed, stopped=last.stopped, scale=last.scale, rounds=tuple(rounds))
 
 
 Watch = Callable[[JudgeTally, int, int], None]

@@ -1,14 +1,100 @@
-"""The live votes of a campaign, and their values by criterion."""
+"""The live votes of a campaign, also those from a sheet (`imarena route ingest`), and their values by criterion."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, func, select
 
-from imarena.core.records import Campaign, Vote
+from imarena.core.records import Assignment, Campaign, Outcome, Vote
+from imarena.routing import KnownTask, is_correct_answer
 from imarena.stats import PAIR_CODES
-from imarena.storage import Workspace
-from imarena.storage.schema import assignments, leases, votes
-from imarena.workflows.rating.sheets import VOTE_OF_TASK, AnsweredTask, answers_in_force, sheet_votes
+from imarena.storage import Workspace, from_row, reading
+from imarena.storage.schema import assignments, leases, participants, votes
+from imarena.workflows.views import one_sided_votes, votes_in_force, without_excluded_raters
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredTask:
+    """A live vote with the task it answers."""
+
+    assignment: Assignment
+    vote: Vote
+
+
+VOTE_OF_TASK = [column.label(f"vote_{column.name}") for column in votes.c]
+"""The vote's columns in a query of `answers_in_force`, beside those of the assignment."""
+
+
+def answers_in_force(workspace: Workspace, query: Select[Any], *, excluded: bool) -> Iterator[AnsweredTask]:
+    """The votes in force among those of a query of assignments with `VOTE_OF_TASK`, in the order of their numbers.
+
+    `excluded`: also of raters who are excluded, and on pairs that were shown the source of one side only.
+    """
+    query = query.order_by(votes.c.seq)
+    query = query if excluded else without_excluded_raters(query)
+    with reading(workspace.store.engine) as connection:
+        rows = connection.execute(votes_in_force(query)).mappings().all()
+        later = [row["vote_seq"] for row in rows if '"turn":' in row["vote_body"]]  # a first turn is not written
+        one_sided = () if excluded else one_sided_votes(connection, later)
+    for row in rows:
+        if row["vote_seq"] in one_sided:
+            continue
+        assignment = from_row(Assignment, row)
+        vote = from_row(Vote, {name.removeprefix("vote_"): value for name, value in row.items() if "vote_" in name})
+        yield AnsweredTask(assignment, vote)
+
+
+def sheet_votes(workspace: Workspace, campaign: Campaign, *, excluded: bool) -> Iterator[AnsweredTask]:
+    """Live votes on tasks of a campaign that were never dealt here: they were made for somebody, and sent out.
+
+    `excluded`: also of raters who are excluded.
+    """
+    query = (
+        select(assignments, *VOTE_OF_TASK)
+        .join(votes, votes.c.assignment_id == assignments.c.id)
+        .outerjoin(leases, leases.c.assignment_id == assignments.c.id)
+        .where(assignments.c.campaign_id == campaign.campaign_id, leases.c.assignment_id.is_(None))
+    )
+    return answers_in_force(workspace, query, excluded=excluded)
+
+
+def sheet_raters(workspace: Workspace, campaign: Campaign) -> dict[str, int]:
+    """Who answered tasks of a campaign and never joined it here, each with the number of the first vote."""
+    joined = select(participants.c.rater_id).where(participants.c.campaign_id == campaign.campaign_id)
+    query = (
+        select(votes.c.rater_id, func.min(votes.c.seq))
+        .join(assignments, assignments.c.id == votes.c.assignment_id)
+        .where(assignments.c.campaign_id == campaign.campaign_id, votes.c.rater_id.not_in(joined))
+        .group_by(votes.c.rater_id)
+    )
+    with reading(workspace.store.engine) as connection:
+        return dict(connection.execute(query).tuples().all())
+
+
+def is_known_answer_right(assignment: Assignment, vote: Vote, known: dict[str, KnownTask]) -> bool | None:
+    """Was a task with a known answer answered rightly? One that was sent out does not carry its answer.
+
+    `known`: the campaign's known answers by unit. None where nothing is known.
+    """
+    known_task = known.get(assignment.unit)
+    if isinstance(assignment.params.get("expected"), dict) or known_task is None or known_task.preference is None:
+        return is_correct_answer(assignment, vote)
+    expected = Outcome(known_task.preference)
+    return vote.preference is (expected if assignment.left_id == known_task.left_id else expected.mirrored())
+
+
+def count_check_tasks(workspace: Workspace, campaign: Campaign) -> tuple[int, int]:
+    """Tasks of a campaign that tell something of raters, not of models (repeats, known answers): all, and answered."""
+    mine = (
+        assignments.c.campaign_id == campaign.campaign_id,
+        assignments.c.purpose.not_in(("vote", "adjudication")),
+    )
+    cast = select(func.count()).select_from(votes.join(assignments, assignments.c.id == votes.c.assignment_id))
+    with reading(workspace.store.engine) as connection:
+        every = connection.execute(select(func.count()).select_from(assignments).where(*mine)).scalar_one()
+        done = connection.execute(votes_in_force(cast.where(*mine))).scalar_one()
+    return int(every), int(done)
 
 
 def answered_tasks(workspace: Workspace, campaign: Campaign, *, excluded: bool = False) -> Iterator[AnsweredTask]:

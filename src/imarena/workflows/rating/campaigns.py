@@ -7,20 +7,9 @@ from typing import Any
 
 from sqlalchemy import Select, func, or_, select, union, union_all
 
+from imarena import routing
 from imarena.core import UserError, moment_text
 from imarena.core.records import Assignment, Campaign, Item, Output, Status, now
-from imarena.routing import (
-    RATERS_PER_UNIT,
-    CampaignPlan,
-    CandidateItem,
-    CandidateOutput,
-    KnownTask,
-    Unit,
-    choose_campaign_items,
-    choose_units,
-    plan_of,
-    unit_assignments,
-)
 from imarena.storage import Workspace, access, from_row, leases, reading, withdrawn_images, writing
 from imarena.storage.schema import assignments as assignments_table
 from imarena.storage.schema import campaigns as campaigns_table
@@ -29,9 +18,9 @@ from imarena.storage.schema import leases as leases_table
 from imarena.storage.schema import outputs as outputs_table
 from imarena.storage.schema import participants
 from imarena.storage.schema import votes as votes_table
+from imarena.workflows.rating.answers import count_check_tasks
 from imarena.workflows.rating.edit_regions import require_regions
-from imarena.workflows.rating.refusal import Refusal
-from imarena.workflows.rating.sheets import count_check_tasks
+from imarena.workflows.rating.held_tasks import Refusal
 from imarena.workflows.rating.task_counts import EXCLUDED, WITHDRAWN, count_of_skips, state_of_task, tasks_not_dealt
 
 _CHUNK = 2_000
@@ -68,13 +57,13 @@ class CampaignProgress:
             "name": campaign.name,
             "kind": campaign.kind,
             "open": campaign.open,
-            "paused": plan_of(campaign).paused,
+            "paused": routing.plan_of(campaign).paused,
             "created_at": campaign.created_at.isoformat(),
             **{part.name: getattr(self, part.name) for part in fields(self) if part.name != "campaign"},
         }
 
 
-def create_campaign(workspace: Workspace, plan: CampaignPlan) -> Campaign:
+def create_campaign(workspace: Workspace, plan: routing.CampaignPlan) -> Campaign:
     """Make a campaign and its assignments; it opens when all of them are there."""
     check_plan(workspace, plan)
     units = plan_units(workspace, plan)
@@ -93,7 +82,7 @@ def create_campaign(workspace: Workspace, plan: CampaignPlan) -> Campaign:
         open=False,
     )
     workspace.store.put(campaign)
-    offered = list(unit_assignments(plan, campaign.campaign_id, units))
+    offered = list(routing.unit_assignments(plan, campaign.campaign_id, units))
     for start in range(0, len(offered), _CHUNK):
         part = offered[start : start + _CHUNK]
         workspace.store.add([assignment for assignment, _ in part])
@@ -104,7 +93,7 @@ def create_campaign(workspace: Workspace, plan: CampaignPlan) -> Campaign:
     return opened
 
 
-def check_plan(workspace: Workspace, plan: CampaignPlan) -> None:
+def check_plan(workspace: Workspace, plan: routing.CampaignPlan) -> None:
     """Raise where a campaign cannot be made: a used name, or tasks with known answers that do not fit."""
     require_new_name(workspace, plan.name)
     _check_known(workspace, plan)
@@ -124,7 +113,7 @@ def offer_missing(workspace: Workspace) -> int:
             leases_table.c.assignment_id.is_(None),
             assignments_table.c.rater_id.is_(None),
             assignments_table.c.purpose == "vote",
-            campaigns_table.c.kind.in_(RATERS_PER_UNIT),
+            campaigns_table.c.kind.in_(routing.RATERS_PER_UNIT),
             *(or_(side.is_(None), side.in_(_WITH_PIXELS)) for side in (left, right)),
             ~select(votes_table.c.seq).where(votes_table.c.assignment_id == assignments_table.c.id).exists(),
         )
@@ -137,28 +126,28 @@ def offer_missing(workspace: Workspace) -> int:
     return len(offered)
 
 
-def plan_units(workspace: Workspace, plan: CampaignPlan) -> list[Unit]:
+def plan_units(workspace: Workspace, plan: routing.CampaignPlan) -> list[routing.Unit]:
     """What a plan asks about, in the order of offering."""
-    items = choose_campaign_items(plan, candidate_items(workspace))
-    return choose_units(plan, items, () if plan.kind == "check" else _candidate_outputs(workspace))
+    items = routing.choose_campaign_items(plan, candidate_items(workspace))
+    return routing.choose_units(plan, items, () if plan.kind == "check" else _candidate_outputs(workspace))
 
 
-def candidate_items(workspace: Workspace) -> Iterator[CandidateItem]:
+def candidate_items(workspace: Workspace) -> Iterator[routing.CandidateItem]:
     """All items, with what a campaign chooses by."""
     for row in workspace.store.rows(Item):
-        yield CandidateItem(row["id"], row["dataset"], row["task"], row["topic"])
+        yield routing.CandidateItem(row["id"], row["dataset"], row["task"], row["topic"])
 
 
-def _candidate_outputs(workspace: Workspace) -> Iterator[CandidateOutput]:
+def _candidate_outputs(workspace: Workspace) -> Iterator[routing.CandidateOutput]:
     """First samples of named editors. Only what has pixels can be shown."""
     gone = withdrawn_images(workspace)
     for row in workspace.store.rows(Output, status=Status.OK.value):
         image = row["image_sha256"]
         if row["editor"] is not None and row["sample"] == 0 and image and image not in gone:
-            yield CandidateOutput(row["id"], row["item_id"], row["turn"], row["mode"], row["editor"], image)
+            yield routing.CandidateOutput(row["id"], row["item_id"], row["turn"], row["mode"], row["editor"], image)
 
 
-def _check_known(workspace: Workspace, plan: CampaignPlan) -> None:
+def _check_known(workspace: Workspace, plan: routing.CampaignPlan) -> None:
     if len({task.unit for task in plan.known()}) < len(plan.known()):
         raise UserError(
             "The same task is among those with a known answer twice.",
@@ -179,7 +168,7 @@ def _check_known(workspace: Workspace, plan: CampaignPlan) -> None:
             raise UserError("A task with a known answer has no answer.", hint="Give preference, answer or ratings.")
 
 
-def _answered(kind: str, task: KnownTask) -> bool:
+def _answered(kind: str, task: routing.KnownTask) -> bool:
     has_answer = {
         "preference": task.preference is not None,
         "yes_no": task.answer is not None,
@@ -190,7 +179,7 @@ def _answered(kind: str, task: KnownTask) -> bool:
 
 def require_new_name(workspace: Workspace, name: str) -> None:
     """Refuse a name that a campaign has: commands take campaigns by name."""
-    for known in workspace.store.records(Campaign, name=name, kind=list(RATERS_PER_UNIT)):
+    for known in workspace.store.records(Campaign, name=name, kind=list(routing.RATERS_PER_UNIT)):
         raise Refusal(
             "name_used",
             f"There is a campaign '{name}' already ({known.campaign_id}).",
@@ -202,9 +191,9 @@ def require_new_name(workspace: Workspace, name: str) -> None:
 def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
     """A campaign by id, or by a name that only one has."""
     campaign = workspace.store.get(Campaign, campaign_id)
-    if campaign is not None and campaign.kind in RATERS_PER_UNIT:
+    if campaign is not None and campaign.kind in routing.RATERS_PER_UNIT:
         return campaign
-    named = list(workspace.store.records(Campaign, name=campaign_id, kind=list(RATERS_PER_UNIT)))
+    named = list(workspace.store.records(Campaign, name=campaign_id, kind=list(routing.RATERS_PER_UNIT)))
     if len(named) > 1:
         ids = ", ".join(match.campaign_id for match in named)
         raise UserError(f"{len(named)} campaigns are called '{campaign_id}'.", hint=f"Name one by its id: {ids}.")
@@ -215,7 +204,7 @@ def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
 
 def all_campaigns(workspace: Workspace, *, before: int | None = None, limit: int = 200) -> list[tuple[int, Campaign]]:
     """Campaigns, newest first, with the number that pages go by. Routing's gold set is kept as one, and is none."""
-    asked = campaigns_table.c.kind.in_(RATERS_PER_UNIT)
+    asked = campaigns_table.c.kind.in_(routing.RATERS_PER_UNIT)
     query = select(campaigns_table.c.seq, campaigns_table.c.id).where(asked).order_by(campaigns_table.c.seq.desc())
     query = query.limit(limit)
     if before is not None:
@@ -227,7 +216,7 @@ def all_campaigns(workspace: Workspace, *, before: int | None = None, limit: int
 
 def count_campaigns(workspace: Workspace) -> int:
     """How many campaigns there are."""
-    return sum(workspace.store.count(Campaign, kind=list(RATERS_PER_UNIT)).values())
+    return sum(workspace.store.count(Campaign, kind=list(routing.RATERS_PER_UNIT)).values())
 
 
 def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgress:
@@ -254,7 +243,7 @@ def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgr
                 func.count(),
                 func.coalesce(func.sum(units.c.slots), 0),
                 func.coalesce(func.sum(units.c.done), 0),
-                func.count().filter(units.c.done >= plan_of(campaign).raters),
+                func.count().filter(units.c.done >= routing.plan_of(campaign).raters),
             )
         ).one()
         in_hand = (table.c.campaign_id == campaign.campaign_id, table.c.state.in_(leases.HOLDING))
@@ -323,8 +312,8 @@ def items_in_open_campaigns(workspace: Workspace) -> set[str]:
     )
     with reading(workspace.store.engine) as connection:
         dealt = set(connection.execute(query).scalars())
-    running = workspace.store.records(Campaign, open=1, kind=list(RATERS_PER_UNIT))
-    return dealt.union(*({task.item_id for task in plan_of(campaign).known()} for campaign in running))
+    running = workspace.store.records(Campaign, open=1, kind=list(routing.RATERS_PER_UNIT))
+    return dealt.union(*({task.item_id for task in routing.plan_of(campaign).known()} for campaign in running))
 
 
 def items_in_hand(workspace: Workspace) -> set[str]:

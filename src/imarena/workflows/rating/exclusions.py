@@ -3,10 +3,10 @@
 Boards, agreement and exports read what counts; campaigns that are open get tasks in the place of those that do not.
 """
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
+from pydantic import BaseModel
 from sqlalchemy import select
 
 from imarena.core import UserError, moment_text
@@ -18,8 +18,7 @@ from imarena.workflows.rating.task_counts import set_slots
 from imarena.workflows.views import View
 
 
-@dataclass(frozen=True)
-class ExclusionChange:
+class ExclusionChange(BaseModel, frozen=True, extra="forbid"):
     """What excluding or including a rater did."""
 
     rater_id: str
@@ -52,8 +51,8 @@ def exclude_rater(workspace: Workspace, rater: str, *, since: datetime | None, r
         add_exclusion(connection, exclusion)
     _adjust_campaigns(workspace, person.rater_id)
     return ExclusionChange(
-        person.rater_id, person.name, True, None if since is None else moment_text(since), exclusion.reason, by,
-        before - _counting(workspace, person.rater_id),
+        rater_id=person.rater_id, name=person.name, excluded=True, reason=exclusion.reason, by=by,
+        since=None if since is None else moment_text(since), votes=before - _counting(workspace, person.rater_id),
     )  # fmt: skip
 
 
@@ -67,7 +66,10 @@ def include_rater(workspace: Workspace, rater: str, *, reason: str, by: str) -> 
         raise UserError(f"The votes of '{rater}' are not excluded.", hint="'imarena campaign status' lists the raters.")
     _adjust_campaigns(workspace, person.rater_id)
     votes = _counting(workspace, person.rater_id) - before
-    return ExclusionChange(person.rater_id, person.name, False, None, reason.strip(), by, votes)
+    return ExclusionChange(
+        rater_id=person.rater_id, name=person.name, excluded=False, since=None, reason=reason.strip(), by=by,
+        votes=votes,
+    )  # fmt: skip
 
 
 def live_exclusions(workspace: Workspace) -> dict[str, Exclusion]:

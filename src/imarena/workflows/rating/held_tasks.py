@@ -1,7 +1,8 @@
-"""What the voting desk gives back: a task in a rater's hands, and the receipt of a vote."""
+"""What a rater has in hand, what the voting desk gives back for a vote, and what the rules forbid."""
 
 from dataclasses import dataclass
 
+from imarena.core import UserError
 from imarena.core.records import Assignment
 from imarena.routing import Answer, PracticeResult, RaterStanding
 
@@ -32,3 +33,16 @@ class AcceptedVote:
     can_undo: bool = True
     practice: PracticeResult | None = None
     """After a practice task: the expected answer."""
+
+
+class Refusal(UserError):
+    """A request that the rules forbid; `code` is for programs, `fields` names the parts of the request it is about."""
+
+    def __init__(
+        self, code: str, message: str, *, hint: str = "", fields: tuple[str, ...] = (), wait_s: float | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
+        self.fields = fields
+        self.wait_s = wait_s
+        """The same request may be accepted after this many seconds."""

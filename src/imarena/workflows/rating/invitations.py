@@ -10,7 +10,7 @@ from imarena.storage import StoredInvitation, Workspace, access, reading
 from imarena.storage.schema import participants
 from imarena.workflows.rating.campaigns import get_campaign, need_named, offer_missing
 from imarena.workflows.rating.exclusions import find_rater
-from imarena.workflows.rating.refusal import Refusal
+from imarena.workflows.rating.held_tasks import Refusal
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from imarena import routing
 from imarena.core.notices import Notice
 from imarena.core.records import Item, Output, Status
-from imarena.routing import (
-    KnownTask,
-    agreed_answer,
-    mirrored_preference,
-    ratings_answer,
-    table_answer,
-    table_use,
-    with_sides_by_chance,
-)
 from imarena.storage import Workspace
 from imarena.workflows.views import View, counting_votes
 
@@ -28,7 +20,7 @@ MOST = 500
 class KnownTaskProposal:
     """A task with its answer, and what a lead wants to know before using it."""
 
-    known: KnownTask
+    known: routing.KnownTask
     item: str
     instruction: str
     left: str
@@ -61,7 +53,7 @@ class _Catalogue:
                 self.outputs[row["id"]] = row
                 self.by_editor.setdefault((row["item_id"], row["editor"]), row["id"])
 
-    def proposal(self, known: KnownTask, votes: int = 0, use: str = "") -> KnownTaskProposal:
+    def proposal(self, known: routing.KnownTask, votes: int = 0, use: str = "") -> KnownTaskProposal:
         item = self.items[known.item_id]
         turns = json.loads(item["body"]).get("turns") or [{}]
         names = [self.outputs[side]["editor"] if side else "" for side in (known.left_id, known.right_id)]
@@ -89,13 +81,13 @@ def known_tasks_from_votes(
         answer = _vote_answer(kind, row) if shown and wanted else None
         if answer is not None:
             first, second = sorted((left, right)) if right is not None else (left, None)
-            answers[item, first, second].append(mirrored_preference(answer) if first != left else answer)
+            answers[item, first, second].append(routing.mirrored_preference(answer) if first != left else answer)
     made = []
     for (item, left, right), votes in answers.items():
-        known = agreed_answer(kind, votes, least_votes, least_share)
+        known = routing.agreed_answer(kind, votes, least_votes, least_share)
         if known is not None:
-            task = KnownTask(item_id=item, left_id=left, right_id=right, **known)
-            made.append(catalogue.proposal(with_sides_by_chance(task), len(votes)))
+            task = routing.KnownTask(item_id=item, left_id=left, right_id=right, **known)
+            made.append(catalogue.proposal(routing.with_sides_by_chance(task), len(votes)))
     made.sort(key=lambda proposal: (-proposal.votes, proposal.known.unit))
     return KnownTaskList(tuple(made[:MOST]))
 
@@ -106,7 +98,7 @@ def _vote_answer(kind: str, row: Any) -> Any:
         return None
     if kind == "preference":
         return row["preference"]
-    return ratings_answer(kind, json.loads(row["body"]).get("ratings", {}))
+    return routing.ratings_answer(kind, json.loads(row["body"]).get("ratings", {}))
 
 
 # ---------------------------------------------------------------- from a table
@@ -144,12 +136,12 @@ def _from_row(catalogue: _Catalogue, kind: str, cells: dict[str, str]) -> KnownT
         sides.append(_output(catalogue, item, cells.get("right", "")))
         if sides[0] == sides[1]:
             raise ValueError("left and right are the same")
-    use = table_use(cells)
-    known = KnownTask(
+    use = routing.table_use(cells)
+    known = routing.KnownTask(
         item_id=item, left_id=sides[0], right_id=sides[1] if len(sides) > 1 else None,
-        explanation=cells.get("explanation", "")[:500], **table_answer(kind, cells),
+        explanation=cells.get("explanation", "")[:500], **routing.table_answer(kind, cells),
     )  # fmt: skip
-    return catalogue.proposal(with_sides_by_chance(known), 0, use)
+    return catalogue.proposal(routing.with_sides_by_chance(known), 0, use)
 
 
 def _item(catalogue: _Catalogue, cells: dict[str, str]) -> str:

@@ -5,22 +5,9 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, func, select
 
+from imarena import routing
 from imarena.core import moment_text
 from imarena.core.records import Assignment, Vote, now
-from imarena.routing import (
-    CampaignPlan,
-    PersonalPurpose,
-    RaterFact,
-    RaterFacts,
-    RaterStanding,
-    due_purposes,
-    is_correct_answer,
-    known_assignments,
-    quota_start,
-    rater_standing,
-    repeat_gap,
-    repeat_of,
-)
 from imarena.storage import access, leases
 from imarena.storage.schema import leases as leases_table
 from imarena.workflows.rating.record_cache import RecordCache
@@ -30,23 +17,23 @@ _REPEATS_TRIED = 50
 
 def week_ago() -> str:
     """From when on answers count for the weekly quota."""
-    return moment_text(quota_start(now()))
+    return moment_text(routing.quota_start(now()))
 
 
 def standing(
     connection: Connection, records: RecordCache, campaign_id: str, rater_id: str, state: leases.RaterState
-) -> RaterStanding:
+) -> routing.RaterStanding:
     """Where a rater stands now. Facts that few decisions need are read only where one does."""
     plan, facts = records.plan(campaign_id), _facts(state)
-    while isinstance(decided := rater_standing(plan, facts), RaterFact):
+    while isinstance(decided := routing.rater_standing(plan, facts), routing.RaterFact):
         count = _count(connection, records, campaign_id, rater_id, decided)
         facts = replace(facts, counts={**facts.counts, decided: count})
     return decided
 
 
-def _facts(state: leases.RaterState) -> RaterFacts:
+def _facts(state: leases.RaterState) -> routing.RaterFacts:
     membership, counts = state.membership, state.tally
-    return RaterFacts(
+    return routing.RaterFacts(
         is_open=state.is_open,
         invited=membership is not None,
         active=membership is not None and membership.active,
@@ -58,10 +45,12 @@ def _facts(state: leases.RaterState) -> RaterFacts:
     )
 
 
-def _count(connection: Connection, records: RecordCache, campaign_id: str, rater_id: str, fact: RaterFact) -> int:
-    if fact is RaterFact.QUALIFICATION_RIGHT:
+def _count(
+    connection: Connection, records: RecordCache, campaign_id: str, rater_id: str, fact: routing.RaterFact
+) -> int:
+    if fact is routing.RaterFact.QUALIFICATION_RIGHT:
         return _right_answers(connection, records, campaign_id, rater_id)
-    purpose = "practice" if fact is RaterFact.PRACTICE_SKIPPED else "qualification"
+    purpose = "practice" if fact is routing.RaterFact.PRACTICE_SKIPPED else "qualification"
     table = leases_table
     mine = (table.c.campaign_id == campaign_id, table.c.rater_id == rater_id)
     query = select(func.count()).where(*mine, table.c.purpose == purpose, table.c.state == "skipped")
@@ -79,16 +68,18 @@ def _right_answers(connection: Connection, records: RecordCache, campaign_id: st
     verdicts = []
     for assignment_id, vote_id in connection.execute(query):
         vote: Vote | None = records.vote_within(connection, vote_id) if vote_id else None
-        verdicts.append(vote is not None and is_correct_answer(records.assignment(assignment_id), vote) is not False)
+        verdicts.append(
+            vote is not None and routing.is_correct_answer(records.assignment(assignment_id), vote) is not False
+        )
     return sum(verdicts)
 
 
 def next_personal(
-    connection: Connection, records: RecordCache, campaign_id: str, where: RaterStanding, rater_id: str
+    connection: Connection, records: RecordCache, campaign_id: str, where: routing.RaterStanding, rater_id: str
 ) -> Assignment | None:
     """A task made for this rater alone, where it is time for one: practice, qualification, gold or a repeat."""
     plan = records.plan(campaign_id)
-    for purpose in due_purposes(plan, campaign_id, rater_id, where):
+    for purpose in routing.due_purposes(plan, campaign_id, rater_id, where):
         for assignment in _candidates(connection, records, plan, campaign_id, purpose, rater_id):
             if leases.lease_of(connection, assignment.assignment_id) is None:
                 return assignment
@@ -98,25 +89,25 @@ def next_personal(
 def _candidates(
     connection: Connection,
     records: RecordCache,
-    plan: CampaignPlan,
+    plan: routing.CampaignPlan,
     campaign_id: str,
-    purpose: PersonalPurpose,
+    purpose: routing.PersonalPurpose,
     rater_id: str,
 ) -> Iterator[Assignment]:
     if purpose != "repeat":
-        yield from known_assignments(plan, campaign_id, purpose, rater_id)
+        yield from routing.known_assignments(plan, campaign_id, purpose, rater_id)
         return
     table = leases_table
     mine = (table.c.campaign_id == campaign_id, table.c.rater_id == rater_id, table.c.purpose == "vote")
     in_hand = select(func.count()).where(*mine, table.c.state.in_(leases.HOLDING))
-    gap = repeat_gap(int(connection.execute(in_hand).scalar_one()))
+    gap = routing.repeat_gap(int(connection.execute(in_hand).scalar_one()))
     done = select(table.c.assignment_id).where(*mine, table.c.state == "done").order_by(table.c.done_at.desc())
     for identity in connection.execute(done.offset(gap).limit(_REPEATS_TRIED)).scalars():
-        yield repeat_of(records.assignment(identity), rater_id)
+        yield routing.repeat_of(records.assignment(identity), rater_id)
 
 
 def made_for(
-    connection: Connection, records: RecordCache, campaign_id: str, where: RaterStanding, rater_id: str
+    connection: Connection, records: RecordCache, campaign_id: str, where: routing.RaterStanding, rater_id: str
 ) -> tuple[Assignment | None, bool]:
     """A task for this rater alone that is on record now; and, without one, whether tasks for anybody are theirs too.
 

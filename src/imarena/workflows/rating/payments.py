@@ -1,7 +1,8 @@
 """Whom to pay for what: each rater's tasks, checks, time and completion code in a campaign."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from pydantic import BaseModel
 
 from imarena.core.records import Campaign
 from imarena.reports.tables import csv_rows
@@ -19,8 +20,7 @@ LONGEST_S = 600.0
 """Of one answer at most this much counts as work: a page that stands open over lunch is none."""
 
 
-@dataclass(frozen=True)
-class Payment:
+class Payment(BaseModel, frozen=True, extra="forbid"):
     """One rater's work as it is paid."""
 
     rater_id: str

@@ -16,21 +16,15 @@ from imarena.core import moment_text
 from imarena.core.records import Assignment, Campaign, Event, EventKind, now
 from imarena.routing import RaterStanding, may_prefetch, standing_after_answer
 from imarena.storage import leases
-from imarena.workflows.rating.held_tasks import HeldTask
+from imarena.workflows.rating.held_tasks import HeldTask, Refusal
 from imarena.workflows.rating.offers import made_for
-from imarena.workflows.rating.refusal import Refusal
 from imarena.workflows.rating.voting import Voting
 
 AHEAD_S = 120
 
 
-def prefetch_task(voting: Voting, campaign_id: str, rater_id: str) -> HeldTask | None:
-    """The task that comes after the one in hand, or None where there is none to keep ready."""
-    return submit_prefetch(voting, campaign_id, rater_id).result()
-
-
 def submit_prefetch(voting: Voting, campaign_id: str, rater_id: str) -> "Future[HeldTask | None]":
-    """`ahead` without waiting for it here."""
+    """The task that comes after the one in hand, or None where there is none to keep ready; not waited for here."""
     return voting.turns.submit(rater_id, lambda connection: _ahead(connection, voting, campaign_id, rater_id))
 
 

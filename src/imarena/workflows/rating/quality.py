@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+from pydantic import BaseModel
 from sqlalchemy import select
 
 from imarena.core import ROUNDS, SEED
@@ -17,8 +18,7 @@ from imarena.workflows.rating.campaigns import CampaignProgress, campaign_progre
 from imarena.workflows.rating.rater_work import RaterWork, rater_work
 
 
-@dataclass(frozen=True)
-class CriterionAgreement:
+class CriterionAgreement(BaseModel, frozen=True, extra="forbid"):
     """Agreement among the raters of a campaign on one criterion. What is undefined is None, with the reason."""
 
     criterion: str

@@ -4,22 +4,22 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pydantic import BaseModel
+
 from imarena.core.records import Campaign, Item, Output, Vote
 from imarena.routing import ParticipationOutcome, participation_outcome, plan_of
 from imarena.storage import Workspace
-from imarena.workflows.rating.answers import answered_tasks, preference_label
+from imarena.workflows.rating.answers import AnsweredTask, answered_tasks, is_known_answer_right, preference_label
+from imarena.workflows.rating.held_tasks import Refusal
 from imarena.workflows.rating.payments import rater_stage
 from imarena.workflows.rating.rater_work import RaterWork, rater_work
-from imarena.workflows.rating.refusal import Refusal
-from imarena.workflows.rating.sheets import AnsweredTask, is_known_answer_right
 from imarena.workflows.rating.voting import Voting
 from imarena.workflows.views import View, numbered_instructions, uncounted_votes
 
 MOST = 200
 
 
-@dataclass(frozen=True)
-class RaterAnswer:
+class RaterAnswer(BaseModel, frozen=True, extra="forbid"):
     """One answer of a rater, as a lead sees it."""
 
     vote_id: str

@@ -16,13 +16,23 @@ from imarena.routing import CampaignPlan, KnownTask, forms, is_correct_answer, p
 from imarena.stats import Scale
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import assignments, events, leases, participants
-from imarena.workflows.rating.answers import answered_tasks, answers_by_criterion, preference_label
+from imarena.workflows.rating.answers import (
+    AnsweredTask,
+    answered_tasks,
+    answers_by_criterion,
+    is_known_answer_right,
+    preference_label,
+    sheet_raters,
+)
 from imarena.workflows.rating.exclusions import live_exclusions
-from imarena.workflows.rating.sheets import AnsweredTask, is_known_answer_right, sheet_raters
 from imarena.workflows.rating.task_counts import count_of_skips
 
 if TYPE_CHECKING:
     from imarena.stats import RaterReport
+
+from imarena.routing import RATERS_PER_UNIT
+from imarena.storage import membership, writing
+from imarena.workflows.rating.held_tasks import Refusal
 
 FAST_SHARE = 0.25
 """A rater whose median time is under this share of the others' is flagged."""
@@ -305,3 +315,34 @@ def _reasons(
         medians = {"claimed_s": statistics.median(claimed), "measured_s": statistics.median(measured)}
         reasons["overclaims_time"] = {"answers": len(claimed), "of": len(counts.measured), **medians}
     return {flag: {"rater": rater_id, **values} for flag, values in reasons.items()}
+
+
+@dataclass(frozen=True)
+class JoinedCampaigns:
+    """A page of a rater's campaigns, each with the number that pages go by, and how many there are on all pages."""
+
+    campaigns: list[tuple[int, str]]
+    total: int
+
+
+def campaigns_of_rater(
+    workspace: Workspace, rater_id: str, *, leads: bool, after: int = 0, limit: int = 50
+) -> JoinedCampaigns:
+    """The campaigns that a rater joined; for leads, who need no invitation, all that are open."""
+    store = workspace.store
+    if not leads:
+        with reading(store.engine) as connection:
+            return JoinedCampaigns(*membership.memberships(connection, rater_id, after, limit))
+    kinds = list(RATERS_PER_UNIT)
+    rows = store.rows(Campaign, after=after, limit=limit, open=1, kind=kinds)
+    campaigns = [(int(row["seq"]), str(row["id"])) for row in rows]
+    return JoinedCampaigns(campaigns, sum(store.count(Campaign, open=1, kind=kinds).values()))
+
+
+def pause_rater(workspace: Workspace, campaign: Campaign, rater_id: str, *, active: bool) -> RaterWork:
+    """Pause a rater in a campaign, or let them go on (`active`); returns the rater's work."""
+    with writing(workspace.store.engine) as connection:
+        changed = membership.change_membership(connection, campaign.campaign_id, rater_id, active=int(active))
+    if not changed:
+        raise Refusal("not_found", "This rater does not take part in the campaign.")
+    return next(work for work in rater_work(workspace, campaign) if work.rater_id == rater_id)

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -60,7 +60,7 @@ class Rehearsal:
             for rater in self.raters
         ]
         known = {name: value for name, value in vars(self).items() if name not in ("raters", "agreement")}
-        return {**known, "raters": raters, "agreement": [asdict(criterion) for criterion in self.agreement]}
+        return {**known, "raters": raters, "agreement": [criterion.model_dump() for criterion in self.agreement]}
 
 
 def rehearse_campaign(

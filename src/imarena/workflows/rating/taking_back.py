@@ -10,9 +10,8 @@ from imarena.core.records import Campaign, Event, EventKind, Vote
 from imarena.routing import DECIDING_ACCESS, WITHOUT_UNDO, Answer, RaterStanding
 from imarena.storage import from_row, leases, writing
 from imarena.storage.schema import events
-from imarena.workflows.rating.held_tasks import HeldTask
+from imarena.workflows.rating.held_tasks import HeldTask, Refusal
 from imarena.workflows.rating.record_cache import RecordCache
-from imarena.workflows.rating.refusal import Refusal
 from imarena.workflows.rating.vote_checks import answer_of_vote
 
 

@@ -10,9 +10,9 @@ from imarena.core.records import Assignment, Verification, Vote
 from imarena.routing import Answer
 from imarena.storage import from_row, leases
 from imarena.storage.schema import verifications
+from imarena.workflows.rating.held_tasks import Refusal
 from imarena.workflows.rating.picture_log import PictureLog
 from imarena.workflows.rating.record_cache import RecordCache
-from imarena.workflows.rating.refusal import Refusal
 
 NOT_SEEN = "pictures_not_seen"
 

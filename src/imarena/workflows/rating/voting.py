@@ -34,11 +34,10 @@ from imarena.storage import Workspace, WriteQueue, access, leases, membership, r
 from imarena.workflows.rating import taking_back
 from imarena.workflows.rating.adjudication import offer_adjudication, take_for_lead
 from imarena.workflows.rating.forecast import WorkForecast, forecast_work, tasks_may_return
-from imarena.workflows.rating.held_tasks import AcceptedVote, HeldTask
+from imarena.workflows.rating.held_tasks import AcceptedVote, HeldTask, Refusal
 from imarena.workflows.rating.offers import made_for, standing, week_ago
 from imarena.workflows.rating.picture_log import FLUSH_S, PictureLog
 from imarena.workflows.rating.record_cache import RecordCache
-from imarena.workflows.rating.refusal import Refusal
 from imarena.workflows.rating.vote_checks import NOT_SEEN, TaskView, key_refusal, view_of_task, view_refusal
 
 _TRIES = 5

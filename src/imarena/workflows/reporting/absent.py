@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import cache
 
+from imarena.core import package_yaml
 from imarena.reports import Section
 
 TITLE = "What this report does not have"
@@ -26,29 +28,13 @@ class ReportPart:
 
 
 _RATING = "imarena campaign create NAME --kind rating"
-_BATTLE = "imarena edit, then imarena battle"
-PARTS = (
-    ReportPart("What is significant", "a board with intervals: verdicts on several items", "imarena battle"),
-    ReportPart("Leaderboard", "verdicts on outputs of two or more editors", "imarena battle, or imarena serve"),
-    ReportPart("Failure modes", "measured, judged or rated outputs", "imarena edit, then imarena judge"),
-    ReportPart("What raters found wrong", "issues that raters marked", _RATING),
-    ReportPart("Error areas", "boxes or segments that raters marked", _RATING),
-    ReportPart("Words that address a judge", "a search for text in the images", "imarena scan"),
-    ReportPart("Best outputs", "battles that outputs with stored images won", _BATTLE, True),
-    ReportPart("Worst outputs", "battles that outputs with stored images lost", _BATTLE, True),
-    ReportPart("Where a judge and people disagree", "verdicts of a judge and of people on the same outputs or pairs",
-               "imarena judge, then imarena campaign create NAME", True, starts="Where "),
-    ReportPart("Most disputed pairs", "two verdicts that contradict each other", "imarena campaign create NAME", True),
-    ReportPart("Agreement among raters", "two or more raters of the same outputs or pairs",
-               "imarena campaign create NAME", True),
-    ReportPart("Judges against people", "verdicts of a judge and of people on the same outputs or pairs",
-               "imarena judge, then imarena campaign create NAME", True),
-    ReportPart("Judge health", "answers of a judge", "imarena judge", True),
-    ReportPart("Tables and figures of the papers", "outputs and verdicts", "imarena edit, then imarena judge", True,
-               starts="Tables "),
-    ReportPart("Gallery", "outputs", "imarena edit"),
-)  # fmt: skip
-"""Every part that a report has where the data allow, in its order. The tables of papers have a list of their own."""
+
+
+@cache
+def report_parts() -> tuple[ReportPart, ...]:
+    """Every part that a report has where the data allow, in its order."""
+    listed = package_yaml("imarena.workflows.reporting", "absent.yaml")["parts"]
+    return tuple(ReportPart(**part) for part in listed)
 
 
 def absent_section(
@@ -60,7 +46,7 @@ def absent_section(
     `dimension` where no board is about one.
     """
     titles = [section.title for section in made if section is not None]
-    absent = [part for part in PARTS if not part.is_among(titles) and (gallery or part.title != "Gallery")]
+    absent = [part for part in report_parts() if not part.is_among(titles) and (gallery or part.title != "Gallery")]
     whole = [part.title for part in absent if part.all_editors and chosen]
     points = [
         f"{part.title}: needs {part.needs}. Command: {part.command}."

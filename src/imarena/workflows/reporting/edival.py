@@ -3,38 +3,20 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from imarena.core import UserError, object_plan
+from imarena import reports
+from imarena.core import UserError, canonical_json, object_plan
 from imarena.core.records import Item, Judgment, Mode, Output, Status
-from imarena.reports import (
-    BinaryAgreement,
-    OverallRule,
-    ScoredEdit,
-    ScoredOutput,
-    ScoredSet,
-    best_threshold,
-    binary_agreement,
-    complete_cases,
-    people_table,
-    rater_ceiling,
-    report_tables,
-    save_fronts,
-    save_trends,
-    settings_table,
-    swap_table,
-    tool_swap,
-)
 from imarena.reports.tables import Table, to_csv
-from imarena.storage import Workspace
-from imarena.workflows.reporting.edival_sets import tool_sets
-from imarena.workflows.reporting.edival_style import style_tables
-from imarena.workflows.views import ChosenJudge, View, chosen_judges, first_scores, live_judgments, read_ratings
+from imarena.storage import Form, Workspace
+from imarena.workflows.reporting.edival_style import majorities, style_tables, yes_of_people
+from imarena.workflows.views import ChosenJudge, View, chosen_judges, first_scores, live_judgments
 
 FOLLOWING = "instruction_following"
 _DIMENSIONS = (FOLLOWING, "consistency", "quality")
@@ -44,7 +26,7 @@ _DIMENSIONS = (FOLLOWING, "consistency", "quality")
 class EdiValReport:
     """The tables of a report, and what they were made from."""
 
-    scored: ScoredSet
+    scored: reports.ScoredSet
     tables: tuple[Table, ...]
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -69,7 +51,7 @@ def edival_report(
     workspace: Workspace,
     judges: Sequence[str] | None = None,
     *,
-    rule: OverallRule = "per-turn",
+    rule: reports.OverallRule = "per-turn",
     complete: bool = False,
     baselines: Sequence[str] = (),
 ) -> EdiValReport:
@@ -84,17 +66,19 @@ def edival_report(
     if not (sets and sets[0].outputs):
         if styles:
             return EdiValReport(
-                ScoredSet(()), tuple(styles), {"judges": [], "overall": rule, "complete_cases": complete}
+                reports.ScoredSet(()), tuple(styles), {"judges": [], "overall": rule, "complete_cases": complete}
             )
         raise UserError("There are no EdiVal scores.", hint="Run `imarena edival score` first.")
     agreed = _agreement(view, sets, baselines)
     if complete:
-        sets = [complete_cases(scored) for scored in sets]
-    tables = report_tables(sets[0], rule)
+        sets = [reports.complete_cases(scored) for scored in sets]
+    tables = reports.report_tables(sets[0], rule)
     for mode in ("multi_turn", "complex", "single"):
         if len(sets) > 1 and sets[0].editors(mode):
-            tables += [settings_table(sets, mode)]
-            tables += [swap_table([swap for other in sets[1:] for swap in tool_swap(sets[0], other, mode)])]
+            tables += [reports.settings_table(sets, mode)]
+            tables += [
+                reports.swap_table([swap for other in sets[1:] for swap in reports.tool_swap(sets[0], other, mode)])
+            ]
     tables += [*agreed, *styles]
     settings = {"judges": [scored.name for scored in sets], "overall": rule, "complete_cases": complete}
     return EdiValReport(sets[0], tuple(tables), settings)
@@ -124,12 +108,12 @@ def write_edival_report(report: EdiValReport, folder: Path) -> list[Path]:
         written.append(path)
     for mode in ("multi_turn", "complex", "single"):
         if report.scored.editors(mode):
-            written += save_fronts(report.scored, mode, folder)
-            written += save_trends(report.scored, mode, folder)
+            written += reports.save_fronts(report.scored, mode, folder)
+            written += reports.save_trends(report.scored, mode, folder)
     return written
 
 
-def read_scored(view: View, judge: ChosenJudge) -> ScoredSet:
+def read_scored(view: View, judge: ChosenJudge) -> reports.ScoredSet:
     """The scores of a judge that count, one row for each output; what could not be decided is among them."""
     forms = {dimension: [form for form in judge.forms if form.dimension == dimension] for dimension in _DIMENSIONS}
     bodies: dict[str, dict[str, dict[str, Any]]] = {dimension: {} for dimension in _DIMENSIONS}
@@ -153,14 +137,14 @@ def read_scored(view: View, judge: ChosenJudge) -> ScoredSet:
                 unscored[f"{dimension}: {body.get('error', '') or body['status']}"] += 1
     ids = {output for found in bodies.values() for output in found}
     outputs, missing = _outputs(view.workspace, ids, bodies)
-    return ScoredSet(tuple(outputs), missing, tools, judge.name, dict(unscored))
+    return reports.ScoredSet(tuple(outputs), missing, tools, judge.name, dict(unscored))
 
 
 def _outputs(
     workspace: Workspace, ids: set[str], bodies: dict[str, dict[str, dict[str, Any]]]
-) -> tuple[list[ScoredOutput], dict[tuple[str, str, int], int]]:
+) -> tuple[list[reports.ScoredOutput], dict[tuple[str, str, int], int]]:
     items = {item.item_id: item for item in workspace.store.records(Item) if object_plan(item) is not None}
-    scored: list[ScoredOutput] = []
+    scored: list[reports.ScoredOutput] = []
     there: dict[tuple[str, str], dict[int, set[str]]] = {}
     for output in workspace.store.records(Output):
         if output.item_id not in items or output.editor is None or output.sample:
@@ -187,15 +171,15 @@ def _tried(workspace: Workspace, key: tuple[str, str], items: dict[str, Item]) -
     return {row["item_id"] for row in rows if row["item_id"] in items}
 
 
-def _scored(output: Output, item: Item, bodies: dict[str, dict[str, dict[str, Any]]]) -> ScoredOutput:
+def _scored(output: Output, item: Item, bodies: dict[str, dict[str, dict[str, Any]]]) -> reports.ScoredOutput:
     following, consistent, quality = (bodies[name].get(output.output_id, {}) for name in _DIMENSIONS)
     edits = tuple(
-        ScoredEdit(edit["type"], edit["passed"], edit["reason"], edit.get("replace_rules", {}))
+        reports.ScoredEdit(edit["type"], edit["passed"], edit["reason"], edit.get("replace_rules", {}))
         for edit in following.get("reasons", {}).get("edits", ())
     )
     base = item.sources[0]
     connector = output.params.get("connector", "") if output.mode is Mode.COMPLEX else ""
-    return ScoredOutput(
+    return reports.ScoredOutput(
         item.item_id, output.editor or "", output.mode.value, output.turn, edits,
         consistent.get("scores", {}), quality.get("scores", {}), base.width == base.height,
         bool(consistent.get("reasons", {}).get("resized", False)), output.latency_s, str(connector),
@@ -205,31 +189,29 @@ def _scored(output: Output, item: Item, bodies: dict[str, dict[str, dict[str, An
 # ---------------------------------------------------------------- people
 
 
-def _agreement(view: View, sets: Sequence[ScoredSet], baselines: Sequence[str]) -> list[Table]:
+def _agreement(view: View, sets: Sequence[reports.ScoredSet], baselines: Sequence[str]) -> list[Table]:
     """Agreement with people of each set of tools and each baseline; none where nobody rated the edits."""
-    ratings = read_ratings(view)
-    rows = ratings.of(FOLLOWING)
-    if not rows.size:
+    marks = yes_of_people(view, FOLLOWING)
+    if not marks:
         return []
-    scale = ratings.scales.get(FOLLOWING)
-    middle = (scale[0] + scale[1]) / 2 if scale is not None else float(np.mean(ratings.value[rows]))
-    marks: dict[str, list[bool]] = {}
-    for row in rows.tolist():
-        marks.setdefault(view.entries.id_of(int(ratings.output[row])), []).append(bool(ratings.value[row] > middle))
-    people = {output: yes for output, given in marks.items() if (yes := _majority(given)) is not None}
+    people = majorities(marks)
     said = [_marginals(view, scored, set(marks)) for scored in sets]
     types = {output: kind for given in said for output, (kind, _) in given.items()}
-    lines: list[BinaryAgreement] = []
+    lines: list[reports.BinaryAgreement] = []
     for kind in (*sorted(set(types.values())), "overall"):
         for scored, given in zip(sets, said, strict=True):
             decided = {one: yes for one, (of, yes) in given.items() if kind in (of, "overall") and yes is not None}
             mine = {one: yes for one, yes in decided.items() if one in people}
-            lines.append(binary_agreement(scored.name, kind, list(mine.values()), [people[one] for one in mine]))
+            lines.append(
+                reports.binary_agreement(scored.name, kind, list(mine.values()), [people[one] for one in mine])
+            )
         lines += _baseline_lines(view, kind, types, people, baselines)
-    return [people_table(lines, rater_ceiling({one: given for one, given in marks.items() if one in types}))]
+    return [
+        reports.people_table(lines, reports.rater_ceiling({one: given for one, given in marks.items() if one in types}))
+    ]
 
 
-def _marginals(view: View, scored: ScoredSet, rated: set[str]) -> dict[str, tuple[str, bool | None]]:
+def _marginals(view: View, scored: reports.ScoredSet, rated: set[str]) -> dict[str, tuple[str, bool | None]]:
     """The outputs that people rated: the type of the last edit, and whether these tools say that it was carried out."""
     keys = {(o.item, o.editor, o.mode, o.turn): o for o in scored.outputs}
     given: dict[str, tuple[str, bool | None]] = {}
@@ -240,15 +222,9 @@ def _marginals(view: View, scored: ScoredSet, rated: set[str]) -> dict[str, tupl
     return given
 
 
-def _majority(given: Sequence[bool]) -> bool | None:
-    """What most raters said; None where they are even."""
-    yes = sum(given)
-    return None if 2 * yes == len(given) else 2 * yes > len(given)
-
-
 def _baseline_lines(
     view: View, kind: str, types: dict[str, str], people: dict[str, bool], baselines: Sequence[str]
-) -> list[BinaryAgreement]:
+) -> list[reports.BinaryAgreement]:
     lines = []
     for judge in chosen_judges(view, list(baselines)) if baselines else ():
         columns = first_scores(live_judgments(view, judge.forms))
@@ -262,9 +238,59 @@ def _baseline_lines(
         at: float | None = None
         answers = {scores[one] for ids in parts.values() for one in ids} <= {0.0, 1.0}
         for ids in parts.values():  # a threshold for each type, as the paper tunes CLIP_dir
-            at = 0.5 if answers else best_threshold([scores[one] for one in ids], [people[one] for one in ids])
+            at = 0.5 if answers else reports.best_threshold([scores[one] for one in ids], [people[one] for one in ids])
             says += [scores[one] >= at for one in ids]
             truth += [people[one] for one in ids]
-        line = binary_agreement(judge.name, kind, says, truth, at)
+        line = reports.binary_agreement(judge.name, kind, says, truth, at)
         lines.append(replace(line, threshold=None) if kind == "overall" or answers else line)
     return lines
+
+
+_OWN = ("dimension", "tools", "also_quality", "images")
+
+
+@dataclass(frozen=True)
+class ToolSet:
+    """The scores of one judge by one set of tools."""
+
+    judge: ChosenJudge
+    settings: Mapping[str, Any]
+
+    def changes(self, other: "ToolSet") -> str:
+        """What is replaced in this set, seen from the other one: `threshold 0.45`, `features dino`."""
+        mine, theirs = _flat(self.settings), _flat(other.settings)
+        parts = [
+            f"{name} {'not set' if mine.get(name) is None else mine[name]}"
+            for name in sorted({*mine, *theirs})
+            if mine.get(name) != theirs.get(name)
+        ]
+        return ", ".join(parts) or "version of a tool"
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if name not in _OWN}
+
+
+def tool_sets(view: View, judge: str) -> list[ToolSet]:
+    """The sets of tools of a judge that have scores: the one with the most dimensions first, then the newest."""
+    groups: dict[str, list[Form]] = {}
+    for form in view.forms.chosen([judge], pairwise=False):
+        params = json.loads(form.params)
+        params.pop("dimension", None)
+        groups.setdefault(f"{form.judge_version} {canonical_json(params)}", []).append(form)
+    ordered = sorted(groups.values(), key=lambda forms: (len({f.dimension for f in forms}), _newest(view, forms)))
+    sets = [ToolSet(ChosenJudge(judge, judge, tuple(forms)), json.loads(forms[0].params)) for forms in ordered[::-1]]
+    if not sets:
+        return []
+    first, named = sets[0], [sets[0]]
+    for number, one in enumerate(sets[1:], 2):
+        changes = one.changes(first)
+        label = f"{judge}: {changes}"
+        if label in {other.judge.name for other in named}:
+            label = f"{label} ({number})"
+        named.append(ToolSet(ChosenJudge(label, judge, one.judge.forms), one.settings))
+    return named
+
+
+def _newest(view: View, forms: Sequence[Form]) -> int:
+    return int(view.judgments(forms).seq.max(initial=0))

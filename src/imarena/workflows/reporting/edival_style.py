@@ -1,7 +1,9 @@
 """The style check of EdiVal-Agent's appendix F: how often a model sees the style that was asked for, and people do."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from imarena.core.records import ImageRef, Item, Judgment, Output, Status
 from imarena.judges import STYLE_CHECK, STYLE_DIMENSION
@@ -26,7 +28,7 @@ def _answers(view: View, judge: str) -> list[StyleAnswer]:
             yes = bool(row["score"]) if row["status"] == Status.OK.value else None
             said[row["left_id"]] = (yes, "" if yes is not None else body.get("error", "") or row["status"])
     items = {item.item_id: item for item in view.workspace.store.records(Item)}
-    people = _people(view)
+    people = majorities(yes_of_people(view, STYLE_DIMENSION, with_scale=True))
     found: list[StyleAnswer] = []
     for output in view.workspace.store.records(Output, status=Status.OK.value):
         if output.output_id not in said or output.sample:
@@ -49,15 +51,23 @@ def _shape(sources: Sequence[ImageRef]) -> str:
     return "square" if width == height else "padded"
 
 
-def _people(view: View) -> dict[str, bool]:
-    """What most raters said about the style of an output."""
+def yes_of_people(view: View, criterion: str, *, with_scale: bool = False) -> dict[str, list[bool]]:
+    """What each rater of an output said: is the mark above the middle of the scale?
+
+    Marks without a scale are compared with their mean, or (`with_scale`) left out.
+    """
     ratings = read_ratings(view)
-    rows = ratings.of(STYLE_DIMENSION)
-    scale = ratings.scales.get(STYLE_DIMENSION)
-    if not rows.size or scale is None:
+    rows = ratings.of(criterion)
+    scale = ratings.scales.get(criterion)
+    if not rows.size or (with_scale and scale is None):
         return {}
-    middle = (scale[0] + scale[1]) / 2
-    given: dict[str, list[bool]] = {}
+    middle = (scale[0] + scale[1]) / 2 if scale is not None else float(np.mean(ratings.value[rows]))
+    marks: dict[str, list[bool]] = {}
     for row in rows.tolist():
-        given.setdefault(view.entries.id_of(int(ratings.output[row])), []).append(bool(ratings.value[row] > middle))
-    return {output: 2 * sum(marks) > len(marks) for output, marks in given.items() if 2 * sum(marks) != len(marks)}
+        marks.setdefault(view.entries.id_of(int(ratings.output[row])), []).append(bool(ratings.value[row] > middle))
+    return marks
+
+
+def majorities(marks: Mapping[str, Sequence[bool]]) -> dict[str, bool]:
+    """What most raters of each output said; without those on which they are even."""
+    return {output: 2 * sum(given) > len(given) for output, given in marks.items() if 2 * sum(given) != len(given)}

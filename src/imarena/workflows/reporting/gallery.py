@@ -1,7 +1,9 @@
-"""Reads what the report's gallery shows."""
+"""Reads what the gallery of a report shows, and makes the small versions of pictures."""
 
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 
 import numpy as np
 
@@ -9,6 +11,7 @@ from imarena.core.records import ImageRef, Item, Output
 from imarena.reports import ScoringJudge, Section, gallery_section, last_outputs, spread_items
 from imarena.storage import Workspace
 from imarena.workflows.reporting.known_truth import true_qualities
+from imarena.workflows.studies import preview_bytes, preview_file
 from imarena.workflows.views import WHOLE, View
 
 
@@ -55,3 +58,37 @@ def _scores(view: View, judge: str | None, shown: Collection[str]) -> dict[str, 
         for output, score in zip(judgments.left[rows].tolist(), judgments.raw_score[rows].tolist(), strict=True):
             scores[view.entries.id_of(output)][ScoringJudge(name, form.higher_is_better)] = score
     return scores
+
+
+FILE_PX, INSIDE_PX = 320, 240
+INSIDE_BYTES = 6_500_000
+"""What all pictures inside one page may take, so that the page stays under 10 MB."""
+
+
+class Thumbnails:
+    """Gives the address of a small version of a picture; '' where it is missing, withdrawn or beyond the limit."""
+
+    def __init__(self, workspace: Workspace, folder: Path | None) -> None:
+        self.workspace = workspace
+        self.folder = folder
+        """Where files go; None: pictures are inside the page."""
+        self.left_out = 0
+        """Pictures beyond the limit."""
+        self._bytes = 0
+        self._known: dict[str, str] = {}
+
+    def __call__(self, image: ImageRef) -> str:
+        if self.folder is not None:
+            return preview_file(self.workspace, self.folder, image, FILE_PX)
+        known = self._known.get(image.sha256)
+        address = self._inside(image) if known is None else known
+        self._known[image.sha256] = address
+        if not address or self._bytes + len(address) > INSIDE_BYTES:
+            self.left_out += bool(address)
+            return ""
+        self._bytes += len(address)
+        return address
+
+    def _inside(self, image: ImageRef) -> str:
+        data = preview_bytes(self.workspace, image, INSIDE_PX)
+        return f"data:image/jpeg;base64,{b64encode(data).decode()}" if data else ""

@@ -5,26 +5,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from imarena import reports
 from imarena.core import Progress, UserError, counted, split_names
 from imarena.core.records import Ranking
-from imarena.reports import (
-    Page,
-    Section,
-    board_conclusion,
-    board_section,
-    groups_section,
-    overview_section,
-    reading_help,
-    report_lead,
-    significance_section,
-    write_folder,
-    write_html_file,
-)
+from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
 from imarena.workflows.boards import (
     Board,
     BoardQuery,
     Boards,
+    all_boards,
     board_queries,
     describe_source,
     judge_called,
@@ -35,15 +25,13 @@ from imarena.workflows.questions import findings_table, read_findings
 from imarena.workflows.reporting.absent import absent_section
 from imarena.workflows.reporting.changes import changes_section
 from imarena.workflows.reporting.chosen_counts import chosen_status
-from imarena.workflows.reporting.code_words import explain_codes
 from imarena.workflows.reporting.examples import example_sections
 from imarena.workflows.reporting.failures.sections import failure_sections
-from imarena.workflows.reporting.gallery import read_gallery
+from imarena.workflows.reporting.gallery import Thumbnails, read_gallery
 from imarena.workflows.reporting.known_truth import KnownTruth, known_truth
 from imarena.workflows.reporting.methods import methods_section
 from imarena.workflows.reporting.papers.catalogue import paper_sections
 from imarena.workflows.reporting.papers.data import OutsideBoard, PaperData
-from imarena.workflows.reporting.pictures import Thumbnails
 from imarena.workflows.reporting.study_sections import agreement_sections, alignment_sections, health_section
 from imarena.workflows.reporting.unusual_images import count_unusual_images
 from imarena.workflows.upkeep import workspace_status
@@ -111,7 +99,7 @@ def write_report(
     query = replace(query, editors=split_names(query.editors, view.entries.editor.names))
     status = chosen_status(view, workspace_status(workspace), query.judge, query.editors)
     boards = Boards(view)
-    made = list(_every_board(boards, query))
+    made = all_boards(boards, BoardQuery(judge=query.judge, editors=query.editors, samples="auto"))
     first, reason = _first_board(boards, query)
     tell("report", 1, 5)
     main = first if first is None else next((board for board in made if _same(board, first)), first)
@@ -124,16 +112,16 @@ def write_report(
     tell("report", 2, 5)
     pictures = Thumbnails(workspace, None if alone else target)
     known = known or known_truth(workspace, made, query.editors)
-    sections: list[Section | None] = [
-        None if main is None else significance_section(main.ranking),
+    sections: list[reports.Section | None] = [
+        None if main is None else reports.significance_section(main.ranking),
         _changes(boards, first, query),
-        overview_section(
+        reports.overview_section(
             status.outputs, status.judgments, status.coverage, status.attempts, count_unusual_images(workspace)
         ),
     ]
     for number, board in enumerate(shown):
-        sections.append(board_section(board.title, with_samples(board), number))
-        sections += [groups_section(board.title, by, _rankings(some)) for by, some in groups[board.title]]
+        sections.append(reports.board_section(board.title, with_samples(board), number))
+        sections += [reports.groups_section(board.title, by, _rankings(some)) for by, some in groups[board.title]]
     tell("report", 3, 5)
     sections.append(known.section if known else None)
     sections += failure_sections(view, query.editors, pictures)
@@ -158,20 +146,20 @@ def write_report(
         ungrouped.append("dimension")
     sections.append(absent_section(sections, bool(query.editors), ungrouped, gallery=gallery > 0))
     tell("report", 4, 5)
-    page = Page(
+    page = reports.Page(
         title or status.name,
         _conclusion(first, reason, query),
         tuple(section for section in explain_codes(view, sections) if section is not None),
         tuple(next_steps),
-        facts=report_lead(status.outputs, status.judgments, status.totals) + _left_out(pictures),
-        reading="" if first is None else reading_help(first.ranking),
+        facts=reports.report_lead(status.outputs, status.judgments, status.totals) + _left_out(pictures),
+        reading="" if first is None else reports.reading_help(first.ranking),
     )
-    path = write_html_file(page, target) if alone else write_folder(page, target)
+    path = reports.write_html_file(page, target) if alone else reports.write_folder(page, target)
     tell("report", 5, 5)
     return path
 
 
-def _changes(boards: Boards, first: Board | None, query: ReportQuery) -> Section | None:
+def _changes(boards: Boards, first: Board | None, query: ReportQuery) -> reports.Section | None:
     if not query.against:
         return None
     if first is None:
@@ -186,16 +174,6 @@ def _left_out(pictures: Thumbnails) -> str:
     if not pictures.left_out:
         return ""
     return f" {counted(pictures.left_out, 'image')} left out to keep the file small: a report in a folder has them."
-
-
-def _every_board(boards: Boards, query: ReportQuery) -> Iterator[Board]:
-    """Every board that the data allow."""
-    chosen = BoardQuery(judge=query.judge, editors=query.editors, samples="auto")
-    for title, one in board_queries(boards, chosen):
-        try:
-            yield replace(boards.board(one), title=title)
-        except UserError:  # fewer than two models, or nothing decided: there is no such board
-            continue
 
 
 def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]:
@@ -246,10 +224,10 @@ def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:
     source = describe_source(first.chosen)
     if query.editors:
         source += f", among the editors chosen for this report ({', '.join(query.editors)})"
-    return board_conclusion(first.ranking, "editor", source)
+    return reports.board_conclusion(first.ranking, "editor", source)
 
 
-def _texts_section(workspace: Workspace) -> Section | None:
+def _texts_section(workspace: Workspace) -> reports.Section | None:
     """Pictures that speak to a judge; nothing where `imarena scan` never ran."""
     texts = read_findings(workspace)
     if not texts.read:
@@ -262,6 +240,26 @@ def _texts_section(workspace: Workspace) -> Section | None:
         if brought
         else ()
     )
-    return Section(
+    return reports.Section(
         "Words that address a judge", (texts.in_words(), *more), warned, tables=(table,) if table.rows else ()
     )
+
+
+def explain_codes(view: View, sections: Sequence[reports.Section | None]) -> list[reports.Section | None]:
+    """The sections, each with the meaning of the codes in its tables."""
+    taxonomy = load_taxonomy("imagenworld")
+    listed = {"task": taxonomy.tasks, "topic": taxonomy.topics}
+    codes = {
+        entry.name: entry.title
+        for column, entries in listed.items()
+        for entry in entries
+        if entry.name in view.entries.labels[column].used()
+    }
+    return [section and _explained(section, codes) for section in sections]
+
+
+def _explained(section: reports.Section, codes: Mapping[str, str]) -> reports.Section:
+    shown = {cell for table in section.tables for row in table.rows for cell in row if isinstance(cell, str)}
+    shown |= {column.title for table in section.tables for column in table.columns}
+    words = "; ".join(f"{code}: {title.lower()}" for code, title in codes.items() if code in shown)
+    return replace(section, text=(*section.text, f"Codes: {words}.")) if words else section

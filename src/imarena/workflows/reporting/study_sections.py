@@ -9,19 +9,7 @@ from imarena.core.notices import sentences
 from imarena.reports import Section
 from imarena.reports.tables import Table
 from imarena.storage import Workspace
-from imarena.workflows.studies import (
-    agree_on_each,
-    agreement_tables,
-    align_columns,
-    health_tables,
-    judge_health_report,
-    ratings_in_workspace,
-    read_aligned_columns,
-    score_conclusion,
-    score_tables,
-    verdict_conclusion,
-    verdict_tables,
-)
+from imarena.workflows import studies
 from imarena.workflows.views import WHOLE
 
 GROUPS = ("model", "task")
@@ -31,17 +19,19 @@ _RATERS = "Raters"
 
 def agreement_sections(workspace: Workspace) -> Iterator[Section]:
     """Agreement among raters, overall and by model and task: the tables of `imarena agree`."""
-    tables = _under_pseudonyms(ratings_in_workspace(workspace))
+    tables = _under_pseudonyms(studies.ratings_in_workspace(workspace))
     for by in ((), *((name,) for name in GROUPS)):
         there = [columns for columns in tables if len(columns) and len(set(columns.rater)) > 1]
         fitting = [columns for columns in there if all(len(set(columns.labels.get(name, ()))) > 1 for name in by)]
         if not fitting:
             continue
         try:
-            agreements = agree_on_each(fitting, by, (), (), leave_one_out=not by)
+            agreements = studies.agree_on_each(fitting, by, (), (), leave_one_out=not by)
         except UserError:  # too few units that two raters share
             continue
-        shown = [table for one in agreements for table in agreement_tables(one) if table.title != _RATERS or not by]
+        shown = [
+            table for one in agreements for table in studies.agreement_tables(one) if table.title != _RATERS or not by
+        ]
         notes = tuple(dict.fromkeys(text for one in agreements for text in sentences(one.notices, "report")))
         command = "imarena agree --leave-one-out" if not by else f"imarena agree --by {by[0]}"
         yield Section(_title("Agreement among raters", by), (f"Command: {command}",), notes, tables=tuple(shown))
@@ -61,23 +51,19 @@ def alignment_sections(workspace: Workspace, judges: Sequence[str]) -> Iterator[
     for by in ((), *((name,) for name in GROUPS)):
         options = AlignOptions(by=by, leave_one_out=not by, pairs=not by)
         try:
-            columns = read_aligned_columns(workspace, judges, options)
-            aligned = align_columns(columns, options)
+            columns = studies.read_aligned_columns(workspace, judges, options)
+            aligned = studies.align_columns(columns, options)
         except UserError:  # nothing of a judge meets anything of people, or the votes have no such column
             continue
-        tables: list[Table] = score_tables(aligned.scores) if aligned.scores else []
-        tables += verdict_tables(aligned.verdicts, by) if aligned.verdicts else []
         texts = [*sentences(aligned.scores.notices if aligned.scores else (), "report")]
         texts += sentences(aligned.notices, "report")
-        said = [score_conclusion(aligned.scores)] if aligned.scores else []
-        said += [verdict_conclusion(aligned.verdicts)] if aligned.verdicts else []
         words = "".join(f" --by {name}" for name in by) or " --leave-one-out --pairs"
         chosen = "".join(f" --judge {judge}" for judge in judges)
         yield Section(
             _title("Judges against people", by),
-            (*filter(None, said), f"Command: imarena align{chosen}{words}"),
+            (*studies.alignment_conclusions(aligned), f"Command: imarena align{chosen}{words}"),
             tuple(dict.fromkeys(texts)),
-            tables=tuple(tables),
+            tables=tuple(studies.alignment_tables(aligned, by)),
         )
 
 
@@ -87,13 +73,9 @@ def _title(text: str, by: Sequence[str]) -> str:
 
 def health_section(workspace: Workspace, judges: Sequence[str]) -> Section | None:
     """How far each judge can be trusted: the tables of `imarena health`."""
-    reports, together = judge_health_report(workspace, judges or None)
+    reports, together = studies.judge_health_report(workspace, judges or None)
     shown = [*reports, *([together] if together.lines else [])]
-    tables = [
-        replace(table, title=": ".join(part for part in (health.judge, table.title) if part))
-        for health in shown
-        for table in health_tables(health)
-    ]
+    tables = [table for health in shown for table in studies.named_health_tables(health)]
     if not tables:
         return None
     missing = {text: None for health in shown for text in sentences(health.notices, "report")}
@@ -104,10 +86,10 @@ def health_section(workspace: Workspace, judges: Sequence[str]) -> Section | Non
 
 def agreement_by_model_and_task(workspace: Workspace) -> dict[tuple[str, str], float | None]:
     """Ordinal alpha of the overall ratings by task and model, as `imarena agree --by model --by task` prints it."""
-    ratings = ratings_in_workspace(workspace, "ratings")[0]
+    ratings = studies.ratings_in_workspace(workspace, "ratings")[0]
     if not len(ratings) or len(set(ratings.rater)) < 2:
         return {}
-    found = agree_on_each([ratings], ("model", "task"), (), (), rounds=0)[0]
+    found = studies.agree_on_each([ratings], ("model", "task"), (), (), rounds=0)[0]
     return {
         (group.group["task"] or "all", group.group["model"]): group.alpha["ordinal"].value
         for group in found.groups
@@ -117,15 +99,17 @@ def agreement_by_model_and_task(workspace: Workspace) -> dict[tuple[str, str], f
 
 def fold_tables(workspace: Workspace, judges: Sequence[str]) -> Iterator[Table]:
     """Raters, then judges, against the mean of the other raters: tables of `agree` and `align --leave-one-out`."""
-    ratings = ratings_in_workspace(workspace, "ratings")[0]
+    ratings = studies.ratings_in_workspace(workspace, "ratings")[0]
     if not len(ratings) or len(set(ratings.rater)) < 2:
         return
-    found = agree_on_each([ratings], (), (), (), rounds=0, leave_one_out=True)[0]
-    yield from (table for table in agreement_tables(found) if table.title.startswith("Each rater against"))
+    found = studies.agree_on_each([ratings], (), (), (), rounds=0, leave_one_out=True)[0]
+    yield from (table for table in studies.agreement_tables(found) if table.title.startswith("Each rater against"))
     options = AlignOptions(leave_one_out=True, rounds=0)
     try:
-        aligned = align_columns(read_aligned_columns(workspace, judges, options), options)
+        aligned = studies.align_columns(studies.read_aligned_columns(workspace, judges, options), options)
     except UserError:  # nothing of a judge meets anything of people
         return
     if aligned.scores is not None:
-        yield from (table for table in score_tables(aligned.scores) if table.title.startswith("Against the mean of"))
+        yield from (
+            table for table in studies.score_tables(aligned.scores) if table.title.startswith("Against the mean of")
+        )

@@ -16,28 +16,7 @@ from numpy.typing import NDArray
 
 from imarena.core import content_id, content_number, content_numbers, sha256_hex
 from imarena.tables import ColumnWriter, empty_column, joined, looked_up, release_pages, row_slices
-from imarena.workflows.views import (
-    MIRRORED,
-    NONE,
-    ByteArray,
-    CodeArray,
-    Entries,
-    IntArray,
-    JudgmentColumns,
-    Names,
-    ReadPosition,
-    View,
-    VoteColumns,
-    changes_since,
-    constant_column,
-    group_starts,
-    joined_names,
-    judgments_on,
-    pair_keys,
-    rows_by_owner,
-    rows_on,
-    seen_by,
-)
+from imarena.workflows import views
 
 _AT_ONCE = 2_000
 KIND = "battle"
@@ -54,28 +33,28 @@ class BattleIndex:
     (n,) is -1 for people, `asking` (n,) is a vote of a campaign that is open.
     """
 
-    left: CodeArray
-    right: CodeArray
-    named: IntArray
-    start: IntArray
-    outcome: ByteArray
-    judge: Names
-    dimension: Names
-    created_us: IntArray
+    left: views.CodeArray
+    right: views.CodeArray
+    named: views.IntArray
+    start: views.IntArray
+    outcome: views.ByteArray
+    judge: views.Names
+    dimension: views.Names
+    created_us: views.IntArray
     asking: NDArray[np.bool_]
     forms: tuple[int, ...]
     """Ids of the forms of judges whose verdicts are here."""
-    outputs: IntArray
+    outputs: views.IntArray
     """`seq` of the outputs that were known."""
     voted: str
     """A digest of the votes that are here."""
-    seen: ReadPosition
+    seen: views.ReadPosition
     """How far judgments were read."""
 
     def __len__(self) -> int:
         return int(self.left.size)
 
-    def goes_on_in(self, view: View) -> bool:
+    def goes_on_in(self, view: views.View) -> bool:
         """Do the same forms count in a view, and are all outputs at their places?"""
         forms = tuple(form.form_id for form in view.forms.counting(pairwise=True))
         return forms == self.forms and np.array_equal(self.outputs, view.entries.seq[: self.outputs.size])
@@ -85,7 +64,7 @@ class BattleIndex:
         matches = np.flatnonzero((self.left == left) & (self.right == right))  # a millisecond for a million
         return int(matches[0]) if matches.size else None
 
-    def verdicts_of(self, pairs: IntArray | CodeArray) -> IntArray:
+    def verdicts_of(self, pairs: views.IntArray | views.CodeArray) -> views.IntArray:
         """The rows of the verdicts of these pairs, one pair after the other."""
         size = self.start[pairs + 1] - self.start[pairs]
         before = np.cumsum(size) - size
@@ -105,57 +84,59 @@ class BattleIndex:
         return found
 
     @cached_property
-    def repeated(self) -> IntArray:
+    def repeated(self) -> views.IntArray:
         """The pairs with more than one verdict."""
         return np.flatnonzero(np.diff(self.start) > 1)
 
 
-def read_battle_index(view: View, before: BattleIndex | None = None) -> BattleIndex:
+def read_battle_index(view: views.View, before: BattleIndex | None = None) -> BattleIndex:
     """Index the votes and the judgments of a view that count. `before`: an earlier index, of which the rest is kept."""
     cast, asking = _cast(view)
     known = before if before is not None and before.goes_on_in(view) else None
-    changes = changes_since(view, known.seen) if known is not None else None
+    changes = views.changes_since(view, known.seen) if known is not None else None
     if known is None or changes is None:
         return _indexed(view, cast, asking, None)
     touched = [changes.pairs]
     if known.voted != _digest(cast, asking):
         old = np.flatnonzero(known.has_any(known.judge.of < 0))
         for left, right in ((known.left[old], known.right[old]), (cast.left, cast.right)):
-            touched.append(pair_keys(view.entries, left, right))
+            touched.append(views.pair_keys(view.entries, left, right))
     pairs = np.unique(np.concatenate(touched))
     if not pairs.size:
-        return replace(known, seen=seen_by(view))
-    gone = rows_on(view.entries, known.left, known.right, pairs)
+        return replace(known, seen=views.seen_by(view))
+    gone = views.rows_on(view.entries, known.left, known.right, pairs)
     return _merged(known, gone, _indexed(view, cast, asking, pairs))
 
 
-def _cast(view: View) -> tuple[VoteColumns, NDArray[np.bool_]]:
+def _cast(view: views.View) -> tuple[views.VoteColumns, NDArray[np.bool_]]:
     """The votes on pairs that count, and which of them are of a campaign that is open."""
     votes = view.votes
-    cast = votes.where(votes.counts & (votes.preference != NONE) & (votes.right >= 0))
+    cast = votes.where(votes.counts & (votes.preference != views.NONE) & (votes.right >= 0))
     return cast, np.isin(cast.campaign.of, [n for n, name in enumerate(cast.campaign.names) if name in view.asking])
 
 
-def _digest(cast: VoteColumns, asking: NDArray[np.bool_]) -> str:
+def _digest(cast: views.VoteColumns, asking: NDArray[np.bool_]) -> str:
     arrays = (cast.seq, cast.left, cast.right, cast.preference, cast.dimension.of, cast.created_us, asking)
     encoded = repr(cast.dimension.names).encode()
     return sha256_hex(b"".join(array.tobytes() for array in arrays) + encoded)
 
 
-def _indexed(view: View, cast: VoteColumns, asking: NDArray[np.bool_], pairs: IntArray | None) -> BattleIndex:
+def _indexed(
+    view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_], pairs: views.IntArray | None
+) -> BattleIndex:
     """The index of all verdicts that count, or of those on these pairs only."""
     entries, voted = view.entries, _digest(cast, asking)
     forms = view.forms.counting(pairwise=True)
     if pairs is None:
         judgments = view.judgments(forms)
     else:
-        rows = rows_on(entries, cast.left, cast.right, pairs)
+        rows = views.rows_on(entries, cast.left, cast.right, pairs)
         cast, asking = cast.where(rows), asking[rows]
-        judgments = judgments_on(view, forms, pairs)
-    counting = judgments.ok & (judgments.preference != NONE)
+        judgments = views.judgments_on(view, forms, pairs)
+    counting = judgments.ok & (judgments.preference != views.NONE)
     judgments = judgments if counting.all() else judgments.where(counting)
     left, right = joined(cast.left, judgments.left), joined(cast.right, judgments.right)
-    keys = pair_keys(entries, left, right)
+    keys = views.pair_keys(entries, left, right)
     named = _named(cast, judgments)
     rows, start = _grouped(keys, named)
     first = looked_up(rows, start[:-1])
@@ -164,14 +145,14 @@ def _indexed(view: View, cast: VoteColumns, asking: NDArray[np.bool_], pairs: In
     judged = judgments.of_forms([judges.index(form.judge) for form in judgments.forms]).astype(np.int32, copy=False)
     about = tuple(dict.fromkeys(form.dimension for form in judgments.forms))
     dimensions = judgments.of_forms([about.index(form.dimension) for form in judgments.forms])
-    dimension = joined_names([cast.dimension, Names(dimensions.astype(np.int32, copy=False), about)])
+    dimension = views.joined_names([cast.dimension, views.Names(dimensions.astype(np.int32, copy=False), about)])
     preference = joined(cast.preference, judgments.preference)
     outcome = empty_column(rows.size, np.int8)
     for some in row_slices(rows.size, rows, keys, left, preference, outcome):
         at = rows[some]
-        outcome[some] = np.where(keys[at] >> 32 != left[at], MIRRORED[preference[at]], preference[at])
-    no_judge = constant_column(np.int32(-1), len(cast))
-    no_vote = constant_column(np.bool_(False), len(judgments))
+        outcome[some] = np.where(keys[at] >> 32 != left[at], views.MIRRORED[preference[at]], preference[at])
+    no_judge = views.constant_column(np.int32(-1), len(cast))
+    no_vote = views.constant_column(np.bool_(False), len(judgments))
     lower, upper = (empty_column(pair.size, np.int32) for _ in range(2))
     for some in row_slices(pair.size, pair, lower, upper):
         lower[some], upper[some] = pair[some] >> 32, pair[some] & 0xFFFFFFFF
@@ -181,34 +162,34 @@ def _indexed(view: View, cast: VoteColumns, asking: NDArray[np.bool_], pairs: In
         named=looked_up(named, first),
         start=start,
         outcome=outcome,
-        judge=Names(looked_up(joined(no_judge, judged), rows), judges),
-        dimension=Names(looked_up(dimension.of, rows), dimension.names),
+        judge=views.Names(looked_up(joined(no_judge, judged), rows), judges),
+        dimension=views.Names(looked_up(dimension.of, rows), dimension.names),
         created_us=looked_up(joined(cast.created_us, judgments.created_us), rows),
         asking=looked_up(joined(asking, no_vote), rows),
         forms=tuple(form.form_id for form in judgments.forms),
         outputs=entries.seq,
         voted=voted,
-        seen=seen_by(view),
+        seen=views.seen_by(view),
     )
 
 
-def _named(cast: VoteColumns, judgments: JudgmentColumns) -> IntArray:
+def _named(cast: views.VoteColumns, judgments: views.JudgmentColumns) -> views.IntArray:
     """(n,) the numbers of votes, and after them those of judgments."""
-    named: IntArray = joined(cast.seq, judgments.seq)
+    named: views.IntArray = joined(cast.seq, judgments.seq)
     for rows in row_slices(named.size, named):
         named[rows][max(0, len(cast) - rows.start) :] += _AFTER_VOTES
     return named
 
 
-def _grouped(keys: IntArray, named: IntArray) -> tuple[IntArray, IntArray]:
+def _grouped(keys: views.IntArray, named: views.IntArray) -> tuple[views.IntArray, views.IntArray]:
     """Rows sorted by pair, pairs by their first row, and where each pair starts."""
     left = empty_column(keys.size, np.int32)
     for some in row_slices(keys.size, keys, left):
         left[some] = keys[some] >> 32
     by_key, begun, sizes = ColumnWriter(np.int64), ColumnWriter(np.int64), ColumnWriter(np.int64)
-    for part in rows_by_owner(left):
+    for part in views.rows_by_owner(left):
         rows = part[np.lexsort((named[part], keys[part]))]
-        begin = np.flatnonzero(group_starts(keys[rows]))
+        begin = np.flatnonzero(views.group_starts(keys[rows]))
         by_key.append(rows)
         begun.append(named[rows[begin]])
         sizes.append(np.diff(np.append(begin, rows.size)))
@@ -228,7 +209,7 @@ def _grouped(keys: IntArray, named: IntArray) -> tuple[IntArray, IntArray]:
     return rows_of_pair.column(), start
 
 
-def _merged(known: BattleIndex, gone: IntArray, fresh: BattleIndex) -> BattleIndex:
+def _merged(known: BattleIndex, gone: views.IntArray, fresh: BattleIndex) -> BattleIndex:
     """An earlier index with some of its pairs replaced by those of a fresh one."""
     parts = _parts(gone, np.searchsorted(known.named, fresh.named), len(known))
 
@@ -253,14 +234,14 @@ def _merged(known: BattleIndex, gone: IntArray, fresh: BattleIndex) -> BattleInd
         named=put(known.named, fresh.named),
         start=np.append(0, np.cumsum(put(np.diff(known.start), np.diff(fresh.start)))),
         outcome=put_rows(known.outcome, fresh.outcome),
-        judge=Names(put_rows(known.judge.of, fresh.judge.of), fresh.judge.names),
-        dimension=Names(put_rows(dimension, fresh.dimension.of), fresh.dimension.names),
+        judge=views.Names(put_rows(known.judge.of, fresh.judge.of), fresh.judge.names),
+        dimension=views.Names(put_rows(dimension, fresh.dimension.of), fresh.dimension.names),
         created_us=put_rows(known.created_us, fresh.created_us),
         asking=put_rows(known.asking, fresh.asking),
     )
 
 
-def _parts(gone: IntArray, position: IntArray, size: int) -> list[tuple[bool, int, int]]:
+def _parts(gone: views.IntArray, position: views.IntArray, size: int) -> list[tuple[bool, int, int]]:
     """An earlier index without the pairs `gone`, and with fresh pair i before the pair `position[i]`, as stretches.
 
     Each is (fresh?, begin, end). Few pairs change, so that copying stretches is much less than picking every row.
@@ -284,7 +265,7 @@ def _parts(gone: IntArray, position: IntArray, size: int) -> list[tuple[bool, in
     return parts or [(False, 0, 0)]
 
 
-def battle_id(entries: Entries, left: int, right: int) -> str:
+def battle_id(entries: views.Entries, left: int, right: int) -> str:
     """The id of a pair of outputs, the one with the smaller id first."""
     return content_id(KIND, entries.item_id[entries.item[left]], entries.id_of(left), entries.id_of(right))
 
@@ -296,13 +277,13 @@ class BattleIds:
         self._number = np.zeros(0, np.uint64)
         self._pair = np.zeros(0, np.int64)
         """Both sorted by `_number`: the first 64 bits of an id, and `seq` of left and right in one number."""
-        self._read: CodeArray | None = None
+        self._read: views.CodeArray | None = None
         """The pairs that were hashed last: an index that has the same ones shares the array."""
         self._guard = threading.Lock()
         self._waiting: set[str] = set()
         """Battles that requests wait for: who computes the hashes in the background does not pause meanwhile."""
 
-    def find(self, view: View, index: BattleIndex, identity: str) -> int | None:
+    def find(self, view: views.View, index: BattleIndex, identity: str) -> int | None:
         """The number of the pair in the index."""
         match = self._look(view, index, identity)
         if match is None and self._read is not index.left:
@@ -314,7 +295,7 @@ class BattleIds:
             match = self._look(view, index, identity)
         return match
 
-    def _look(self, view: View, index: BattleIndex, identity: str) -> int | None:
+    def _look(self, view: views.View, index: BattleIndex, identity: str) -> int | None:
         numbers, pairs = self._number, self._pair
         wanted = np.uint64(content_number(identity))
         entries = view.entries
@@ -330,17 +311,17 @@ class BattleIds:
         return None
 
     @property
-    def known(self) -> tuple[NDArray[np.uint64], IntArray]:
+    def known(self) -> tuple[NDArray[np.uint64], views.IntArray]:
         """What was hashed so far."""
         return self._number, self._pair
 
-    def start_from(self, number: NDArray[np.uint64], pair: IntArray) -> None:
+    def start_from(self, number: NDArray[np.uint64], pair: views.IntArray) -> None:
         """Take what was hashed before by another process, unless something was hashed here already."""
         with self._guard:
             if not self._number.size:
                 self._number, self._pair = number, pair
 
-    def read(self, view: View, index: BattleIndex, pause: Callable[[], bool] = lambda: True) -> None:
+    def read(self, view: views.View, index: BattleIndex, pause: Callable[[], bool] = lambda: True) -> None:
         """Hash the pairs that are new. `pause` is called between parts; False ends it early."""
         with self._guard:
             if self._read is index.left:
@@ -366,7 +347,7 @@ class BattleIds:
             self._read = index.left
 
 
-def _rows(entries: Entries, index: BattleIndex, pairs: IntArray) -> Iterator[tuple[str, str, str]]:
+def _rows(entries: views.Entries, index: BattleIndex, pairs: views.IntArray) -> Iterator[tuple[str, str, str]]:
     left, right = index.left[pairs], index.right[pairs]
     items, ids = entries.item_id, entries.output_id
     for begin in range(0, pairs.size, _AT_ONCE):

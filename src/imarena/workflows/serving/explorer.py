@@ -15,6 +15,7 @@ from imarena.core import UserError
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Trace, Vote
 from imarena.storage import from_row, reading
 from imarena.storage.schema import blobs, items, judgments, votes
+from imarena.workflows import views
 from imarena.workflows.rating import items_in_hand, items_in_open_campaigns
 from imarena.workflows.serving.battle_index import BattleIds, BattleIndex, battle_id, read_battle_index
 from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards, judge_names
@@ -25,23 +26,11 @@ from imarena.workflows.serving.page_cache import (
     write_index_cached,
 )
 from imarena.workflows.serving.snapshot import ViewSnapshot
-from imarena.workflows.views import (
-    CHECKS,
-    EQUAL,
-    PREFERENCES,
-    REPLACED,
-    TIE,
-    CodeArray,
-    IntArray,
-    Reason,
-    View,
-    judgment_reason,
-    read_ratings,
-    vote_reasons,
-)
 
 EVERYTHING = BattleFilters()
-_OUTCOMES = tuple(PREFERENCES[TIE] if code == EQUAL else name for code, name in enumerate(PREFERENCES))
+_OUTCOMES = tuple(
+    views.PREFERENCES[views.TIE] if code == views.EQUAL else name for code, name in enumerate(views.PREFERENCES)
+)
 _AT_ONCE = 500
 _PART = 1 << 17
 
@@ -71,12 +60,12 @@ class ShownVote:
     """A vote, and why it does not count (empty where it does)."""
 
     vote: Vote
-    reason: Reason
+    reason: views.Reason
 
     @property
     def live(self) -> bool:
         """Neither replaced nor taken back."""
-        return self.reason not in REPLACED
+        return self.reason not in views.REPLACED
 
 
 @dataclass(frozen=True)
@@ -126,7 +115,7 @@ def hash_ids(leaderboards: Leaderboards, snapshot: ViewSnapshot, pause: Callable
 class BattleList(Sequence[BattleView]):
     """The battles that filters leave, in the order in which they were first named. Only what is asked for is built."""
 
-    def __init__(self, snapshot: ViewSnapshot, filters: BattleFilters, pairs: IntArray | CodeArray) -> None:
+    def __init__(self, snapshot: ViewSnapshot, filters: BattleFilters, pairs: views.IntArray | views.CodeArray) -> None:
         self._view = snapshot.view
         self._index = index_of(snapshot)
         self._filters = filters
@@ -144,7 +133,7 @@ class BattleList(Sequence[BattleView]):
         for begin in range(0, len(self), _AT_ONCE):
             yield from self[begin : begin + _AT_ONCE]
 
-    def _built(self, pairs: IntArray | CodeArray) -> list[BattleView]:
+    def _built(self, pairs: views.IntArray | views.CodeArray) -> list[BattleView]:
         index, entries = self._index, self._view.entries
         rows = index.verdicts_of(pairs)
         rows = rows[_left_verdicts(self._view, index, self._filters, rows)]
@@ -180,7 +169,7 @@ def list_battles(
     return BattleList(snapshot, filters, pairs)
 
 
-def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> CodeArray:
+def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> views.CodeArray:
     """The numbers of the pairs that filters leave: masks of whole columns, which are faster than picking rows."""
     view, index = snapshot.view, index_of(snapshot)
     masks = []
@@ -200,7 +189,7 @@ def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]
     return _numbers(reduce(np.logical_and, masks)) if masks else np.arange(len(index), dtype=np.int32)
 
 
-def _numbers(mask: NDArray[np.bool_]) -> CodeArray:
+def _numbers(mask: NDArray[np.bool_]) -> views.CodeArray:
     """Where a mask is true; in parts that stay in the processor's cache, which takes half the time."""
     found = np.empty(np.count_nonzero(mask), np.int32)
     at = 0
@@ -211,7 +200,7 @@ def _numbers(mask: NDArray[np.bool_]) -> CodeArray:
     return found
 
 
-def _editors_of_pairs(view: View, index: BattleIndex) -> tuple[NDArray[np.integer[Any]], ...]:
+def _editors_of_pairs(view: views.View, index: BattleIndex) -> tuple[NDArray[np.integer[Any]], ...]:
     """Codes of the editors of the left and of the right outputs."""
     codes = view.entries.editor
     small = codes.of.astype(np.int16) if len(codes.names) < 2**15 else codes.of
@@ -223,7 +212,9 @@ def _looks_at_verdicts(filters: BattleFilters) -> bool:
     return filters.source != "all" or filters.released or any(value is not None for value in chosen)
 
 
-def _left_verdicts(view: View, index: BattleIndex, filters: BattleFilters, rows: IntArray | slice) -> NDArray[np.bool_]:
+def _left_verdicts(
+    view: views.View, index: BattleIndex, filters: BattleFilters, rows: views.IntArray | slice
+) -> NDArray[np.bool_]:
     """(n,) which of these verdicts the filters leave."""
     judge = index.judge.of[rows]
     names = judge_names(view, filters.judge)
@@ -261,22 +252,24 @@ def load_battle(
     cast = [
         shown
         for shown in _votes(snapshot.view, seqs)
-        if not shown.vote.retracted and (leads or shown.reason not in CHECKS)
+        if not shown.vote.retracted and (leads or shown.reason not in views.CHECKS)
     ]
     return pair, cast, _judgments(leaderboards, snapshot.view, pair)
 
 
-def _votes(view: View, seqs: list[int]) -> list[ShownVote]:
+def _votes(view: views.View, seqs: list[int]) -> list[ShownVote]:
     query = select(votes).where(
         votes.c.left_seq.in_(seqs), votes.c.right_seq.in_(seqs), votes.c.seq <= view.marks.votes
     )
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(votes.c.seq)).mappings().all()
-    cast = zip((from_row(Vote, row) for row in rows), vote_reasons(view, [row["seq"] for row in rows]), strict=True)
+    cast = zip(
+        (from_row(Vote, row) for row in rows), views.vote_reasons(view, [row["seq"] for row in rows]), strict=True
+    )
     return [ShownVote(vote, reason) for vote, reason in cast]
 
 
-def _judgments(leaderboards: Leaderboards, view: View, pair: BattleView) -> list[ShownJudgment]:
+def _judgments(leaderboards: Leaderboards, view: views.View, pair: BattleView) -> list[ShownJudgment]:
     sides = [pair.left_id, pair.right_id]
     query = select(judgments).where(judgments.c.left_id.in_(sides), judgments.c.right_id.in_(sides))
     with reading(view.workspace.store.engine) as connection:
@@ -286,7 +279,9 @@ def _judgments(leaderboards: Leaderboards, view: View, pair: BattleView) -> list
     for row in rows:
         judgment = from_row(Judgment, row)
         reply = store.get(Reply, judgment.reply_id) if judgment.reply_id else None
-        shown.append(ShownJudgment(judgment, reply.raw if reply is not None else None, judgment_reason(view, row)))
+        shown.append(
+            ShownJudgment(judgment, reply.raw if reply is not None else None, views.judgment_reason(view, row))
+        )
     return shown
 
 
@@ -334,7 +329,7 @@ def load_item(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> ItemV
     return ItemView(item, made, _scores(view, item_id), _mean_marks(view, rated), rated, traces)
 
 
-def _scores(view: View, item_id: str) -> dict[str, dict[str, float]]:
+def _scores(view: views.View, item_id: str) -> dict[str, dict[str, float]]:
     """Mean score of each output by judge, and by dimension where that is not the whole: the first of each repeat."""
     names = ("seq", "left_id", "right_id", "judge", "dimension", "repeat", "score", "superseded", "form_id", "status")
     query = select(*(judgments.c[name] for name in names)).where(
@@ -344,7 +339,7 @@ def _scores(view: View, item_id: str) -> dict[str, dict[str, float]]:
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(judgments.c.seq)).mappings().all()
     for row in rows:
-        if not judgment_reason(view, row):
+        if not views.judgment_reason(view, row):
             name = row["judge"] if row["dimension"] == "overall" else f"{row['judge']}, {row['dimension']}"
             scores[row["left_id"]][name].setdefault(row["repeat"], row["score"])
     return {
@@ -353,11 +348,11 @@ def _scores(view: View, item_id: str) -> dict[str, dict[str, float]]:
     }
 
 
-def _mean_marks(view: View, rated: Mapping[str, Sequence[Vote]]) -> dict[str, dict[str, float]]:
+def _mean_marks(view: views.View, rated: Mapping[str, Sequence[Vote]]) -> dict[str, dict[str, float]]:
     """Mean rating of each rated output by criterion, on the criterion's scale; of each rater the last mark counts."""
     if not rated:
         return {}
-    ratings = read_ratings(view)
+    ratings = views.read_ratings(view)
     means: dict[str, dict[str, float]] = {}
     for output, cast in rated.items():
         criteria = sorted({name for vote in cast for name in vote.ratings})
@@ -370,12 +365,12 @@ def _mean_marks(view: View, rated: Mapping[str, Sequence[Vote]]) -> dict[str, di
     return means
 
 
-def _rated(view: View, item_id: str) -> dict[str, list[Vote]]:
+def _rated(view: views.View, item_id: str) -> dict[str, list[Vote]]:
     query = select(votes).where(votes.c.item_id == item_id, votes.c.right_id.is_(None), votes.c.seq <= view.marks.votes)
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(votes.c.seq)).mappings().all()
     rated: dict[str, list[Vote]] = defaultdict(list)
-    for row, reason in zip(rows, vote_reasons(view, [row["seq"] for row in rows]), strict=True):
+    for row, reason in zip(rows, views.vote_reasons(view, [row["seq"] for row in rows]), strict=True):
         if not reason:
             vote = from_row(Vote, row)
             rated[vote.left_id].append(vote)

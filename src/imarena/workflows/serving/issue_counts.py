@@ -1,6 +1,5 @@
 """Issues marked by raters: boxes on a grid over the image, objects by name, segments and tags by editor."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,25 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import select
 
 from imarena.core.records import Output
-from imarena.storage import reading
-from imarena.storage.schema import votes
+from imarena.workflows import views
 from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards
 from imarena.workflows.serving.snapshot import ViewSnapshot
-from imarena.workflows.views import (
-    NONE,
-    UNNAMED_EDITOR,
-    CodeArray,
-    Entries,
-    IntArray,
-    Names,
-    View,
-    encode_names,
-    fetch_columns,
-    live_vote_rows,
-)
 
 GRID = 16
 KINDS = ("object", "segment", "box", "new_image", "returned_input", "other")
@@ -38,10 +23,10 @@ _AT_ONCE = 500
 class IssueColumns:
     """n issues. `vote` (n,) is the row of the vote in the view, `cells` (n, 4) the first and last column and row."""
 
-    vote: IntArray
-    kind: CodeArray
-    label: Names
-    criterion: Names
+    vote: views.IntArray
+    kind: views.CodeArray
+    label: views.Names
+    criterion: views.Names
     cells: NDArray[np.int16]
     """-1 where there is no box, or no picture to place it on."""
 
@@ -72,19 +57,19 @@ def _heat(snapshot: ViewSnapshot, editor: str | None, filters: BattleFilters) ->
     view = snapshot.view
     issues = snapshot.kept("issues", lambda: read_issues(view), "lists")
     cast, entries = view.votes, view.entries
-    kept = live_vote_rows(view, filters.window) & snapshot.boards.outputs_with(filters.of_items)[cast.left]
+    kept = views.live_vote_rows(view, filters.window) & snapshot.boards.outputs_with(filters.of_items)[cast.left]
     if editor is not None:
         code = entries.editor.names.index(editor) if editor in entries.editor.names else -2
         kept &= entries.editor.of[cast.left] == code
     return _of_votes(view, issues, kept, filters.dimension)
 
 
-def every_issue(view: View) -> IssueHeatMap:
+def every_issue(view: views.View) -> IssueHeatMap:
     """What raters found wrong in all votes that count."""
     return _of_votes(view, read_issues(view), view.votes.counts, None)
 
 
-def _of_votes(view: View, issues: IssueColumns, kept: NDArray[np.bool_], criterion: str | None) -> IssueHeatMap:
+def _of_votes(view: views.View, issues: IssueColumns, kept: NDArray[np.bool_], criterion: str | None) -> IssueHeatMap:
     """The issues of the votes that are kept (n,), about one criterion or about none in particular."""
     cast = view.votes
     rows = kept[issues.vote]
@@ -99,7 +84,7 @@ def _of_votes(view: View, issues: IssueColumns, kept: NDArray[np.bool_], criteri
     for left, top, right, bottom in issues.cells[boxes].tolist():
         cells[top : bottom + 1, left : right + 1] += 1
     labels = Counter(label for label in issues.label.list(chosen[kind == KINDS.index("object")]) if label)
-    alone = np.flatnonzero(kept & (cast.right < 0) & (cast.preference == NONE))
+    alone = np.flatnonzero(kept & (cast.right < 0) & (cast.preference == views.NONE))
     rated = Counter(_editor_names(view.entries, cast.left[alone]))
     marked: dict[str, Counter[str]] = {name: Counter() for name in rated}
     for name, code in zip(_editor_names(view.entries, cast.left[issues.vote[chosen]]), kind.tolist(), strict=True):
@@ -107,34 +92,27 @@ def _of_votes(view: View, issues: IssueColumns, kept: NDArray[np.bool_], criteri
     return IssueHeatMap(int(boxes.size), cells, labels, dict(sorted(marked.items())), rated)
 
 
-def _editor_names(entries: Entries, outputs: CodeArray) -> list[str]:
-    return [name or UNNAMED_EDITOR for name in Names(entries.editor.of[outputs], entries.editor.names).list()]
-
-
-def read_issues(view: View) -> IssueColumns:
-    """The issues of all votes."""
-    query = select(votes.c.seq, votes.c.body).where(votes.c.body.contains('"issues"'), votes.c.seq <= view.marks.votes)
-    with reading(view.workspace.store.engine) as connection:
-        seq, bodies = fetch_columns(connection, query.order_by(votes.c.seq))
-    row = np.searchsorted(view.votes.seq, np.array(seq, np.int64)).tolist()
-    listed = [
-        (vote, issue)
-        for vote, body in zip(row, bodies, strict=True)
-        for issue in json.loads(body).get("issues", ())
-        if issue["kind"] in KINDS
+def _editor_names(entries: views.Entries, outputs: views.CodeArray) -> list[str]:
+    return [
+        name or views.UNNAMED_EDITOR for name in views.Names(entries.editor.of[outputs], entries.editor.names).list()
     ]
+
+
+def read_issues(view: views.View) -> IssueColumns:
+    """The issues of all votes."""
+    listed = [(vote, issue) for vote, issues in views.vote_issues(view) for issue in issues if issue["kind"] in KINDS]
     drawn = {vote for vote, issue in listed if issue.get("box")}
     sizes = dict(_sizes(view, drawn))
     return IssueColumns(
         vote=np.array([vote for vote, _ in listed], np.int64),
         kind=np.array([KINDS.index(issue["kind"]) for _, issue in listed], np.int32),
-        label=encode_names(issue.get("label") or None for _, issue in listed),
-        criterion=encode_names(issue.get("criterion") for _, issue in listed),
+        label=views.encode_names(issue.get("label") or None for _, issue in listed),
+        criterion=views.encode_names(issue.get("criterion") for _, issue in listed),
         cells=np.array([_cells(issue.get("box"), sizes.get(vote)) for vote, issue in listed], np.int16).reshape(-1, 4),
     )
 
 
-def _sizes(view: View, drawn: set[int]) -> Iterator[tuple[int, tuple[int, int]]]:
+def _sizes(view: views.View, drawn: set[int]) -> Iterator[tuple[int, tuple[int, int]]]:
     """Width and height of the pictures that these votes are about."""
     owner: dict[str, list[int]] = {}
     for vote in sorted(drawn):

@@ -11,34 +11,7 @@ from typing import Any
 import numpy as np
 
 from imarena.storage import Form
-from imarena.workflows.views import (
-    EQUAL,
-    LEFT,
-    LEFT_FIRST,
-    MIRRORED,
-    NONE,
-    PAGE,
-    RIGHT,
-    RIGHT_FIRST,
-    TIE,
-    ByteArray,
-    ChangedQuestions,
-    CodeArray,
-    CombinedPairs,
-    IntArray,
-    JudgmentColumns,
-    QuestionKey,
-    ReadPosition,
-    Unanswered,
-    View,
-    changes_since,
-    combine_columns,
-    has_swapped_order,
-    judgments_on,
-    rows_on,
-    seen_by,
-    unanswered_questions,
-)
+from imarena.workflows import views
 
 Who = tuple[str, str]
 """A judge and a dimension."""
@@ -94,9 +67,9 @@ class DecidedPairs:
     `agreed` (n,): 1 both orders agree, 0 they differ, -1 there are not two.
     """
 
-    key: IntArray
-    outcome: ByteArray
-    agreed: ByteArray
+    key: views.IntArray
+    outcome: views.ByteArray
+    agreed: views.ByteArray
 
 
 @dataclass(frozen=True)
@@ -115,9 +88,9 @@ class Behaviour:
     """All judges, the questions that have no answer, and what this was computed from."""
 
     judges: tuple[DimensionBehaviour, ...]
-    unanswered: Mapping[QuestionKey, Unanswered]
-    outputs: IntArray
-    seen: ReadPosition
+    unanswered: Mapping[views.QuestionKey, views.Unanswered]
+    outputs: views.IntArray
+    seen: views.ReadPosition
 
     @property
     def pairs(self) -> int:
@@ -125,14 +98,14 @@ class Behaviour:
         return sum(judge.decided.key.size for judge in self.judges)
 
 
-def read_behaviour(view: View, before: Behaviour | None = None) -> Behaviour:
+def read_behaviour(view: views.View, before: Behaviour | None = None) -> Behaviour:
     """How judges behave in a view. `before`: an earlier one, of which the rest is kept."""
     known, changes = before, None
-    unanswered: Mapping[QuestionKey, Unanswered]
+    unanswered: Mapping[views.QuestionKey, views.Unanswered]
     if known is not None and np.array_equal(known.outputs, view.entries.seq[: known.outputs.size]):
-        changes = changes_since(view, known.seen)
+        changes = views.changes_since(view, known.seen)
     if known is None or changes is None:
-        known, unanswered = None, unanswered_questions(view.workspace)
+        known, unanswered = None, views.unanswered_questions(view.workspace)
     else:
         unanswered = _still_unanswered(view, known.unanswered, changes)
     failed: dict[Who, Counter[str]] = defaultdict(Counter)
@@ -148,27 +121,29 @@ def read_behaviour(view: View, before: Behaviour | None = None) -> Behaviour:
         _behaved(view, JudgeBehaviour(*who, failed=failed[who]), forms.get(who, []), earlier.get(who), changes)
         for who in sorted(forms.keys() | failed.keys())
     ]
-    return Behaviour(tuple(judges), unanswered, view.entries.seq, seen_by(view))
+    return Behaviour(tuple(judges), unanswered, view.entries.seq, views.seen_by(view))
 
 
 def _still_unanswered(
-    view: View, known: Mapping[QuestionKey, Unanswered], changes: ChangedQuestions
-) -> Mapping[QuestionKey, Unanswered]:
+    view: views.View, known: Mapping[views.QuestionKey, views.Unanswered], changes: views.ChangedQuestions
+) -> Mapping[views.QuestionKey, views.Unanswered]:
     if not changes.works:
         return known
     asked = set(changes.works)
     unanswered = {key: question for key, question in known.items() if key[0] not in asked}
-    for start in range(0, len(changes.works), PAGE):
-        unanswered |= unanswered_questions(view.workspace, work_id=list(changes.works[start : start + PAGE]))
+    for start in range(0, len(changes.works), views.PAGE):
+        unanswered |= views.unanswered_questions(
+            view.workspace, work_id=list(changes.works[start : start + views.PAGE])
+        )
     return unanswered
 
 
 def _behaved(
-    view: View,
+    view: views.View,
     health: JudgeBehaviour,
     forms: Sequence[Form],
     before: DimensionBehaviour | None,
-    changes: ChangedQuestions | None,
+    changes: views.ChangedQuestions | None,
 ) -> DimensionBehaviour:
     of_forms = tuple(form.form_id for form in forms)
     if before is not None and before.forms != of_forms:
@@ -181,10 +156,10 @@ def _behaved(
         counts["ok"] += int(judgments.ok.sum())
         if form.pairwise:
             counts.update(_counts(judgments))
-            swapping = swapping or bool(has_swapped_order(judgments, np.zeros(len(judgments), np.int32))[0])
+            swapping = swapping or bool(views.has_swapped_order(judgments, np.zeros(len(judgments), np.int32))[0])
     pairwise = [form for form in forms if form.pairwise]
     if before is not None and changes is not None and before.swapping == swapping:
-        fresh = _decided(view, judgments_on(view, pairwise, changes.pairs), swapping)
+        fresh = _decided(view, views.judgments_on(view, pairwise, changes.pairs), swapping)
         decided = _replaced(view, before.decided, changes.pairs, fresh)
     else:
         decided = _decided(view, view.judgments(pairwise), swapping)
@@ -193,12 +168,12 @@ def _behaved(
     return DimensionBehaviour(replace(health, **figures), decided, of_forms, swapping)
 
 
-def _counts(judgments: JudgmentColumns) -> dict[str, int]:
+def _counts(judgments: views.JudgmentColumns) -> dict[str, int]:
     preference, order = judgments.preference, judgments.order
-    with_preference = judgments.ok & (preference != NONE)
-    side = with_preference & ((preference == LEFT) | (preference == RIGHT))
-    ordered = side & ((order == LEFT_FIRST) | (order == RIGHT_FIRST))
-    shown_first = ordered & ((order == LEFT_FIRST) == (preference == LEFT))
+    with_preference = judgments.ok & (preference != views.NONE)
+    side = with_preference & ((preference == views.LEFT) | (preference == views.RIGHT))
+    ordered = side & ((order == views.LEFT_FIRST) | (order == views.RIGHT_FIRST))
+    shown_first = ordered & ((order == views.LEFT_FIRST) == (preference == views.LEFT))
     return {
         "preferences": int(with_preference.sum()),
         "ties": int(with_preference.sum() - side.sum()),
@@ -207,8 +182,8 @@ def _counts(judgments: JudgmentColumns) -> dict[str, int]:
     }
 
 
-def _decided(view: View, judgments: JudgmentColumns, swapping: bool) -> DecidedPairs:
-    fought: CombinedPairs = combine_columns(
+def _decided(view: views.View, judgments: views.JudgmentColumns, swapping: bool) -> DecidedPairs:
+    fought: views.CombinedPairs = views.combine_columns(
         judgments, np.zeros(len(judgments), np.int32), view.entries, np.array([swapping])
     )
     rows = np.flatnonzero(fought.decided)
@@ -216,17 +191,19 @@ def _decided(view: View, judgments: JudgmentColumns, swapping: bool) -> DecidedP
     return DecidedPairs(*seen, fought.agreed[rows])
 
 
-def _replaced(view: View, known: DecidedPairs, pairs: IntArray, fresh: DecidedPairs) -> DecidedPairs:
+def _replaced(view: views.View, known: DecidedPairs, pairs: views.IntArray, fresh: DecidedPairs) -> DecidedPairs:
     """What was decided before, with these pairs (as `pair_keys` gives them) replaced by what is decided now."""
     stays = np.ones(known.key.size, bool)
     low, high = (known.key >> 32).astype(np.int32), (known.key & 0xFFFFFFFF).astype(np.int32)
-    stays[rows_on(view.entries, low, high, pairs)] = False
+    stays[views.rows_on(view.entries, low, high, pairs)] = False
     names = ("key", "outcome", "agreed")
     return DecidedPairs(*(np.append(getattr(known, name)[stays], getattr(fresh, name)) for name in names))
 
 
-def canonical_pairs(left: CodeArray, right: CodeArray, outcome: ByteArray) -> tuple[IntArray, ByteArray]:
+def canonical_pairs(
+    left: views.CodeArray, right: views.CodeArray, outcome: views.ByteArray
+) -> tuple[views.IntArray, views.ByteArray]:
     """Pairs as one number each, and outcomes as seen from the output that came first."""
     low, high = np.minimum(left, right).astype(np.int64), np.maximum(left, right)
-    seen = np.where(left > right, MIRRORED[outcome], outcome)
-    return low << 32 | high, np.where(seen == EQUAL, TIE, seen).astype(np.int8)
+    seen = np.where(left > right, views.MIRRORED[outcome], outcome)
+    return low << 32 | high, np.where(seen == views.EQUAL, views.TIE, seen).astype(np.int8)

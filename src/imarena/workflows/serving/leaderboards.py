@@ -16,23 +16,7 @@ from imarena.core.records import Ranking
 from imarena.ranking import SIGNATURE, Options, rank_table
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import rankings
-from imarena.workflows.boards import (
-    ALL_JUDGES,
-    ITEM_FILTERS,
-    AvailableSources,
-    BattleTable,
-    Board,
-    BoardQuery,
-    ChosenSource,
-    DuelCounts,
-    Source,
-    battle_table,
-    choose,
-    describe_source,
-    duel_of,
-    matrix_of,
-    other_sources,
-)
+from imarena.workflows import boards
 from imarena.workflows.serving.battle_index import BattleIds
 from imarena.workflows.serving.run_monitor import Costs, RunWatch
 from imarena.workflows.serving.snapshot import Room, ViewSnapshot
@@ -47,7 +31,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class BattleFilters:
     """Which battles count; None: all."""
 
-    source: Source = "all"
+    source: boards.Source = "all"
     """auto: what `imarena rank` takes without options."""
     judge: str | None = None
     dimension: str | None = None
@@ -70,16 +54,16 @@ class BattleFilters:
     @property
     def of_items(self) -> dict[str, str]:
         """The filters that look at the item, or at how its outputs were made."""
-        return {name: getattr(self, name) for name in ITEM_FILTERS if getattr(self, name) is not None}
+        return {name: getattr(self, name) for name in boards.ITEM_FILTERS if getattr(self, name) is not None}
 
-    def query(self, method: str = "bt") -> BoardQuery:
+    def query(self, method: str = "bt") -> boards.BoardQuery:
         """The board that these filters ask for.
 
         What is missing on a board is told to leads, who can add it, and of the whole board only: of a part of the
         battles nothing is missing.
         """
         options = Options(method=method)
-        return BoardQuery(
+        return boards.BoardQuery(
             source=self.source,
             judge=self.judge,
             dimension=self.dimension,
@@ -96,7 +80,7 @@ class BoardOrReason:
     """A board, or the reason why there is none."""
 
     ranking: Ranking | None
-    matrix: tuple[DuelCounts, ...]
+    matrix: tuple[boards.DuelCounts, ...]
     n_battles: int
     excluded: dict[str, int]
     reason: str = ""
@@ -184,7 +168,7 @@ class Leaderboards:
         if hidden:
             shown = np.array([item_id not in hidden for item_id in entries.item_id] or [True])
             battles = battles.where(shown[entries.item[battles.left]])
-        for batch in battle_table(snapshot.view, battles).to_batches(max_chunksize=_AT_ONCE):
+        for batch in boards.battle_table(snapshot.view, battles).to_batches(max_chunksize=_AT_ONCE):
             columns = {name: batch[name].to_pylist() for name in names if name in batch.schema.names}
             empty = [None] * batch.num_rows
             yield from map(list, zip(*(columns.get(name, empty) for name in names), strict=True))
@@ -205,14 +189,16 @@ class Leaderboards:
         key = ("history", filters, method, points)
         return snapshot.kept(key, lambda: _history(snapshot, filters.query(method), points))
 
-    def head_to_head(self, left: str, right: str, filters: BattleFilters) -> tuple[DuelCounts, dict[str, DuelCounts]]:
+    def head_to_head(
+        self, left: str, right: str, filters: BattleFilters
+    ) -> tuple[boards.DuelCounts, dict[str, boards.DuelCounts]]:
         """Two models against each other: over all, and by task."""
         snapshot = self.snapshot()
         try:
             battles = self.battles(filters, snapshot)
         except UserError:  # no such judge
-            return DuelCounts(left, right), {}
-        return duel_of(snapshot.view.entries, battles, left, right)
+            return boards.DuelCounts(left, right), {}
+        return boards.duel_of(snapshot.view.entries, battles, left, right)
 
     def facets(self) -> dict[str, list[str]]:
         """The values that filters can take."""
@@ -229,34 +215,34 @@ class Leaderboards:
         return [(row["seq"], from_row(Ranking, row)) for row in rows]
 
 
-def _chosen(snapshot: ViewSnapshot, query: BoardQuery) -> ChosenSource:
-    return choose(snapshot.view, query, AvailableSources(snapshot.view, query.window))
+def _chosen(snapshot: ViewSnapshot, query: boards.BoardQuery) -> boards.ChosenSource:
+    return boards.choose(snapshot.view, query, boards.AvailableSources(snapshot.view, query.window))
 
 
-def _made(snapshot: ViewSnapshot, query: BoardQuery) -> BoardOrReason:
+def _made(snapshot: ViewSnapshot, query: boards.BoardQuery) -> BoardOrReason:
     try:
         return _shown(snapshot, snapshot.boards.board(query), query)
     except UserError as error:
         return _without(snapshot, query, error)
 
 
-def _shown(snapshot: ViewSnapshot, made: Board, query: BoardQuery) -> BoardOrReason:
+def _shown(snapshot: ViewSnapshot, made: boards.Board, query: boards.BoardQuery) -> BoardOrReason:
     chosen, ranking = made.chosen, made.ranking
-    beside = other_sources(AvailableSources(snapshot.view, query.window), chosen)
+    beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), chosen)
     return BoardOrReason(
         ranking=ranking,
-        matrix=matrix_of(snapshot.view.entries, made.battles),
+        matrix=boards.matrix_of(snapshot.view.entries, made.battles),
         n_battles=ranking.n_battles,
         excluded=dict(ranking.excluded),
         source=chosen.source,
         judge=chosen.judge,
-        verdicts=describe_source(chosen),
+        verdicts=boards.describe_source(chosen),
         beside=sentence(beside, "page") if beside is not None else "",
         by_scores=made.by_scores,
     )
 
 
-def _without(snapshot: ViewSnapshot, query: BoardQuery, error: UserError) -> BoardOrReason:
+def _without(snapshot: ViewSnapshot, query: boards.BoardQuery, error: UserError) -> BoardOrReason:
     """A board without intervals where the data do not support them; else the reason why there is none."""
     reason = str(error.args[0])
     try:
@@ -278,21 +264,21 @@ def _without(snapshot: ViewSnapshot, query: BoardQuery, error: UserError) -> Boa
         reason = f"No verdict is about the whole: choose a dimension ({', '.join(gathered.dimensions)})."
     elif query.filters or query.window.since or query.window.until:
         reason = "No battle fits these filters."
-    beside = other_sources(AvailableSources(snapshot.view, query.window), chosen)
+    beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), chosen)
     return BoardOrReason(
         None,
-        matrix_of(snapshot.view.entries, battles),
+        boards.matrix_of(snapshot.view.entries, battles),
         len(battles),
         dict(battles.excluded),
         reason,
         chosen.source,
         chosen.judge,
-        describe_source(chosen),
+        boards.describe_source(chosen),
         sentence(beside, "page") if beside is not None else "",
     )
 
 
-def _history(snapshot: ViewSnapshot, query: BoardQuery, points: int) -> list[PastBoard]:
+def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> list[PastBoard]:
     try:
         battles = snapshot.boards.gather(query).battles
     except UserError:  # no such judge
@@ -304,7 +290,7 @@ def _history(snapshot: ViewSnapshot, query: BoardQuery, points: int) -> list[Pas
     for moment in sorted(steps):
         part = battles.where(battles.created_us <= moment)
         try:
-            ranking = rank_table(BattleTable(snapshot.view, part), options)
+            ranking = rank_table(boards.BattleTable(snapshot.view, part), options)
         except UserError:
             continue  # too few battles yet for a board
         history.append(PastBoard(moment_text(_EPOCH + timedelta(microseconds=moment)), len(part), ranking))
@@ -327,7 +313,7 @@ def _facets(view: View) -> dict[str, list[str]]:
 
 def judge_names(view: View, name: str | None) -> list[str] | None:
     """The judges that a filter means: one by its name, or by its kind where the kind has one judge; None: all."""
-    if name is None or name == ALL_JUDGES:
+    if name is None or name == boards.ALL_JUDGES:
         return None
     known = view.forms.judges
     return [name] if name in known else [judge for judge in known if judge.partition("/")[0] == name]

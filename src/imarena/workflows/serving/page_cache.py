@@ -8,18 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.storage import CachedColumns
+from imarena.workflows import views
 from imarena.workflows.serving.battle_index import BattleIds, BattleIndex
 from imarena.workflows.serving.judge_behaviour import Behaviour, DecidedPairs, DimensionBehaviour, JudgeBehaviour
-from imarena.workflows.views import (
-    Names,
-    ReadPosition,
-    Unanswered,
-    View,
-    read_cached,
-    rows_cached,
-    worth_caching,
-    write_cached,
-)
 
 _INDEX, _IDS, _JUDGES = "battles", "battle-ids", "judges"
 _PLAIN = ("left", "right", "named", "start", "outcome", "created_us", "asking")
@@ -27,30 +18,30 @@ _NAMED = ("judge", "dimension")
 _COUNTED = ("judge", "dimension", "ok", "both_orders", "same", "sided", "first", "ties", "preferences")
 
 
-def _seen(cached: CachedColumns) -> ReadPosition:
-    return ReadPosition(int(cached.about["judgments"]), int(cached.about["recent"]))
+def _seen(cached: CachedColumns) -> views.ReadPosition:
+    return views.ReadPosition(int(cached.about["judgments"]), int(cached.about["recent"]))
 
 
-def _write(view: View, name: str, rows: int, more: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    write_cached(view, name, {**more, "rows": rows}, arrays)
+def _write(view: views.View, name: str, rows: int, more: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    views.write_cached(view, name, {**more, "rows": rows}, arrays)
 
 
 # ---------------------------------------------------------------------- battles
 
 
-def has_index_cached(view: View) -> bool:
+def has_index_cached(view: views.View) -> bool:
     """Are the pairs of this workspace, or most of them, in the cache?"""
-    return rows_cached(view, _INDEX) > 0
+    return views.rows_cached(view, _INDEX) > 0
 
 
-def read_index_cached(view: View) -> BattleIndex | None:
+def read_index_cached(view: views.View) -> BattleIndex | None:
     """The pairs as they were when they were stored."""
-    cached = read_cached(view, _INDEX)
+    cached = views.read_cached(view, _INDEX)
     if cached is None:
         return None
     about, arrays = cached.about, cached.arrays
     columns: dict[str, Any] = {name: arrays[name] for name in _PLAIN}
-    columns |= {name: Names(arrays[name], tuple(about[name])) for name in _NAMED}
+    columns |= {name: views.Names(arrays[name], tuple(about[name])) for name in _NAMED}
     return BattleIndex(
         **columns,
         forms=tuple(about["forms"]),
@@ -60,10 +51,10 @@ def read_index_cached(view: View) -> BattleIndex | None:
     )
 
 
-def write_index_cached(view: View, index: BattleIndex) -> None:
+def write_index_cached(view: views.View, index: BattleIndex) -> None:
     """Store the pairs of a view, where enough of them are new."""
     rows = int(index.outcome.size)
-    if not worth_caching(view, _INDEX, rows):
+    if not views.worth_caching(view, _INDEX, rows):
         return
     arrays: dict[str, NDArray[Any]] = {name: getattr(index, name) for name in _PLAIN}
     arrays |= {name: getattr(index, name).of for name in _NAMED}
@@ -71,26 +62,26 @@ def write_index_cached(view: View, index: BattleIndex) -> None:
     _write(view, _INDEX, rows, {**more, "forms": list(index.forms), "voted": index.voted}, arrays)
 
 
-def read_ids_cached(view: View, ids: BattleIds) -> None:
+def read_ids_cached(view: views.View, ids: BattleIds) -> None:
     """Take the hashed ids of battles that were stored. They hang on the outputs alone."""
-    cached = read_cached(view, _IDS)
+    cached = views.read_cached(view, _IDS)
     if cached is not None:
         ids.start_from(cached.arrays["number"], cached.arrays["pair"])
 
 
-def write_ids_cached(view: View, ids: BattleIds) -> None:
+def write_ids_cached(view: views.View, ids: BattleIds) -> None:
     """Store the hashed ids of battles, where enough of them are new."""
     number, pair = ids.known
-    if worth_caching(view, _IDS, int(number.size)):
+    if views.worth_caching(view, _IDS, int(number.size)):
         _write(view, _IDS, int(number.size), {}, {"number": number, "pair": pair})
 
 
 # ---------------------------------------------------------------------- judges
 
 
-def read_behaviour_cached(view: View) -> Behaviour | None:
+def read_behaviour_cached(view: views.View) -> Behaviour | None:
     """How judges behaved when that was stored."""
-    cached = read_cached(view, _JUDGES)
+    cached = views.read_cached(view, _JUDGES)
     if cached is None:
         return None
     judges = []
@@ -98,13 +89,13 @@ def read_behaviour_cached(view: View) -> Behaviour | None:
         decided = DecidedPairs(*(cached.arrays[f"{name}-{number}"] for name in ("key", "outcome", "agreed")))
         judges.append(DimensionBehaviour(JudgeBehaviour(**counted), decided, tuple(forms), swapping))
     listed = json.loads(cached.arrays["unanswered"].tobytes())
-    unanswered = {tuple(key): Unanswered(*values) for key, values in listed}
+    unanswered = {tuple(key): views.Unanswered(*values) for key, values in listed}
     return Behaviour(tuple(judges), unanswered, view.entries.seq[: cached.about["outputs"]], _seen(cached))
 
 
-def write_behaviour_cached(view: View, made: Behaviour) -> None:
+def write_behaviour_cached(view: views.View, made: Behaviour) -> None:
     """Store how judges behave, where enough of it is new."""
-    if not worth_caching(view, _JUDGES, made.pairs):
+    if not views.worth_caching(view, _JUDGES, made.pairs):
         return
     arrays: dict[str, NDArray[Any]] = {}
     judges = []

@@ -25,6 +25,16 @@ from imarena.workflows.serving.server_address import remove_server_address, writ
 
 if TYPE_CHECKING:
     import uvicorn
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from sqlalchemy import Connection, Engine, select
+
+from imarena.storage import POOL, leases, reading
+from imarena.storage.schema import leases as leases_table
+from imarena.workflows.rating import RecordCache
 
 log = logging.getLogger("imarena.web")
 APP = "imarena.web.app:create_app"
@@ -272,3 +282,68 @@ def first_campaign(workspace: Workspace) -> None:
         create_campaign(
             workspace, CampaignPlan(name="Try it: which edit is better?", max_units=200, guidelines=guidelines)
         )
+
+
+_HELD = 500
+_NOBODY = "nobody"
+
+
+def warm_up(workspace: Workspace, records: RecordCache) -> None:
+    """Have at hand what raters come back to, the connections open and the queries planned. Nothing is written.
+
+    On PostgreSQL a new connection costs the server a process, and the first query of each kind the reading of its
+    catalogue and a plan. All connections of the pool are opened and shown the queries of a vote once; SQLite needs
+    none.
+    """
+    engine = workspace.store.engine
+    held = select(leases_table.c.assignment_id).where(leases_table.c.state.in_((*leases.HOLDING, leases.WAITING)))
+    with reading(engine) as connection:
+        assignment_ids = list(connection.execute(held.order_by(leases_table.c.until.desc()).limit(_HELD)).scalars())
+    if assignment_ids:
+        records.fetch(assignment_ids)
+    _open_connections(engine)
+
+
+def _open_connections(engine: Engine) -> None:
+    if engine.dialect.name != "postgresql":
+        return
+    with ExitStack() as opened:
+        for _ in range(POOL):
+            connection = opened.enter_context(reading(engine))
+            driver: Any = connection.connection.driver_connection
+            driver.prepare_threshold = 0  # a statement is planned when first met, not at its sixth time
+            _rehearse(connection)
+
+
+def _rehearse(connection: Connection) -> None:
+    """The queries of `next` and `vote`, about nobody in no campaign."""
+    leases.rater_state(connection, _NOBODY, _NOBODY, "")
+    leases.free_task(connection, _NOBODY, _NOBODY, "")
+    leases.vote_address(connection, _NOBODY, _NOBODY, voted=_NOBODY, since="")
+
+
+_STOP_S = 15
+
+
+@contextmanager
+def run_background_server(root: Path, *, port: int, say: Callable[[str], None]) -> Iterator["subprocess.Popen[str]"]:
+    """Serve a workspace on this machine until the block is left. `say` is told what the server says, line by line."""
+    command = [sys.executable, "-m", "imarena", "--workspace", str(root), "serve", "--port", str(port)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)  # noqa: S603
+    listener = threading.Thread(target=_listen, args=(process, say), name="imarena-server-says", daemon=True)
+    listener.start()
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        listener.join(_STOP_S)
+
+
+def _listen(process: "subprocess.Popen[str]", say: Callable[[str], None]) -> None:
+    for line in process.stderr or ():
+        say(line.rstrip("\n"))

@@ -12,15 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from imarena.agreement import (
-    WORK,
-    Range,
-    RatingColumns,
-    is_battle_file,
-    last_answers,
-    ratings_from_file,
-    votes_as_ratings,
-)
+from imarena import agreement
 from imarena.core import NOT_COUNTED, UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Mode
@@ -46,7 +38,7 @@ class _Mark(NamedTuple):
     value: float
     model: str
     task: str
-    scale: Range | None
+    scale: agreement.Range | None
 
 
 def is_written_here(names: frozenset[str]) -> bool:
@@ -56,27 +48,29 @@ def is_written_here(names: frozenset[str]) -> bool:
 
 def holds_ratings(path: Path, names: frozenset[str]) -> bool:
     """Does a campaign's table, which has columns for both, hold ratings?"""
-    return names >= CAMPAIGN and any(row["ratings"] for row in _rows(path) if row["purpose"] == WORK)
+    return names >= CAMPAIGN and any(row["ratings"] for row in _rows(path) if row["purpose"] == agreement.WORK)
 
 
-def ratings_of_file(path: Path, *, all_votes: bool = False) -> RatingColumns:
+def ratings_of_file(path: Path, *, all_votes: bool = False) -> agreement.RatingColumns:
     """The ratings or votes of a file, recognised by its columns. `all_votes`: also those marked as not counted."""
     names = frozenset(column_names(path))
     if names >= CAMPAIGN:
-        rows = [row for row in _rows(path) if all_votes or (row["purpose"] == WORK and not row.get(NOT_COUNTED))]
+        rows = [
+            row for row in _rows(path) if all_votes or (row["purpose"] == agreement.WORK and not row.get(NOT_COUNTED))
+        ]
         if any(row["ratings"] for row in rows):
             return _columns(list(_campaign_marks(path, rows)), str(path))
-        return last_answers(votes_as_ratings(path, by_unit=True, all_votes=all_votes))
+        return agreement.last_answers(agreement.votes_as_ratings(path, by_unit=True, all_votes=all_votes))
     if names >= SAVED:
         return _columns(list(_saved_marks(path)), str(path))
     if names >= WIDE and "unit" not in names:
         bad: dict[int, str] = {}
         return replace(_columns(list(_wide_marks(path, bad)), str(path)), bad_values=bad)
-    if is_battle_file(path):
+    if agreement.is_battle_file(path):
         exported = {"key", "id"} <= names
-        votes = votes_as_ratings(path, all_votes=all_votes)
-        return last_answers(votes) if exported else votes
-    return ratings_from_file(path, skip_bad=True)
+        votes = agreement.votes_as_ratings(path, all_votes=all_votes)
+        return agreement.last_answers(votes) if exported else votes
+    return agreement.ratings_from_file(path, skip_bad=True)
 
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -90,7 +84,7 @@ EXPECTED = (
 )
 
 
-def plain_ratings(path: Path, names: frozenset[str], *, by_key: bool = False) -> RatingColumns:
+def plain_ratings(path: Path, names: frozenset[str], *, by_key: bool = False) -> agreement.RatingColumns:
     """Ratings of outputs, one per row, as `align` takes them; without raters each row is somebody else's rating.
 
     A value that is no number is left out and listed in `bad_values`. With `turn` (from 0), `mode` or `sample` the unit
@@ -122,7 +116,7 @@ def plain_ratings(path: Path, names: frozenset[str], *, by_key: bool = False) ->
         )
     used = {*columns.values(), "rater", *PLACE}
     labels = {name: [row[name] or "" for row in rows] for name in names if name not in used}
-    return RatingColumns(
+    return agreement.RatingColumns(
         [_unit(row, columns["unit"]) for row in rows],
         [row.get("rater") or f"row {number}" for number, row in enumerate(rows, 1)],
         values, {**labels, "model": [row[columns["model"]] or "" for row in rows]}, str(path), bad_values=bad,
@@ -152,7 +146,7 @@ def _number(cell: str | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def bad_value_notices(ratings: RatingColumns) -> tuple[Notice, ...]:
+def bad_value_notices(ratings: agreement.RatingColumns) -> tuple[Notice, ...]:
     """Values of a file that are no numbers, by row."""
     if not ratings.bad_values:
         return ()
@@ -205,13 +199,13 @@ def _saved_marks(path: Path) -> Iterator[_Mark]:
         yield _Mark(row["unit"], row["rater"], row["criterion"], value, *about, scale)
 
 
-def _columns(marks: Sequence[_Mark], source: str) -> RatingColumns:
-    scales: dict[str, Counter[Range | None]] = {}
+def _columns(marks: Sequence[_Mark], source: str) -> agreement.RatingColumns:
+    scales: dict[str, Counter[agreement.Range | None]] = {}
     for mark in marks:
         scales.setdefault(mark.criterion, Counter())[mark.scale] += 1
     common = {criterion: used.most_common(1)[0][0] for criterion, used in scales.items()}
-    return last_answers(
-        RatingColumns(
+    return agreement.last_answers(
+        agreement.RatingColumns(
             unit=[mark.unit for mark in marks],
             rater=[mark.rater for mark in marks],
             value=[_on(common[mark.criterion], mark) for mark in marks],
@@ -226,7 +220,7 @@ def _columns(marks: Sequence[_Mark], source: str) -> RatingColumns:
     )
 
 
-def _on(wanted: Range | None, mark: _Mark) -> float:
+def _on(wanted: agreement.Range | None, mark: _Mark) -> float:
     if wanted is None or mark.scale is None or wanted == mark.scale:
         return mark.value
     low, high = mark.scale

@@ -1,10 +1,13 @@
-"""What `align` found, in a sentence: which judge agrees best with people, and whether its lead is significant."""
+"""What `align` found, in tables and a sentence: which judge agrees best with people, and is its lead significant?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from imarena.agreement import Alignment, VerdictAlignment
 from imarena.core import counted
+from imarena.reports.tables import Table
+from imarena.workflows.studies.alignment import WorkspaceAlignment
+from imarena.workflows.studies.tables.alignment import score_tables, verdict_tables
 from imarena.workflows.views import WHOLE
 
 _LEVEL = 0.05
@@ -20,6 +23,19 @@ class _Compared:
     reason: str
     is_bound: bool = False
     """The p-value is an upper bound."""
+
+
+def alignment_conclusions(alignment: WorkspaceAlignment) -> list[str]:
+    """What was found of the scores and of the verdicts of a workspace, whichever there are."""
+    said = [score_conclusion(alignment.scores)] if alignment.scores else []
+    said += [verdict_conclusion(alignment.verdicts)] if alignment.verdicts else []
+    return [text for text in said if text]
+
+
+def alignment_tables(alignment: WorkspaceAlignment, by: tuple[str, ...]) -> list[Table]:
+    """The tables of both."""
+    tables = score_tables(alignment.scores) if alignment.scores else []
+    return tables + (verdict_tables(alignment.verdicts, by) if alignment.verdicts else [])
 
 
 def score_conclusion(alignment: Alignment) -> str:

@@ -13,17 +13,7 @@ from imarena.agreement import Range, RatingColumns, ScoreColumns
 from imarena.judges import CARDS
 from imarena.storage import Form, Workspace, reading
 from imarena.storage.schema import judgments
-from imarena.workflows.views import (
-    MODES,
-    WHOLE,
-    ChosenJudge,
-    JudgmentColumns,
-    View,
-    chosen_judges,
-    fetch_columns,
-    first_scores,
-    read_ratings,
-)
+from imarena.workflows import views
 
 Unit = tuple[str, str, str]
 """What was looked at (item, turn, mode and sample in one text), the editor, and the task."""
@@ -32,7 +22,7 @@ HEADLINES: Mapping[str, Range] = {"imagenworld": (0.0, 1.0)}
 PAGE = 500
 
 
-def units(view: View) -> list[Unit]:
+def units(view: views.View) -> list[Unit]:
     """The unit of each output, by its place."""
     entries = view.entries
     task = entries.labels["task"]
@@ -43,7 +33,7 @@ def units(view: View) -> list[Unit]:
     tasks = task.list()
     return [
         (
-            f"{entries.item_id[item]}:{turn}:{MODES[mode]}:{sample}",
+            f"{entries.item_id[item]}:{turn}:{views.MODES[mode]}:{sample}",
             editors[position] or f"(not named: {entries.id_of(position)})",
             tasks[item] or "",
         )
@@ -51,7 +41,7 @@ def units(view: View) -> list[Unit]:
     ]
 
 
-def item_labels(view: View, positions: Sequence[int], by: Sequence[str]) -> dict[str, list[str]]:
+def item_labels(view: views.View, positions: Sequence[int], by: Sequence[str]) -> dict[str, list[str]]:
     """For outputs at these places, what their items have in the columns of `by` that are the items' own."""
     labels: dict[str, list[str]] = {}
     for name in by:
@@ -67,8 +57,8 @@ def ratings_from_store(workspace: Workspace, by: Sequence[str] = ()) -> RatingCo
 
     `by`: columns of the items to have beside model, task and criterion.
     """
-    view = View(workspace)
-    ratings, known = read_ratings(view), units(view)
+    view = views.View(workspace)
+    ratings, known = views.read_ratings(view), units(view)
     about = [known[position] for position in ratings.output.tolist()]
     return RatingColumns(
         unit=[unit for unit, _, _ in about],
@@ -117,9 +107,9 @@ def scores_from_store(
     `JUDGE: CRITERION`: a quality mark is compared with people's quality, not the headline alone. `judges` are names as
     `status` shows them, or NAME@VERSION for the judgments of one version.
     """
-    view = View(workspace)
+    view = views.View(workspace)
     scores = _Scores()
-    for judge in chosen_judges(view, judges or ()):
+    for judge in views.chosen_judges(view, judges or ()):
         single = [form for form in judge.forms if not form.pairwise]
         for dimension in dict.fromkeys(form.dimension for form in single):
             _add_scores(view, scores, judge, [form for form in single if form.dimension == dimension], criteria)
@@ -142,16 +132,16 @@ def scores_from_store(
 
 
 def _add_scores(
-    view: View, scores: _Scores, judge: ChosenJudge, forms: Sequence[Form], criteria: Sequence[str]
+    view: views.View, scores: _Scores, judge: views.ChosenJudge, forms: Sequence[Form], criteria: Sequence[str]
 ) -> None:
     """Add the scores of forms about one dimension."""
-    judgments = first_scores(view.judgments(forms))
+    judgments = views.first_scores(view.judgments(forms))
     marked = frozenset(criteria)
     bodies = _marks(view, judgments, marked) if marked or any(form.imported for form in forms) else {}
     raw = judgments.raw_score
     for row, of in enumerate(judgments.form.tolist()):
         form = judgments.forms[of]
-        headline = judge.name if form.dimension == WHOLE else f"{judge.name}, {form.dimension}"
+        headline = judge.name if form.dimension == views.WHOLE else f"{judge.name}, {form.dimension}"
         position, score = int(judgments.left[row]), float(raw[row])
         marks, scale = bodies.get(int(judgments.seq[row]), ({}, None))
         if np.isfinite(score):
@@ -172,7 +162,7 @@ def _own_scale(form: Form) -> Range | None:
 
 
 def _marks(
-    view: View, scored: JudgmentColumns, criteria: frozenset[str]
+    view: views.View, scored: views.JudgmentColumns, criteria: frozenset[str]
 ) -> dict[int, tuple[dict[str, float], Range | None]]:
     """Judgment (its `seq`) to its marks on these criteria, and the scale that the source states."""
     marks = {}
@@ -184,7 +174,9 @@ def _marks(
     return marks
 
 
-def judgment_bodies(view: View, judged: JudgmentColumns, holding: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
+def judgment_bodies(
+    view: views.View, judged: views.JudgmentColumns, holding: str = ""
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records behind these judgments, by `seq`; `holding`: only those with this text in them."""
     wanted = np.sort(judged.seq)
     for start in range(0, wanted.size, PAGE):
@@ -194,11 +186,11 @@ def judgment_bodies(view: View, judged: JudgmentColumns, holding: str = "") -> I
         if holding:
             query = query.where(judgments.c.body.contains(holding, autoescape=True))
         with reading(view.workspace.store.engine) as connection:
-            columns = fetch_columns(connection, query.order_by(judgments.c.seq))
+            columns = views.fetch_columns(connection, query.order_by(judgments.c.seq))
         for seq, body in zip(*columns, strict=True):
             yield seq, json.loads(body)
 
 
 def check_judges(workspace: Workspace, judges: Sequence[str]) -> list[str]:
     """The judges that are meant (NAME or NAME@VERSION), all without names; an unknown one raises."""
-    return [judge.name for judge in chosen_judges(View(workspace), judges)]
+    return [judge.name for judge in views.chosen_judges(views.View(workspace), judges)]

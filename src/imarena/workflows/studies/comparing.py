@@ -1,7 +1,9 @@
 """compare: is NEW better than OLD on my items? Two folders in, a verdict with its interval out."""
 
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from imarena.core.notices import Notice, notice_fields, sentence
 from imarena.core.records import Item, JsonDict, Judgment, Output, Status
 from imarena.judges import OrderPolicy
 from imarena.stats import ComparisonVerdict, compare_points
-from imarena.storage import Workspace
+from imarena.storage import Workspace, init_workspace, is_workspace, open_workspace, scratch_copy
 from imarena.workflows.exchange import ImportReport, import_records
 from imarena.workflows.questions import JudgeReport, JudgingJob, Watch, ask_jobs, plan_battles, plan_scores
 from imarena.workflows.views import LEFT, RIGHT, WHOLE, Kind, View, battles_between_named, judge_battles
@@ -330,3 +332,32 @@ def _coverage(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> 
         missing = sorted(key for item_id, key in keys.items() if item_id not in have)
         coverage[name] = FolderCoverage(total, total - len(missing), tuple(missing[:_KEYS]))
     return coverage
+
+
+@contextmanager
+def comparison_workspace(root: Path, *, dry_run: bool = False) -> Iterator[Workspace]:
+    """The workspace that was named, or one that is gone afterwards. A dry run gets a copy, so that nothing is kept."""
+    if root != Path() and not dry_run:
+        with init_workspace(root) as workspace:
+            yield workspace
+        return
+    if root != Path() and is_workspace(root):
+        with open_workspace(root) as workspace, scratch_copy(workspace) as copy:
+            yield copy
+        return
+    with tempfile.TemporaryDirectory(prefix="imarena-") as folder, init_workspace(Path(folder) / "arena") as workspace:
+        yield workspace
+
+
+def need_both_sides(workspace: Workspace, sides: ComparedFolders, imported: ImportReport) -> None:
+    """Raise where a folder has no output of any item: say what was left out and why."""
+    names = [sides.old_name, sides.new_name]
+    counts = {name: workspace.store.count(Output, editor=name).get((), 0) for name in names}
+    empty = [name for name in names if not counts[name]]
+    if empty:
+        why = "; ".join(str(cause) for cause in imported.causes[:3]) or "the folder is empty"
+        raise UserError(
+            f"No output of {' and '.join(empty)} belongs to an item: {why}.",
+            hint="A file is named after its item's key: <key>.png for the key in items.csv; the pictures that "
+            "items.csv names lie in its folder or below it.",
+        )

@@ -28,13 +28,21 @@ def write_comparison(workspace: Workspace, comparison: ModelComparison, folder: 
     return write_html(build_comparison_page(figures, shown, partial(preview_file, workspace, folder)), folder)
 
 
-def preview_file(workspace: Workspace, folder: Path, image: ImageRef) -> str:
+def preview_file(workspace: Workspace, folder: Path, image: ImageRef, side: int = SIDE_PX) -> str:
     """Write a preview of an image below the page's folder; returns its path there, empty where there are no pixels."""
     path = folder / "images" / f"{image.sha256[:20]}.jpg"
     if not path.exists():
+        data = preview_bytes(workspace, image, side)
+        if not data:
+            return ""
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            path.write_bytes(preview(workspace.load(image), SIDE_PX).data)
-        except ImarenaError:
-            return ""  # withdrawn or missing: `verify` tells
+        path.write_bytes(data)
     return f"images/{path.name}"
+
+
+def preview_bytes(workspace: Workspace, image: ImageRef, side: int) -> bytes:
+    """A small JPEG of an image; empty where it is withdrawn or missing, as `verify` tells."""
+    try:
+        return preview(workspace.load(image), side).data
+    except ImarenaError:
+        return b""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
+from imarena import reports
 from imarena.agreement import (
     RATING_RULE,
     VOTE_RULE,
@@ -20,15 +21,6 @@ from imarena.agreement import (
     vote_disagreements,
 )
 from imarena.core.records import Item, Output
-from imarena.reports import (
-    GroupDisagreement,
-    RatedFigures,
-    ShownDisagreement,
-    ShownImage,
-    VotedFigures,
-    build_disagreement_page,
-    write_html,
-)
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import votes
 from imarena.workflows.studies.alignment import AlignedColumns
@@ -53,8 +45,8 @@ _SIDES = {"left": 0, "right": 1}
 class WorstDisagreements:
     """The largest disagreements of each judge, and all of them by task and topic."""
 
-    items: tuple[ShownDisagreement, ...]
-    groups: tuple[GroupDisagreement, ...]
+    items: tuple[reports.ShownDisagreement, ...]
+    groups: tuple[reports.GroupDisagreement, ...]
     rules: tuple[str, ...]
     """How the disagreement was measured."""
 
@@ -81,7 +73,7 @@ def worst_disagreements(
 def write_disagreements(workspace: Workspace, worst: WorstDisagreements, folder: Path) -> Path:
     """Write ``index.html`` and its images; returns the page."""
     picture = partial(preview_file, workspace, folder)
-    return write_html(build_disagreement_page(worst.items, worst.groups, worst.rules, picture), folder)
+    return reports.write_html(reports.build_disagreement_page(worst.items, worst.groups, worst.rules, picture), folder)
 
 
 def _rated(columns: AlignedColumns, options: AlignOptions, reader: "_Reader") -> Iterator[Disagreement]:
@@ -116,7 +108,7 @@ def _largest(rows: Sequence[Disagreement], reader: "_Reader", count: int) -> Ite
         yield from sorted(mine, key=lambda each: (-each.size, reader.key(each), each.outputs, each.about))[:count]
 
 
-def _groups(rows: Sequence[Disagreement], reader: "_Reader") -> Iterator[GroupDisagreement]:
+def _groups(rows: Sequence[Disagreement], reader: "_Reader") -> Iterator[reports.GroupDisagreement]:
     """By task and by topic; of each judge the one with the largest disagreement first."""
     for label in _LABELS:
         grouped: dict[tuple[str, str], list[Disagreement]] = defaultdict(list)
@@ -129,13 +121,13 @@ def _groups(rows: Sequence[Disagreement], reader: "_Reader") -> Iterator[GroupDi
         yield from sorted(measured, key=lambda each: (each.judge, -(each.share or each.mean_size or 0.0), each.value))
 
 
-def _group(label: str, judge: str, value: str, rows: Sequence[Disagreement]) -> GroupDisagreement:
+def _group(label: str, judge: str, value: str, rows: Sequence[Disagreement]) -> reports.GroupDisagreement:
     if rows[0].kind == "vote":
         opposite = sum(each.judge_value != each.people_value for each in rows)
-        return GroupDisagreement("vote", judge, label, value, len(rows), opposite, None, None)
+        return reports.GroupDisagreement("vote", judge, label, value, len(rows), opposite, None, None)
     size = float(np.mean([each.size for each in rows]))
     difference = float(np.mean([each.difference or 0.0 for each in rows]))
-    return GroupDisagreement("rating", judge, label, value, len(rows), None, size, difference)
+    return reports.GroupDisagreement("rating", judge, label, value, len(rows), None, size, difference)
 
 
 class _Reader:
@@ -193,7 +185,7 @@ class _Reader:
 
     # ------------------------------------------------------------ one disagreement
 
-    def shown(self, each: Disagreement) -> ShownDisagreement:
+    def shown(self, each: Disagreement) -> reports.ShownDisagreement:
         """All that is to be shown of it."""
         positions = self.positions(each)
         outputs = [self._output(position) for position in positions]
@@ -203,7 +195,7 @@ class _Reader:
         editors = tuple(self._editor(position) for position in positions)
         first, second = outputs[0], outputs[1] if len(outputs) > 1 else None
         asked = asked_edit(item, first, second, chain_of(self.view.workspace, *outputs))
-        made = ShownDisagreement(
+        made = reports.ShownDisagreement(
             each.kind, self.judge_of(each).name, each.about, item.dataset, item.key,
             asked.task or "", item.topic or "", asked.instruction, editors, each.size,
             _answer(each.judge_value, editors), _answer(each.people_value, editors), _figures(each),
@@ -256,17 +248,19 @@ class _Reader:
                 yield _short(comment)
 
 
-def _images(asked: AskedEdit, outputs: Sequence[Output], made: ShownDisagreement) -> Iterator[ShownImage]:
+def _images(
+    asked: AskedEdit, outputs: Sequence[Output], made: reports.ShownDisagreement
+) -> Iterator[reports.ShownImage]:
     for image in asked.sources:
-        yield ShownImage("source", image)
+        yield reports.ShownImage("source", image)
     for image in asked.references:
-        yield ShownImage("reference", image)
+        yield reports.ShownImage("reference", image)
     for output, editor in zip(outputs, made.editors, strict=True):
         chosen = [
             who for who, answer in (("judge", made.judge_answer), ("people", made.people_answer)) if answer == editor
         ]
         note = f"preferred by {' and '.join(chosen)}" if chosen and len(outputs) > 1 else ""
-        yield ShownImage(editor, output.image, note)
+        yield reports.ShownImage(editor, output.image, note)
 
 
 def _answer(value: float | str, editors: Sequence[str]) -> str:
@@ -275,12 +269,12 @@ def _answer(value: float | str, editors: Sequence[str]) -> str:
     return f"{value:.4g}"
 
 
-def _figures(each: Disagreement) -> RatedFigures | VotedFigures:
+def _figures(each: Disagreement) -> reports.RatedFigures | reports.VotedFigures:
     if each.kind == "rating":
         ratings = tuple(value for _, value in each.answers)
-        return RatedFigures(each.judge_value, each.people_value, each.difference, ratings)
+        return reports.RatedFigures(each.judge_value, each.people_value, each.difference, ratings)
     counts = Counter({outcome: int(number) for outcome, number in each.answers})
-    return VotedFigures(each.judge_value, each.people_value, each.certainty, counts)
+    return reports.VotedFigures(each.judge_value, each.people_value, each.certainty, counts)
 
 
 def _reasons(body: Mapping[str, Any]) -> Iterator[str]:

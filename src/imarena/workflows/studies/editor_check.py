@@ -13,51 +13,43 @@ from imarena.core import Editor, EditResult, InvalidImage, UserError, adapt_edit
 from imarena.core.records import Status
 from imarena.editors import FunctionEditor, Ports, load_function
 from imarena.images import describe_image
+from imarena.workflows.studies import plugin_check
 from imarena.workflows.studies.check_cases import NO_SOURCE, ODD_SOURCE, SEED, SIMPLE, edit_requests
-from imarena.workflows.studies.plugin_check import (
-    LIMIT_S,
-    CaseAnswer,
-    CheckFindings,
-    Observation,
-    PluginCall,
-    PluginCheck,
-    blocking_finding,
-    error_text,
-    field_hint,
-    observe_calls,
-)
 
 AGAIN, OTHER_SEED = f"{SIMPLE}, asked again", f"{SIMPLE}, another seed"
 _BROKEN = (Status.INVALID_IMAGE, Status.MISSING_OUTPUT)
 
 
-def check_editor(path: str, options: Mapping[str, JsonValue] | None = None, *, limit_s: float = LIMIT_S) -> PluginCheck:
+def check_editor(
+    path: str, options: Mapping[str, JsonValue] | None = None, *, limit_s: float = plugin_check.LIMIT_S
+) -> plugin_check.PluginCheck:
     """Make the editor at `MODULE:NAME` and ask it for every built-in case.
 
     NAME is a function of an `EditRequest`, as `function:` takes it, or the maker of an editor (name, options, ports),
     as an entry point names it.
     """
-    findings = CheckFindings()
+    findings = plugin_check.CheckFindings()
     editor = _make(path, options or {}, findings)
     if editor is None:
-        return PluginCheck(path, "editor", "", "", to_fix=tuple(findings.to_fix))
+        return plugin_check.PluginCheck(path, "editor", "", "", to_fix=tuple(findings.to_fix))
     requests = edit_requests()
     simple = requests[SIMPLE]
     shown = {**requests, AGAIN: simple, OTHER_SEED: replace(simple, seed=SEED + 1)}
-    calls = [PluginCall(case, partial(editor.edit, request)) for case, request in shown.items()]
-    seen, unanswered = observe_calls(calls, editor.traits.opened, limit_s=limit_s)
+    calls = [plugin_check.PluginCall(case, partial(editor.edit, request)) for case, request in shown.items()]
+    seen, unanswered = plugin_check.observe_calls(calls, editor.traits.opened, limit_s=limit_s)
     if unanswered:
         findings.fix(f"`edit` did not return within {limit_s:g} s", "An edit must end.", unanswered)
     for each in seen:
         _check_result(editor, each, findings)
     _check_together(editor, seen, simple.sources[0], findings)
-    return PluginCheck(
+    return plugin_check.PluginCheck(
         path, "editor", editor.name, editor.version, (), tuple(findings.to_fix), tuple(findings.notes),
-        tuple(CaseAnswer(each.case, _answer(each), each.seconds) for each in seen), bool(unanswered),
+        tuple(plugin_check.CaseAnswer(each.case, _answer(each), round(each.seconds, 3)) for each in seen),
+        bool(unanswered),
     )  # fmt: skip
 
 
-def _make(path: str, options: Mapping[str, JsonValue], findings: CheckFindings) -> Editor | None:
+def _make(path: str, options: Mapping[str, JsonValue], findings: plugin_check.CheckFindings) -> Editor | None:
     call: Any = load_function(path)
     name = path.rpartition(":")[2]
     try:
@@ -69,7 +61,7 @@ def _make(path: str, options: Mapping[str, JsonValue], findings: CheckFindings) 
         findings.fix(message, hint)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever an author's code raises is a finding
         findings.fix(
-            f"{path} cannot be called as `make(name, options, ports)`: {error_text(error)}",
+            f"{path} cannot be called as `make(name, options, ports)`: {plugin_check.error_text(error)}",
             "NAME is a function of one EditRequest, or a function of three arguments that returns an editor.",
         )
     return None
@@ -85,16 +77,16 @@ def _parameters(call: Any) -> int:
     return sum(each.kind in named and each.default is each.empty for each in parameters)
 
 
-def _check_result(editor: Editor, each: Observation, findings: CheckFindings) -> None:
+def _check_result(editor: Editor, each: plugin_check.Observation, findings: plugin_check.CheckFindings) -> None:
     if each.error is not None:
         message = (
             editor.raised(each.error)
             if isinstance(editor, FunctionEditor)
-            else f"`edit` raised {error_text(each.error)}"
+            else f"`edit` raised {plugin_check.error_text(each.error)}"
         )
         without = " Items without a source image have no `request.sources`." if each.case == NO_SOURCE else ""
         refuse = f"Return EditResult(Status.REFUSED, error=...) for what it cannot do.{without}"
-        findings.fix(message, field_hint(each.error) or refuse, each.case)
+        findings.fix(message, plugin_check.field_hint(each.error) or refuse, each.case)
         return
     problems = result_problems(each.returned)
     for problem in problems:
@@ -142,7 +134,9 @@ def _image_problems(image: object) -> list[str]:
     return []
 
 
-def _check_together(editor: Editor, seen: Sequence[Observation], source: bytes, findings: CheckFindings) -> None:
+def _check_together(
+    editor: Editor, seen: Sequence[plugin_check.Observation], source: bytes, findings: plugin_check.CheckFindings
+) -> None:
     """What only several answers show: repeatability, blocking, an unchanged source, another size."""
     made = {
         each.case: each.returned.image
@@ -163,14 +157,14 @@ def _check_together(editor: Editor, seen: Sequence[Observation], source: bytes, 
             findings.note("It returned the source unchanged", case=SIMPLE)
         elif (before.width, before.height) != (after.width, after.height):
             findings.note(f"Its image is {after.width} x {after.height}, the source {before.width} x {before.height}")
-    blocking = None if editor.traits.cpu_bound else blocking_finding("edit", seen)
+    blocking = None if editor.traits.cpu_bound else plugin_check.blocking_finding("edit", seen)
     if blocking is not None:
         findings.fix(blocking.message, blocking.hint)
     if editor.version == "unversioned":
         findings.note("It has no `version`", "Set one: outputs of a changed editor are then stored separately.")
 
 
-def _answer(each: Observation) -> str:
+def _answer(each: plugin_check.Observation) -> str:
     if each.error is not None:
         return f"raised {type(each.error).__name__}"
     if result_problems(each.returned):

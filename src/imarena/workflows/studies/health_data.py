@@ -13,27 +13,12 @@ from imarena.core import canonical_json
 from imarena.core.records import Order, Outcome
 from imarena.judges import outcomes_from_scores
 from imarena.storage import Form
+from imarena.workflows import views
 from imarena.workflows.studies.columns import judgment_bodies
-from imarena.workflows.views import (
-    EQUAL,
-    ORDERS,
-    PREFERENCES,
-    STATUSES,
-    WHOLE,
-    ChosenJudge,
-    JudgeVersion,
-    JudgmentColumns,
-    View,
-    combine_columns,
-    compared_dimensions,
-    first_scores,
-    people_battles,
-    versions_of,
-)
 
 PairKey = tuple[str, str]
 """Left and right output, the smaller id first."""
-OUTCOMES: tuple[Outcome | None, ...] = (None, *map(Outcome, PREFERENCES[1:EQUAL]), Outcome.TIE)
+OUTCOMES: tuple[Outcome | None, ...] = (None, *map(Outcome, views.PREFERENCES[1 : views.EQUAL]), Outcome.TIE)
 """By code; a tie of unstated kind is a tie."""
 
 
@@ -118,7 +103,7 @@ class JudgeAnswers:
         return score if score is None or self.higher_is_better else -score
 
 
-def read_judges(view: View, judges: Sequence[ChosenJudge]) -> dict[str, list[JudgeAnswers]]:
+def read_judges(view: views.View, judges: Sequence[views.ChosenJudge]) -> dict[str, list[JudgeAnswers]]:
     """Judge (and dimension, where that is not the whole) to its versions, oldest first; the last one counts.
 
     A judge that was chosen by its version has that version alone.
@@ -126,17 +111,17 @@ def read_judges(view: View, judges: Sequence[ChosenJudge]) -> dict[str, list[Jud
     answers: dict[str, list[JudgeAnswers]] = {}
     for judge in judges:
         for dimension in sorted(judge.dimensions):
-            name = judge.name if dimension == WHOLE else f"{judge.name}, {dimension}"
-            versions = versions_of(view, judge, dimension)
+            name = judge.name if dimension == views.WHOLE else f"{judge.name}, {dimension}"
+            versions = views.versions_of(view, judge, dimension)
             answers[name] = [_answers(view, name, dimension, version) for version in versions]
     return answers
 
 
-def _answers(view: View, name: str, dimension: str, version: JudgeVersion) -> JudgeAnswers:
+def _answers(view: views.View, name: str, dimension: str, version: views.JudgeVersion) -> JudgeAnswers:
     columns = view.judgments(version.forms)
     answers = JudgeAnswers(name, _form_text(version.newest), dimension, version.name, version.newest.higher_is_better)
-    statuses = np.bincount(columns.status, minlength=len(STATUSES)).tolist()
-    answers.statuses.update({status: n for status, n in zip(STATUSES, statuses, strict=True) if n})
+    statuses = np.bincount(columns.status, minlength=len(views.STATUSES)).tolist()
+    answers.statuses.update({status: n for status, n in zip(views.STATUSES, statuses, strict=True) if n})
     _note_pairs(view, answers, columns)
     _note_scores(view, answers, columns)
     return answers
@@ -147,23 +132,23 @@ def _form_text(form: Form) -> str:
     return canonical_json([*identity, json.loads(form.params)])
 
 
-def _ids(view: View, outputs: Any) -> list[str]:
+def _ids(view: views.View, outputs: Any) -> list[str]:
     return [view.entries.id_of(index) for index in outputs.tolist()]
 
 
-def _note_pairs(view: View, answers: JudgeAnswers, judged: JudgmentColumns) -> None:
+def _note_pairs(view: views.View, answers: JudgeAnswers, judged: views.JudgmentColumns) -> None:
     paired = judged.where(judged.right >= 0)
     columns = (_ids(view, paired.left), _ids(view, paired.right), paired.order, paired.repeat, paired.preference)
     ok = paired.ok
     for row, (left, right, order, repeat, preference) in enumerate(zip(*columns, strict=True)):
         key, flipped = _key(left, right)
-        shown = ORDERS[order] or Order.UNKNOWN.value
+        shown = views.ORDERS[order] or Order.UNKNOWN.value
         if flipped and shown in (Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value):
             shown = Order.RIGHT_FIRST.value if shown == Order.LEFT_FIRST.value else Order.LEFT_FIRST.value
         held = answers.pairs[key, int(repeat)]
         if held.get(shown) is None:
             held[shown] = _turned(OUTCOMES[preference] if ok[row] else None, flipped)
-    fought = combine_columns(paired, np.zeros(len(paired), np.int32), view.entries)
+    fought = views.combine_columns(paired, np.zeros(len(paired), np.int32), view.entries)
     sides = (_ids(view, fought.left), _ids(view, fought.right), fought.repeat, fought.outcome, fought.decided)
     for left, right, repeat, outcome, decided in zip(*sides, strict=True):
         key, flipped = _key(left, right)
@@ -176,8 +161,8 @@ def _note_pairs(view: View, answers: JudgeAnswers, judged: JudgmentColumns) -> N
         answers.flagged[output] = seen
 
 
-def _note_scores(view: View, answers: JudgeAnswers, judged: JudgmentColumns) -> None:
-    single = first_scores(judged)
+def _note_scores(view: views.View, answers: JudgeAnswers, judged: views.JudgmentColumns) -> None:
+    single = views.first_scores(judged)
     single = single.where(np.isfinite(single.score))
     outputs = _ids(view, single.left)
     unit = view.entries.unit[single.left]
@@ -192,7 +177,7 @@ def _note_scores(view: View, answers: JudgeAnswers, judged: JudgmentColumns) -> 
             answers.flagged[of[seq]] = bool(body["reasons"]["injection"])
 
 
-def _seen_words(view: View, paired: JudgmentColumns) -> Iterator[tuple[str, bool]]:
+def _seen_words(view: views.View, paired: views.JudgmentColumns) -> Iterator[tuple[str, bool]]:
     """Outputs of battles in which the judge looked for words that address a judge."""
     row_of = {seq: row for row, seq in enumerate(paired.seq.tolist())}
     for seq, body in judgment_bodies(view, paired, holding='"injection"'):
@@ -222,16 +207,16 @@ class PeopleVotes:
 
 def people_for(answers: JudgeAnswers, judged: Collection[str], people: Mapping[str, PeopleVotes]) -> PeopleVotes:
     """The votes that verdicts are compared with, by the rule that `align` follows. `judged`: the judge's dimensions."""
-    dimensions = compared_dimensions(answers.dimension, judged, people)
+    dimensions = views.compared_dimensions(answers.dimension, judged, people)
     votes = [vote for name in sorted(dimensions) for vote in people[name].votes]
     return PeopleVotes(votes, dimensions)
 
 
-def read_people(view: View) -> dict[str, PeopleVotes]:
+def read_people(view: views.View) -> dict[str, PeopleVotes]:
     """The votes on pairs that count, by what people were asked about."""
     entries = view.entries
     tracks, tasks = (entries.labels[name].list() for name in ("track", "task"))
-    battles = people_battles(view)
+    battles = views.people_battles(view)
     votes: dict[str, PeopleVotes] = {}
     columns = (
         _ids(view, battles.left),

@@ -10,29 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from imarena.core import Exhibit, Judge, Settings, UserError, Verdict, has_coroutine
 from imarena.core.records import JsonDict, Order, Outcome, Status
 from imarena.judges import CARDS, stated_scale, to_recorded_sides, verdict_problems
-from imarena.workflows.studies.check_cases import (
-    BOX_KINDS,
-    FAILURE,
-    PAIR,
-    SUCCESS,
-    UNUSUAL,
-    UNUSUAL_PAIR,
-    paired_exhibits,
-    single_exhibits,
-)
-from imarena.workflows.studies.plugin_check import (
-    ENDPOINT_LIMIT_S,
-    LIMIT_S,
-    CaseAnswer,
-    CheckFindings,
-    Observation,
-    PluginCall,
-    PluginCheck,
-    blocking_finding,
-    error_text,
-    field_hint,
-    observe_calls,
-)
+from imarena.workflows.studies import check_cases as cases
+from imarena.workflows.studies import plugin_check
 from imarena.workflows.views import View
 from imarena.workflows.wiring import EndpointArguments, WiredJudge, wire_judge
 
@@ -42,7 +21,7 @@ _NEEDS_SOURCE = (
     "`traits = JudgeTraits(needs_source=True)`; otherwise return a Verdict with a status."
 )
 
-AGAIN = f"{SUCCESS}, asked again"
+AGAIN = f"{cases.SUCCESS}, asked again"
 SWAPPED = ", swapped"
 SCORES, COMPARES = "scores", "compares"
 _PARAMS = TypeAdapter[JsonDict](JsonDict)
@@ -50,32 +29,33 @@ _PARAMS = TypeAdapter[JsonDict](JsonDict)
 
 def check_judge(
     settings: Settings, path: str, arguments: EndpointArguments | None = None, *, limit_s: float | None = None
-) -> PluginCheck:
+) -> plugin_check.PluginCheck:
     """Make the judge at `MODULE:NAME` (or the installed one of that name) and ask it about every built-in case."""
-    findings = CheckFindings()
+    findings = plugin_check.CheckFindings()
     wired = _make(settings, path, arguments, findings)
     if wired is None:
-        return PluginCheck(path, "judge", "", "", to_fix=tuple(findings.to_fix))
+        return plugin_check.PluginCheck(path, "judge", "", "", to_fix=tuple(findings.to_fix))
     judge = wired.judge
     _check_names(judge, findings)
     if not findings.to_fix and wired.kind not in CARDS:  # a `scale` of a built-in judge may be a setting of its own
         _check_scale(judge, findings)
     calls = [] if findings.to_fix else list(_calls(judge, findings))
     opening = wired.door.opened if wired.door is not None else None
-    limit_s = limit_s or (LIMIT_S if opening is None else ENDPOINT_LIMIT_S)
-    seen, unanswered = observe_calls(calls, opening, limit_s=limit_s) if calls else ([], "")
+    limit_s = limit_s or (plugin_check.LIMIT_S if opening is None else plugin_check.ENDPOINT_LIMIT_S)
+    seen, unanswered = plugin_check.observe_calls(calls, opening, limit_s=limit_s) if calls else ([], "")
     if unanswered:
         findings.fix(f"`judge` did not return within {limit_s:g} s", "A question must end.", unanswered)
     does = _check_answers(wired, seen, findings) if seen else ()
     shown = [each for each in seen if len(does) != 1 or _is_pair(each.case) == (COMPARES in does)]
-    return PluginCheck(
+    return plugin_check.PluginCheck(
         path, "judge", judge.name, judge.version, does, tuple(findings.to_fix), tuple(findings.notes),
-        tuple(CaseAnswer(each.case, _answer(each), each.seconds) for each in shown), bool(unanswered),
+        tuple(plugin_check.CaseAnswer(each.case, _answer(each), round(each.seconds, 3)) for each in shown),
+        bool(unanswered),
     )  # fmt: skip
 
 
 def _make(
-    settings: Settings, path: str, arguments: EndpointArguments | None, findings: CheckFindings
+    settings: Settings, path: str, arguments: EndpointArguments | None, findings: plugin_check.CheckFindings
 ) -> WiredJudge | None:
     try:
         return wire_judge(settings, f"function:{path}" if ":" in path else path, arguments)
@@ -84,13 +64,13 @@ def _make(
         findings.fix(message, hint)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever an author's code raises is a finding
         findings.fix(
-            f"{path} cannot be called as `make(options, chat)`: {error_text(error)}",
+            f"{path} cannot be called as `make(options, chat)`: {plugin_check.error_text(error)}",
             "NAME is a function of two arguments, the options and the endpoint's chat or None, that returns the judge.",
         )
     return None
 
 
-def _check_names(judge: Judge, findings: CheckFindings) -> None:
+def _check_names(judge: Judge, findings: plugin_check.CheckFindings) -> None:
     """The five names, and the method."""
     if not has_coroutine(judge, "judge"):
         findings.fix("`judge` is not a coroutine function", "Write `async def judge(self, exhibit)`.")
@@ -109,7 +89,7 @@ def _check_names(judge: Judge, findings: CheckFindings) -> None:
         findings.note("It has no `version`", "Set one: otherwise verdicts of a changed judge count as the same.")
 
 
-def _check_scale(judge: Judge, findings: CheckFindings) -> None:
+def _check_scale(judge: Judge, findings: plugin_check.CheckFindings) -> None:
     """`align` leaves out a scale that is not two numbers that grow."""
     ends: Any = judge.params.get("scale")
     scale = stated_scale(judge, "")
@@ -120,21 +100,23 @@ def _check_scale(judge: Judge, findings: CheckFindings) -> None:
         )
 
 
-def _calls(judge: Judge, findings: CheckFindings) -> Sequence[PluginCall]:
+def _calls(judge: Judge, findings: plugin_check.CheckFindings) -> Sequence[plugin_check.PluginCall]:
     """Each single output, the first one twice, and each pair in both orders; what the judge cannot be shown is not."""
     traits = judge.traits
-    missing = [kind for kind in traits.evidence if kind not in BOX_KINDS]
+    missing = [kind for kind in traits.evidence if kind not in cases.BOX_KINDS]
     if traits.evidence and len(missing) == len(traits.evidence):
         findings.note(
             f"It was not asked: it needs evidence of the kind {' or '.join(missing)}, which the built-in cases lack"
         )
         return []
     with_source = traits.needs_source or bool(traits.evidence)
-    singles = single_exhibits(with_source=with_source, evidence=traits.evidence)
-    shown = [*singles.items(), (AGAIN, singles[SUCCESS])]
-    for case, orders in paired_exhibits(with_source=with_source, evidence=traits.evidence).items():
+    singles = cases.single_exhibits(with_source=with_source, evidence=traits.evidence)
+    shown = [*singles.items(), (AGAIN, singles[cases.SUCCESS])]
+    for case, orders in cases.paired_exhibits(with_source=with_source, evidence=traits.evidence).items():
         shown += [(case, orders[0]), (f"{case}{SWAPPED}", orders[1])]
-    return [PluginCall(case, partial(judge.judge, exhibit)) for case, exhibit in shown if _fits(judge, exhibit)]
+    return [
+        plugin_check.PluginCall(case, partial(judge.judge, exhibit)) for case, exhibit in shown if _fits(judge, exhibit)
+    ]
 
 
 def _fits(judge: Judge, exhibit: Exhibit) -> bool:
@@ -156,14 +138,14 @@ def only_compares(wired: WiredJudge, view: View) -> bool:
         return wired.shape == "pairwise"
     judge = wired.judge
     if judge.traits.prompts:
-        single = single_exhibits(with_source=True)[SUCCESS]
-        return not _fits(judge, single) and _fits(judge, paired_exhibits(with_source=True)[PAIR][0])
+        single = cases.single_exhibits(with_source=True)[cases.SUCCESS]
+        return not _fits(judge, single) and _fits(judge, cases.paired_exhibits(with_source=True)[cases.PAIR][0])
     stored = {form.pairwise for form in view.forms.chosen([judge.name])}
     if stored or wired.door is not None:
         return stored == {True}
-    calls = _calls(judge, CheckFindings())
-    seen, _ = observe_calls(calls) if calls else ([], "")
-    return _check_answers(wired, seen, CheckFindings()) == (COMPARES,)
+    calls = _calls(judge, plugin_check.CheckFindings())
+    seen, _ = plugin_check.observe_calls(calls) if calls else ([], "")
+    return _check_answers(wired, seen, plugin_check.CheckFindings()) == (COMPARES,)
 
 
 # ---------------------------------------------------------------- what the answers show
@@ -188,7 +170,9 @@ class _Answers:
         return to_recorded_sides(verdict, order).preference
 
 
-def _check_answers(wired: WiredJudge, seen: Sequence[Observation], findings: CheckFindings) -> tuple[str, ...]:
+def _check_answers(
+    wired: WiredJudge, seen: Sequence[plugin_check.Observation], findings: plugin_check.CheckFindings
+) -> tuple[str, ...]:
     """Report what is wrong, and return what the judge does."""
     judge = wired.judge
     good = {
@@ -209,28 +193,28 @@ def _check_answers(wired: WiredJudge, seen: Sequence[Observation], findings: Che
         _check_scores(wired, answers, findings)
     if compares:
         _check_orders(answers, findings)
-    blocking = None if judge.traits.cpu_bound else blocking_finding("judge", seen)
+    blocking = None if judge.traits.cpu_bound else plugin_check.blocking_finding("judge", seen)
     if blocking is not None:
         findings.fix(blocking.message, blocking.hint)
     return (*((SCORES,) if scores else ()), *((COMPARES,) if compares else ()))
 
 
 def _is_pair(case: str) -> bool:
-    return case.startswith((PAIR, UNUSUAL_PAIR))
+    return case.startswith((cases.PAIR, cases.UNUSUAL_PAIR))
 
 
-def _wrong_type(each: Observation) -> bool:
+def _wrong_type(each: plugin_check.Observation) -> bool:
     """Is something of another type in a verdict, whatever the judge was asked?"""
     verdict = each.returned
     stated = isinstance(verdict, Verdict) and (verdict.preference is not None or verdict.score is not None)
     return each.error is None and (stated or not isinstance(verdict, Verdict)) and bool(verdict_problems(verdict))
 
 
-def _check_one(each: Observation, findings: CheckFindings) -> None:
+def _check_one(each: plugin_check.Observation, findings: plugin_check.CheckFindings) -> None:
     if each.error is not None:
         findings.fix(
-            f"`judge` raised {error_text(each.error)}",
-            field_hint(each.error) or (_NEEDS_SOURCE if isinstance(each.error, IndexError) else _STATUS),
+            f"`judge` raised {plugin_check.error_text(each.error)}",
+            plugin_check.field_hint(each.error) or (_NEEDS_SOURCE if isinstance(each.error, IndexError) else _STATUS),
             each.case,
         )
         return
@@ -239,20 +223,20 @@ def _check_one(each: Observation, findings: CheckFindings) -> None:
         findings.fix(f"Verdict: {problem}", case=each.case)
     if not problems and each.returned.status is not Status.OK:
         message = f"status {each.returned.status.value}: {each.returned.error or 'no error text'}"
-        if each.case.startswith((UNUSUAL, UNUSUAL_PAIR)) or each.returned.status is Status.REFUSED:
+        if each.case.startswith((cases.UNUSUAL, cases.UNUSUAL_PAIR)) or each.returned.status is Status.REFUSED:
             findings.note(message, case=each.case)
         else:
             findings.fix(message, "This case is an ordinary one.", each.case)
 
 
-def _check_scores(wired: WiredJudge, answers: _Answers, findings: CheckFindings) -> None:
+def _check_scores(wired: WiredJudge, answers: _Answers, findings: plugin_check.CheckFindings) -> None:
     judge = wired.judge
     scale = stated_scale(judge, wired.kind)
-    for case in (SUCCESS, FAILURE, UNUSUAL):
+    for case in (cases.SUCCESS, cases.FAILURE, cases.UNUSUAL):
         score = answers.score(case)
         if scale is not None and score is not None and not scale[0] <= score <= scale[1]:
             findings.fix(f"A score is outside the scale that the judge states, {scale[0]:g} to {scale[1]:g}", case=case)
-    first, again, failure = (answers.score(case) for case in (SUCCESS, AGAIN, FAILURE))
+    first, again, failure = (answers.score(case) for case in (cases.SUCCESS, AGAIN, cases.FAILURE))
     if first is not None and again is not None and first != again:
         message = f"Two answers to the same question differ: {first:g} and {again:g}"
         if judge.traits.cpu_bound:
@@ -261,16 +245,18 @@ def _check_scores(wired: WiredJudge, answers: _Answers, findings: CheckFindings)
             findings.note(message, "`judge --repeats 5` and `health` measure how much.")
     higher = judge.params.get("higher_is_better", True) is not False
     if first is not None and first == failure:
-        findings.note(f"The {SUCCESS} and the {FAILURE} both score {first:g}: the judge does not distinguish them")
+        findings.note(
+            f"The {cases.SUCCESS} and the {cases.FAILURE} both score {first:g}: the judge does not distinguish them"
+        )
     elif first is not None and failure is not None and (first < failure if higher else first > failure):
         findings.note(
-            f"The {SUCCESS} scores {first:g} and the {FAILURE} {failure:g}",
+            f"The {cases.SUCCESS} scores {first:g} and the {cases.FAILURE} {failure:g}",
             'If lower scores are better, set `"higher_is_better": False` in `params`.',
         )
 
 
-def _check_orders(answers: _Answers, findings: CheckFindings) -> None:
-    for case in (PAIR, UNUSUAL_PAIR):
+def _check_orders(answers: _Answers, findings: plugin_check.CheckFindings) -> None:
+    for case in (cases.PAIR, cases.UNUSUAL_PAIR):
         first, second = answers.winner(case), answers.winner(f"{case}{SWAPPED}")
         sides = {Outcome.LEFT, Outcome.RIGHT}
         if first in sides and second in sides and first is not second:
@@ -280,11 +266,11 @@ def _check_orders(answers: _Answers, findings: CheckFindings) -> None:
                 "`preference` is Outcome.LEFT for `exhibit.left`, which is shown first.",
                 case,
             )
-    if answers.winner(PAIR) is Outcome.RIGHT is answers.winner(f"{PAIR}{SWAPPED}"):
-        findings.note(f"It prefers the {FAILURE} to the {SUCCESS}, in both orders")
+    if answers.winner(cases.PAIR) is Outcome.RIGHT is answers.winner(f"{cases.PAIR}{SWAPPED}"):
+        findings.note(f"It prefers the {cases.FAILURE} to the {cases.SUCCESS}, in both orders")
 
 
-def _answer(each: Observation) -> str:
+def _answer(each: plugin_check.Observation) -> str:
     """One case's answer in a few words."""
     if each.error is not None:
         return f"raised {type(each.error).__name__}"

@@ -17,25 +17,7 @@ from imarena.core.records import Outcome, Status
 from imarena.judges import score_gap
 from imarena.storage import Form, Workspace, reading
 from imarena.storage.schema import judgments
-from imarena.workflows.views import (
-    LABELS,
-    NO_BATTLES,
-    PREFERENCES,
-    PROBLEMS,
-    STATUSES,
-    WHOLE,
-    BattleColumns,
-    ChosenJudge,
-    JudgmentColumns,
-    View,
-    chosen_judges,
-    combine_columns,
-    compared_dimensions,
-    fetch_columns,
-    first_scores,
-    people_battles,
-    rating_battles,
-)
+from imarena.workflows import views
 
 REASONS = {"one order missing": "one order is missing", "no preference": "the judge gave no preference"}
 """Words for problems that are no status."""
@@ -63,8 +45,8 @@ class PairVerdict:
 
 def votes_from_store(workspace: Workspace, by: Sequence[str] = ()) -> VerdictColumns:
     """Every vote on two outputs that counts, whoever made them. `by`: columns of the items to have beside `LABELS`."""
-    view = View(workspace)
-    battles = people_battles(view)
+    view = views.View(workspace)
+    battles = views.people_battles(view)
     return _people(view, battles, [str(rater) for rater in battles.rater.list()], "the workspace's votes", by)
 
 
@@ -73,30 +55,32 @@ def votes_from_ratings(workspace: Workspace, by: Sequence[str] = ()) -> VerdictC
 
     Of two outputs for one item the higher mean rating wins; equal means (to nine decimals) are a tie.
     """
-    view = View(workspace)
-    battles = rating_battles(view, NO_BATTLES, WHOLE)
+    view = views.View(workspace)
+    battles = views.rating_battles(view, views.NO_BATTLES, views.WHOLE)
     raters = ["people's mean rating"] * len(battles)
     return _people(view, battles, raters, "pairs of the workspace's mean ratings", by)
 
 
-def _people(view: View, battles: BattleColumns, raters: list[str], source: str, by: Sequence[str]) -> VerdictColumns:
+def _people(
+    view: views.View, battles: views.BattleColumns, raters: list[str], source: str, by: Sequence[str]
+) -> VerdictColumns:
     entries = view.entries
     items = [entries.item_id[item] for item in entries.item[battles.left].tolist()]
     return VerdictColumns(
         items,
         [entries.id_of(position) for position in battles.left.tolist()],
         [entries.id_of(position) for position in battles.right.tolist()],
-        [PREFERENCES[code] for code in battles.winner.tolist()],
+        [views.PREFERENCES[code] for code in battles.winner.tolist()],
         raters,
         {**labels_of_items(view, items, by), "dimension": [str(name) for name in battles.dimension.list()]},
         source,
     )
 
 
-def labels_of_items(view: View, items: Sequence[str], by: Sequence[str] = ()) -> dict[str, list[str]]:
+def labels_of_items(view: views.View, items: Sequence[str], by: Sequence[str] = ()) -> dict[str, list[str]]:
     """Data set, task, family, topic, track and the columns `by` of each of these items; empty where it has none."""
     item_position = {name: number for number, name in enumerate(view.entries.item_id)}
-    columns = {name: view.item_label(name) for name in (*LABELS, *by)}
+    columns = {name: view.item_label(name) for name in (*views.LABELS, *by)}
     known = {name: column.list() for name, column in columns.items() if column is not None}
     return {name: [values[item_position[item]] or "" for item in items] for name, values in known.items()}
 
@@ -113,17 +97,17 @@ def verdicts_from_store(
     boards and in `health`. A pair without a verdict is there with the reason, unless another attempt gave one.
     Which votes they are compared with is decided by `compared_dimensions`; `by` names the groups of the figures.
     """
-    view = View(workspace)
+    view = views.View(workspace)
     sides = zip(votes.item, votes.left, votes.right, strict=True)
     voted = dict.fromkeys((item, min(first, second), max(first, second)) for item, first, second in sides)
-    chosen = chosen_judges(view, judges) if judges else []
+    chosen = views.chosen_judges(view, judges) if judges else []
     lines = list(_answered(line for judge in chosen for line in _lines(view, judge, list(voted))))
     dimensions = {judge.name: judge.dimensions for judge in chosen}
     names = [_name(line, dimensions[line.judge]) for line in lines]
     asked = frozenset(votes.labels.get("dimension", ()))
     covers: dict[str, frozenset[str]] = {}
     for name, line in zip(names, lines, strict=True):
-        meets = compared_dimensions(line.dimension, dimensions[line.judge], asked, separate="dimension" in by)
+        meets = views.compared_dimensions(line.dimension, dimensions[line.judge], asked, separate="dimension" in by)
         covers.setdefault(name, meets)
     scored = {name for name, line in zip(names, lines, strict=True) if not line.direct and line.winner is not None}
     items = [line.item for line in lines]
@@ -149,7 +133,7 @@ def exclude_judges(verdicts: VerdictColumns, judges: Sequence[str]) -> VerdictCo
 
 def _name(line: PairVerdict, dimensions: frozenset[str]) -> str:
     """The judge, and what its verdicts are about where that is not the whole."""
-    plain = line.dimension == WHOLE or (line.direct and len(dimensions) == 1)
+    plain = line.dimension == views.WHOLE or (line.direct and len(dimensions) == 1)
     return line.judge if plain else f"{line.judge}, {line.dimension}"
 
 
@@ -164,7 +148,7 @@ def _pair(line: PairVerdict) -> tuple[str, str, frozenset[str]]:
     return line.judge, line.dimension, frozenset((line.left, line.right))
 
 
-def _lines(view: View, judge: ChosenJudge, voted: Sequence[tuple[str, str, str]]) -> Iterator[PairVerdict]:
+def _lines(view: views.View, judge: views.ChosenJudge, voted: Sequence[tuple[str, str, str]]) -> Iterator[PairVerdict]:
     for dimension in sorted(judge.dimensions):
         forms = [form for form in judge.forms if form.dimension == dimension]
         compared = list(_compared(view, judge.name, dimension, [form for form in forms if form.pairwise]))
@@ -174,10 +158,10 @@ def _lines(view: View, judge: ChosenJudge, voted: Sequence[tuple[str, str, str]]
             yield from _by_scores(view, judge.name, dimension, points, voted)
 
 
-def _compared(view: View, judge: str, dimension: str, forms: Sequence[Form]) -> Iterator[PairVerdict]:
+def _compared(view: views.View, judge: str, dimension: str, forms: Sequence[Form]) -> Iterator[PairVerdict]:
     """Pairs that a judge was shown, sorted by the ids of the outputs: a figure must not depend on arrival."""
     judgments = view.judgments(forms)
-    fought = combine_columns(judgments, np.zeros(len(judgments), np.int32), view.entries)
+    fought = views.combine_columns(judgments, np.zeros(len(judgments), np.int32), view.entries)
     gaps = _gaps(view, forms)
     rows = zip(
         fought.left.tolist(), fought.right.tolist(), fought.repeat.tolist(), fought.outcome.tolist(),
@@ -186,15 +170,17 @@ def _compared(view: View, judge: str, dimension: str, forms: Sequence[Form]) -> 
     for left, right, repeat, outcome, problem, agreed in rows:
         sides = (view.entries.id_of(left), view.entries.id_of(right))
         key = (judge, dimension, view.entries.item_id[view.entries.item[left]], *sides)
-        if PROBLEMS[problem] != Status.OK.value:
-            yield PairVerdict(*key, None, reason=REASONS.get(PROBLEMS[problem], PROBLEMS[problem]))
+        if views.PROBLEMS[problem] != Status.OK.value:
+            yield PairVerdict(*key, None, reason=REASONS.get(views.PROBLEMS[problem], views.PROBLEMS[problem]))
             continue
         pair_gaps = gaps.get((*sides, repeat), [])
         whole = len(pair_gaps) >= (1 if agreed < 0 else 2)  # the gap is known in every order that was asked
-        yield PairVerdict(*key, PREFERENCES[outcome], sum(pair_gaps) / len(pair_gaps) if pair_gaps and whole else None)
+        yield PairVerdict(
+            *key, views.PREFERENCES[outcome], sum(pair_gaps) / len(pair_gaps) if pair_gaps and whole else None
+        )
 
 
-def _gaps(view: View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], list[float]]:
+def _gaps(view: views.View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], list[float]]:
     """Left, right and repeat to the score gaps of live verdicts, where the judge scores both sides."""
     table = judgments
     names = (table.c.left_id, table.c.right_id, table.c.repeat, table.c.body)
@@ -208,7 +194,7 @@ def _gaps(view: View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], li
     if not forms:
         return gaps
     with reading(view.workspace.store.engine) as connection:
-        columns = fetch_columns(connection, query.order_by(table.c.seq))
+        columns = views.fetch_columns(connection, query.order_by(table.c.seq))
     for left, right, repeat, body in zip(*columns, strict=True):
         content = json.loads(body)
         gap = score_gap(content.get("scores") or {}, content.get("reasons") or {})
@@ -218,14 +204,18 @@ def _gaps(view: View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], li
 
 
 def _by_scores(
-    view: View, judge: str, dimension: str, judgments: JudgmentColumns, voted: Sequence[tuple[str, str, str]]
+    view: views.View,
+    judge: str,
+    dimension: str,
+    judgments: views.JudgmentColumns,
+    voted: Sequence[tuple[str, str, str]],
 ) -> Iterator[PairVerdict]:
     """Verdicts by two scores of the same repeat, on the pairs that people voted on. Higher scores are better."""
-    scored = first_scores(judgments)
+    scored = views.first_scores(judgments)
     columns = (scored.left.tolist(), scored.repeat.tolist(), scored.score.tolist())
     points = {(output, repeat): score for output, repeat, score in zip(*columns, strict=True) if not np.isnan(score)}
     without = np.flatnonzero(~judgments.ok | np.isnan(judgments.score))
-    failed = {int(judgments.left[row]): STATUSES[judgments.status[row]] for row in without.tolist()}
+    failed = {int(judgments.left[row]): views.STATUSES[judgments.status[row]] for row in without.tolist()}
     if not points:
         return
     repeats = sorted({repeat for _, repeat in points})

@@ -8,7 +8,7 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +37,6 @@ class CheckFinding:
     hint: str = ""
     cases: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"message": self.message, "hint": self.hint, "cases": list(self.cases)}
-
 
 @dataclass(frozen=True)
 class CaseAnswer:
@@ -49,10 +45,6 @@ class CaseAnswer:
     case: str
     answer: str
     seconds: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"case": self.case, "answer": self.answer, "seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True)
@@ -73,11 +65,7 @@ class PluginCheck:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        lists = {name: [part.to_json() for part in getattr(self, name)] for name in ("to_fix", "notes", "answers")}
-        return {
-            "path": self.path, "kind": self.kind, "name": self.name, "version": self.version, "does": list(self.does),
-            **lists,
-        }  # fmt: skip
+        return {name: value for name, value in asdict(self).items() if name != "hangs"}
 
 
 @dataclass(frozen=True)

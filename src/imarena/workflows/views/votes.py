@@ -12,16 +12,8 @@ from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, li
 
 from imarena.core import TESTS_OF_RATERS, moment_text
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
+from imarena.workflows.views import codes
 from imarena.workflows.views.chains import ONE_SIDE, asked_of_one_turn, one_sided_votes
-from imarena.workflows.views.codes import (
-    PREFERENCES,
-    ByteArray,
-    CodeArray,
-    ColumnTable,
-    Names,
-    code_column,
-    encode_names,
-)
 from imarena.workflows.views.fetch import IntArray, counted_before, fetch_columns
 
 
@@ -45,23 +37,23 @@ PURPOSES: Mapping[str, Reason] = {purpose: Reason(why) for purpose, why in TESTS
 
 
 @dataclass(frozen=True)
-class VoteColumns(ColumnTable):
+class VoteColumns(codes.ColumnTable):
     """n records of votes, those that do not count included. `left` and `right` are places of outputs (-1: none).
 
     `reason` (n,) points into `REASONS`; 0 counts. `probability` of having been routed is NaN where it is not known.
     """
 
     seq: IntArray
-    rater: Names
-    left: CodeArray
-    right: CodeArray
-    preference: ByteArray
-    dimension: Names
-    purpose: Names
-    campaign: Names
+    rater: codes.Names
+    left: codes.CodeArray
+    right: codes.CodeArray
+    preference: codes.ByteArray
+    dimension: codes.Names
+    purpose: codes.Names
+    campaign: codes.Names
     probability: NDArray[np.float64]
     created_us: IntArray
-    reason: ByteArray
+    reason: codes.ByteArray
 
     def __len__(self) -> int:
         return int(self.seq.size)
@@ -86,7 +78,7 @@ class VoteColumns(ColumnTable):
 
 def read_votes(
     connection: Connection,
-    at: Callable[[IntArray], CodeArray],
+    at: Callable[[IntArray], codes.CodeArray],
     before_us: int | None = None,
     *,
     later_turns: bool = True,
@@ -107,7 +99,7 @@ def read_votes(
             votes.c.rater_id,
             func.coalesce(votes.c.left_seq, 0),
             func.coalesce(votes.c.right_seq, 0),
-            code_column(votes.c.preference, PREFERENCES),
+            codes.code_column(votes.c.preference, codes.PREFERENCES),
             votes.c.dimension,
             assignments.c.purpose,
             assignments.c.campaign_id,
@@ -125,13 +117,13 @@ def read_votes(
     seq, rater, left, right, preference, dimension, purpose, campaign, probability, created = columns[:10]
     all_votes = VoteColumns(
         seq=np.array(seq, np.int64),
-        rater=encode_names(rater),
+        rater=codes.encode_names(rater),
         left=at(np.array(left, np.int64)),
         right=at(np.array(right, np.int64)),
         preference=np.array(preference, np.int8),
-        dimension=encode_names(dimension),
-        purpose=encode_names(purpose),
-        campaign=encode_names(campaign),
+        dimension=codes.encode_names(dimension),
+        purpose=codes.encode_names(purpose),
+        campaign=codes.encode_names(campaign),
         probability=np.array(probability, np.float64),
         created_us=np.array(created, np.int64),
         reason=np.zeros(len(seq), np.int8),
@@ -146,7 +138,7 @@ def read_votes(
 
 def _reasons(
     all_votes: VoteColumns, retracted: list[int], superseded: list[int], created_at: list[str], excluded: dict[str, str]
-) -> ByteArray:
+) -> codes.ByteArray:
     reason = all_votes.reason.copy()
     if excluded:
         since = np.array([excluded.get(name, "~") for name in all_votes.rater.names] or ["~"])

@@ -10,20 +10,11 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from imarena import judges
 from imarena.clients import Budget, ChatClient, CostLimitReached, Endpoint, read_endpoint
 from imarena.clients import ChatBackend as Client
 from imarena.core import Chat, ChatAnswer, ChatPrompt, Judge, Settings, UnknownName, UserError, suggestion
 from imarena.core.records import JsonDict
-from imarena.judges import (
-    CARDS,
-    JUDGES,
-    JudgeCard,
-    MakeJudge,
-    Shape,
-    adapt_judge_maker,
-    chat_with_client,
-    endpoint_options,
-)
 from imarena.vision import is_qwen_vl, load_qwen_chat, model_folder, needs_own_processor, weights_sha256
 
 LOCAL = "local_model"
@@ -73,11 +64,11 @@ class JudgeChat:
         """Open the client for as long as the judge is asked."""
         self._settled = asyncio.Condition()
         if self._local is not None:
-            self._chat = chat_with_client(_load_local(self._local), self.endpoint.preparation)
+            self._chat = judges.chat_with_client(_load_local(self._local), self.endpoint.preparation)
             yield
             return
         async with ChatClient(self.endpoint, budget=self.budget) as client:
-            self._chat = chat_with_client(client, self.endpoint.preparation)
+            self._chat = judges.chat_with_client(client, self.endpoint.preparation)
             try:
                 yield
             finally:
@@ -133,7 +124,7 @@ class WiredJudge:
 
     judge: Judge
     kind: str
-    shape: Shape
+    shape: judges.Shape
     dimension: str = "overall"
     door: JudgeChat | None = None
 
@@ -160,34 +151,34 @@ def wire_judge(
     arguments = arguments or EndpointArguments()
     table = dict(settings.judges.get(name, {}))
     own = name.startswith(FUNCTION)  # only as said by the user: a workspace's file may come from others
-    if not own and name not in settings.judges and name not in JUDGES:
+    if not own and name not in settings.judges and name not in judges.JUDGES:
         raise UnknownName(
-            f"There is no judge called '{name}'.", hint=suggestion(name, [*settings.judges, *JUDGES.names()])
+            f"There is no judge called '{name}'.", hint=suggestion(name, [*settings.judges, *judges.JUDGES.names()])
         )
     kind = str(table.pop("kind", name))
     at = str(table.pop("endpoint", ""))
-    make = _own_judge(name.removeprefix(FUNCTION)) if own else JUDGES.get(kind)
-    card = CARDS.get(kind, JudgeCard(path="", shape="both", needs="nothing", about=""))
+    make = _own_judge(name.removeprefix(FUNCTION)) if own else judges.JUDGES.get(kind)
+    card = judges.CARDS.get(kind, judges.JudgeCard(path="", shape="both", needs="nothing", about=""))
     options: JsonDict = {**table, **arguments.options}
     model = card.presets.get(str(options.get("preset", "")), card.default_model if arguments.base_url else "")
     if model and not arguments.model:
         arguments = replace(arguments, model=model)
     door = None
     named = at or arguments.endpoint or arguments.base_url
-    if card.needs == "chat" or (named and (card.needs == "optional_chat" or kind not in CARDS)):
+    if card.needs == "chat" or (named and (card.needs == "optional_chat" or kind not in judges.CARDS)):
         door = _door(settings, at, arguments, kind, budget)
-        options |= endpoint_options(door.endpoint)
+        options |= judges.endpoint_options(door.endpoint)
     elif card.needs == "vision" and arguments.model:
         options["model"] = arguments.model
     judge = make(options, door)
     return WiredJudge(judge, kind, card.shape, judge.traits.dimension or card.dimension, door)
 
 
-def _own_judge(path: str) -> MakeJudge:
+def _own_judge(path: str) -> judges.MakeJudge:
     from imarena.editors import load_function
 
     make: Any = load_function(path)
-    return adapt_judge_maker(path.rpartition(":")[2], make)
+    return judges.adapt_judge_maker(path.rpartition(":")[2], make)
 
 
 def wire_lister(
@@ -206,7 +197,10 @@ def wire_lister(
         return WiredJudge(OfflineLister(), "builtin", "pointwise")
     door = _door(settings, "", arguments, "expected objects", budget)
     return WiredJudge(
-        make_lister({**arguments.options, **endpoint_options(door.endpoint)}, door), "objects", "pointwise", door=door
+        make_lister({**arguments.options, **judges.endpoint_options(door.endpoint)}, door),
+        "objects",
+        "pointwise",
+        door=door,
     )
 
 
@@ -271,10 +265,10 @@ def parse_option_values(pairs: Mapping[str, str]) -> dict[str, JsonValue]:
     return values
 
 
-def check_judge_shape(wired: WiredJudge, shape: Shape, command: str) -> None:
+def check_judge_shape(wired: WiredJudge, shape: judges.Shape, command: str) -> None:
     """Raise where a judge that scores is asked to compare, or the other way round."""
     if wired.shape not in (shape, "both"):
-        fitting = [name for name, card in CARDS.items() if card.shape in (shape, "both")]
+        fitting = [name for name, card in judges.CARDS.items() if card.shape in (shape, "both")]
         other = "battle" if shape == "pointwise" else "judge"
         raise UserError(
             f"The judge '{wired.kind}' is {wired.shape}: `imarena {command}` cannot use it.",

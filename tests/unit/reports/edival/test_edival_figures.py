@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imarena.reports.edival import tables
-from imarena.reports.edival.agreement import best_threshold, binary_agreement, rater_ceiling
+from imarena.reports.edival.agreement import StyleAnswer, best_threshold, binary_agreement, rater_ceiling, style_table
 from imarena.reports.edival.figures import (
     COMPLEX,
     MULTI,
@@ -20,7 +20,6 @@ from imarena.reports.edival.figures import (
 )
 from imarena.reports.edival.plots import luminance_points
 from imarena.reports.edival.scored import ScoredEdit, ScoredOutput, ScoredSet, complete_cases
-from imarena.reports.edival.style import StyleAnswer, style_table
 
 
 def output(

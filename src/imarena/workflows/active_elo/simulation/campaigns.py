@@ -6,24 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena import routing
 from imarena.core import UserError
 from imarena.ranking import VoteBatch, fit_corrected
-from imarena.routing import (
-    SHIFT,
-    Belief,
-    Gates,
-    Pool,
-    StandardScores,
-    Strategy,
-    chance_of_decision,
-    combine_strategies,
-    gates_for,
-    limit_votes,
-    ranking_information,
-    require_gates,
-    sample_battles,
-    standardise,
-)
 from imarena.workflows.active_elo.simulation.worlds import World
 
 FloatArray = NDArray[np.float64]
@@ -65,7 +50,7 @@ class Campaigns:
 
     world: World
     train: NDArray[np.bool_]
-    standards: tuple[StandardScores, ...]
+    standards: tuple[routing.StandardScores, ...]
     seed: int
 
     @property
@@ -82,17 +67,17 @@ def make_campaigns(world: World, seeds: int, *, held_out: float = 0.5, seed: int
     for index in range(seeds):
         order = np.random.default_rng([seed, index, 0]).permutation(n)
         train[index, order[round(n * held_out) :]] = True
-    standards = tuple(standardise(world.scores, np.flatnonzero(row)) for row in train)
+    standards = tuple(routing.standardise(world.scores, np.flatnonzero(row)) for row in train)
     return Campaigns(world, train, standards, seed)
 
 
-def default_gates(world: World, *, deferral: float) -> Gates:
+def default_gates(world: World, *, deferral: float) -> routing.Gates:
     """Both thresholds for a deferral rate, from scores alone."""
     pool = _pool(world, np.ones(len(world.scores), bool))
-    return gates_for(pool.lower.ravel(), np.abs(pool.gap).ravel(), deferral=deferral)
+    return routing.gates_for(pool.lower.ravel(), np.abs(pool.gap).ravel(), deferral=deferral)
 
 
-def run_campaigns(fleet: Campaigns, selection: str, budgets: Sequence[int], gates: Gates) -> Votes:
+def run_campaigns(fleet: Campaigns, selection: str, budgets: Sequence[int], gates: routing.Gates) -> Votes:
     """Spend the largest budget in every campaign. What is asked within a smaller budget is the beginning of it."""
     if selection not in SELECTIONS:
         raise UserError(f"No selection '{selection}'.", hint=f"Known: {', '.join(SELECTIONS)}.")
@@ -111,20 +96,22 @@ def run_campaigns(fleet: Campaigns, selection: str, budgets: Sequence[int], gate
 
 def _step(
     fleet: Campaigns,
-    pools: list[Pool],
+    pools: list[routing.Pool],
     rngs: list[np.random.Generator],
     selection: str,
-    gates: Gates,
-    beliefs: list[Belief] | None,
+    gates: routing.Gates,
+    beliefs: list[routing.Belief] | None,
     size: int,
 ) -> Votes:
     m = pools[0].n_models
-    blank = Belief(np.zeros(m), np.eye(m))
+    blank = routing.Belief(np.zeros(m), np.eye(m))
     items, pairs, points = [], [], []
     for index, (pool, rng) in enumerate(zip(pools, rngs, strict=True)):
         belief = blank if beliefs is None else beliefs[index]
-        weights = combine_strategies([limit_votes(1), *_rule(selection, gates, fleet, index)], pool, belief)
-        batch = sample_battles(weights, size, pool, rng, by_task=False)
+        weights = routing.combine_strategies(
+            [routing.limit_votes(1), *_rule(selection, gates, fleet, index)], pool, belief
+        )
+        batch = routing.sample_battles(weights, size, pool, rng, by_task=False)
         if len(batch) < size:
             raise UserError(
                 f"Only {len(batch)} battles are left for '{selection}', {size} were asked for.",
@@ -139,31 +126,31 @@ def _step(
     return Votes(np.stack(items), np.stack(pairs), np.stack(points))
 
 
-def shifted_gates(world: World, gates: Gates) -> dict[str, Gates]:
+def shifted_gates(world: World, gates: routing.Gates) -> dict[str, routing.Gates]:
     """Both thresholds loosened and tightened as in CV-Arena table 9: by 50 points of a judge of 0 to 1000."""
-    shift = world.range.points(SHIFT)
+    shift = world.range.points(routing.SHIFT)
     return {"two-gate-loose": gates.moved(shift), "two-gate-tight": gates.moved(-shift)}
 
 
-def _rule(selection: str, gates: Gates, fleet: Campaigns, index: int) -> list[Strategy]:
+def _rule(selection: str, gates: routing.Gates, fleet: Campaigns, index: int) -> list[routing.Strategy]:
     if selection in (moved := shifted_gates(fleet.world, gates)):
-        return [require_gates(moved[selection])]
-    rules: dict[str, list[Strategy]] = {
+        return [routing.require_gates(moved[selection])]
+    rules: dict[str, list[routing.Strategy]] = {
         "random": [],
-        "quality": [require_gates(replace(gates, delta=None))],
-        "ambiguity": [require_gates(replace(gates, tau=None))],
-        "two-gate": [require_gates(gates)],
-        "information": [ranking_information(fleet.standards[index])],
+        "quality": [routing.require_gates(replace(gates, delta=None))],
+        "ambiguity": [routing.require_gates(replace(gates, tau=None))],
+        "two-gate": [routing.require_gates(gates)],
+        "information": [routing.ranking_information(fleet.standards[index])],
     }
     return rules[selection]
 
 
-def _pool(world: World, train: NDArray[np.bool_]) -> Pool:
+def _pool(world: World, train: NDArray[np.bool_]) -> routing.Pool:
     pairs = len(world.sides[0])
     seen = np.isfinite(world.votes).any(axis=0)
     present = np.repeat(train[:, None], len(world.models), axis=1)
     asked = np.where(seen, 0, 999).astype(np.int16).reshape(-1, pairs)
-    return Pool(world.scores, present, world.task, asked, world.models)
+    return routing.Pool(world.scores, present, world.task, asked, world.models)
 
 
 def vote_batch(fleet: Campaigns, votes: Votes) -> VoteBatch:
@@ -177,11 +164,11 @@ def vote_batch(fleet: Campaigns, votes: Votes) -> VoteBatch:
     return VoteBatch(first, second, votes.points, own - (means[rows, first] - means[rows, second]), means)
 
 
-def _beliefs(fleet: Campaigns, pools: list[Pool], votes: Votes) -> list[Belief]:
+def _beliefs(fleet: Campaigns, pools: list[routing.Pool], votes: Votes) -> list[routing.Belief]:
     fit = fit_corrected(vote_batch(fleet, votes))
     beliefs = []
     for index, pool in enumerate(pools):
-        decisive = chance_of_decision(
+        decisive = routing.chance_of_decision(
             pool,
             fleet.standards[index].filled,
             votes.item[index],
@@ -189,7 +176,7 @@ def _beliefs(fleet: Campaigns, pools: list[Pool], votes: Votes) -> list[Belief]:
             (votes.points[index] != 0.5).astype(np.float64),
         )
         beliefs.append(
-            Belief(
+            routing.Belief(
                 fit.theta[index],
                 fit.covariance[index],
                 float(fit.slopes[index, 0]),

@@ -8,15 +8,8 @@ import numpy as np
 from imarena.core import UserError
 from imarena.ranking import fit_calibrated
 from imarena.routing import DEFERRAL, SHIFT, TABLE_EDGES, GapRow, Gates, agreement_table
+from imarena.workflows.active_elo.simulation import campaigns
 from imarena.workflows.active_elo.simulation.boards import Figures, SimulatedBoards, board_figures, simulated_boards
-from imarena.workflows.active_elo.simulation.campaigns import (
-    Campaigns,
-    FloatArray,
-    Votes,
-    default_gates,
-    make_campaigns,
-    run_campaigns,
-)
 from imarena.workflows.active_elo.simulation.worlds import World
 
 POLICIES: dict[str, tuple[str, str]] = {
@@ -142,14 +135,14 @@ def simulate(world: World, plan: SimulationPlan, report_done: Callable[[str], No
             raise UserError(f"No policy '{name}'.", hint=f"Known: {'; '.join(ALL_POLICIES)}.")
     if not plan.budgets or min(plan.budgets) < 1:
         raise UserError("A budget of zero asks nobody.", hint="Such as --budgets 50,100,200,400.")
-    fleet = make_campaigns(world, plan.seeds, held_out=plan.held_out, seed=plan.seed)
-    gates = plan.gates or default_gates(world, deferral=plan.deferral)
-    asked: dict[str, Votes] = {}
+    fleet = campaigns.make_campaigns(world, plan.seeds, held_out=plan.held_out, seed=plan.seed)
+    gates = plan.gates or campaigns.default_gates(world, deferral=plan.deferral)
+    asked: dict[str, campaigns.Votes] = {}
     results = []
     for name in plan.policies:
         selection, aggregation = ALL_POLICIES[name]
         if selection not in asked:
-            asked[selection] = run_campaigns(fleet, selection, plan.budgets, gates)
+            asked[selection] = campaigns.run_campaigns(fleet, selection, plan.budgets, gates)
         results += [
             _result(fleet, asked[selection].first(budget), (name, selection, aggregation), plan.rounds)
             for budget in plan.budgets
@@ -160,7 +153,9 @@ def simulate(world: World, plan: SimulationPlan, report_done: Callable[[str], No
     return Simulation(world.models, len(world.scores), settings, gap_rows(world), _ceiling(fleet), tuple(results))
 
 
-def _result(fleet: Campaigns, votes: Votes, policy: tuple[str, str, str], rounds: int) -> PolicyResult:
+def _result(
+    fleet: campaigns.Campaigns, votes: campaigns.Votes, policy: tuple[str, str, str], rounds: int
+) -> PolicyResult:
     figures: Figures = board_figures(fleet, simulated_boards(fleet, votes, policy[2], rounds))
     return PolicyResult(
         *policy,
@@ -172,7 +167,7 @@ def _result(fleet: Campaigns, votes: Votes, policy: tuple[str, str, str], rounds
     )
 
 
-def _mean(values: FloatArray) -> MeanInterval:
+def _mean(values: campaigns.FloatArray) -> MeanInterval:
     mean, error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
     return MeanInterval(mean, mean - 1.96 * error, mean + 1.96 * error)
 
@@ -202,7 +197,7 @@ def gap_rows(world: World) -> tuple[GapRow, ...]:
     return (*rows, GapRow(0.0, 0.0, int((decided & (gap == 0)).sum()), None, None))
 
 
-def _ceiling(fleet: Campaigns) -> float:
+def _ceiling(fleet: campaigns.Campaigns) -> float:
     """Acc_H of the order that all votes on all items together give."""
     world = fleet.world
     left, right = world.sides

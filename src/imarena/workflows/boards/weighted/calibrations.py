@@ -163,10 +163,6 @@ class GapTables:
     table: tuple[GapRow, ...]
     fine_table: tuple[GapRow, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json`` and reports."""
-        return {"table": [asdict(row) for row in self.table], "fine_table": [asdict(row) for row in self.fine_table]}
-
 
 @dataclass(frozen=True, slots=True)
 class ReportedCalibration:
@@ -177,7 +173,7 @@ class ReportedCalibration:
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json`` and reports."""
-        return {**describe_calibration(self.record), **self.record.curve, **self.tables.to_json()}
+        return {**describe_calibration(self.record), **self.record.curve, **asdict(self.tables)}
 
 
 def calibrations_of(workspace: Workspace, judge: str, scores: ScoreRange) -> tuple[ReportedCalibration, ...]:

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import select
 
 from imarena.core.records import Evidence, Output
-from imarena.storage import reading
-from imarena.storage.schema import votes
-from imarena.workflows.views import View, fetch_columns
+from imarena.workflows.views import View, vote_issues
 
 _SIDE = 512
 """Boxes are laid on a grid of this many cells a side, so that overlaps count once."""
@@ -55,14 +52,10 @@ def error_areas(view: View) -> ErrorAreas:
 
 
 def _marked(view: View) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Votes in which the rater was asked to mark regions: the output, and what was marked (perhaps nothing)."""
-    query = select(votes.c.seq, votes.c.body).where(votes.c.body.contains('"issues"'), votes.c.seq <= view.marks.votes)
-    with reading(view.workspace.store.engine) as connection:
-        seqs, bodies = fetch_columns(connection, query.order_by(votes.c.seq))
-    rows = np.searchsorted(view.votes.seq, np.array(seqs, np.int64)).tolist()
-    for row, body in zip(rows, bodies, strict=True):
+    """Votes that count and in which the rater was asked to mark regions: the output, and what was marked."""
+    for row, issues in vote_issues(view):
         if view.votes.counts[row]:
-            yield view.entries.id_of(int(view.votes.left[row])), json.loads(body).get("issues", [])
+            yield view.entries.id_of(int(view.votes.left[row])), issues
 
 
 def _masks(view: View, wanted: set[str]) -> dict[str, Mapping[str, Any]]:

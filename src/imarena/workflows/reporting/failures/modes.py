@@ -9,14 +9,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from sqlalchemy import select
 
 from imarena.core import package_yaml
 from imarena.core.records import Evidence, Output
-from imarena.storage import reading
-from imarena.storage.schema import votes
 from imarena.workflows.studies import judgment_bodies
-from imarena.workflows.views import NONE, View, fetch_columns, live_judgments
+from imarena.workflows.views import NONE, View, live_judgments, vote_issues
 
 NOT_DONE = "not done"
 MEASURED, JUDGED, LUMINANCE, RATED = "measurement", "builtin judge", "EdiVal luminance", "raters' tags"
@@ -161,15 +158,11 @@ def _issues(view: View) -> tuple[set[str], list[tuple[str, dict[str, Any]]]]:
     cast = view.votes
     alone = cast.counts & (cast.right < 0) & (cast.preference == NONE)
     rated = {view.entries.id_of(place) for place in np.unique(cast.left[alone]).tolist()}
-    query = select(votes.c.seq, votes.c.body).where(votes.c.body.contains('"issues"'), votes.c.seq <= view.marks.votes)
-    with reading(view.workspace.store.engine) as connection:
-        seqs, bodies = fetch_columns(connection, query.order_by(votes.c.seq))
-    rows = np.searchsorted(cast.seq, np.array(seqs, np.int64)).tolist()
     listed = [
         (view.entries.id_of(int(cast.left[row])), issue)
-        for row, body in zip(rows, bodies, strict=True)
+        for row, issues in vote_issues(view)
         if cast.counts[row]
-        for issue in json.loads(body).get("issues", ())
+        for issue in issues
     ]
     return rated, listed
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from imarena.agreement import AlignOptions, align
 from imarena.core import UserError
-from imarena.editors import model_cards
 from imarena.reports import columns
 from imarena.reports.tables import Cell, Column, Table
 from imarena.stats import paired_t, welch_t
@@ -86,21 +85,9 @@ def _two_editors(data: PaperData) -> Iterator[tuple[Cell, ...]]:
 
 
 def _families(data: PaperData) -> Iterator[tuple[Cell, ...]]:
-    cards = model_cards()
-    of = {kind: {e for e in data.editors if e in cards and cards[e].kind == kind} for kind in ("closed", "open")}
+    of = data.kinds
     if all(of.values()):
         yield from _sides(data, "II. closed and open models", of["closed"], of["open"])
-
-
-def _unified(data: PaperData) -> set[str]:
-    """Editors with rated outputs on every task."""
-    done: dict[str, set[str]] = {}
-    values = data.people[WHOLE].values
-    for editor, task, value in zip(data.editors, data.label("task"), values.tolist(), strict=True):
-        if editor and task and np.isfinite(value):
-            done.setdefault(editor, set()).add(task)
-    every = set().union(*done.values()) if done else set()
-    return {editor for editor, tasks in done.items() if tasks == every}
 
 
 def _groups(
@@ -123,7 +110,7 @@ def _groups(
 def _tasks(data: PaperData) -> Iterator[tuple[Cell, ...]]:
     sides = [name.lower() for name in GENERATION], [name.lower() for name in EDITING]
     name = "III. generation and editing tasks (editors with every task)"
-    yield from _groups(data, name, "task", sides, WHOLE, _unified(data))
+    yield from _groups(data, name, "task", sides, WHOLE, data.unified)
 
 
 def _topics(data: PaperData) -> Iterator[tuple[Cell, ...]]:

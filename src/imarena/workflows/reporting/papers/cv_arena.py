@@ -6,18 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from imarena import reports
 from imarena.core import UserError
 from imarena.core.records import Item, Output
-from imarena.reports import (
-    active_page,
-    active_tables,
-    bootstrap_chart,
-    chart_of,
-    columns,
-    gallery_section,
-    interval,
-    top_ten_wins_chart,
-)
 from imarena.reports.tables import Cell, Column, Table
 from imarena.workflows.boards import BoardQuery, describe_source
 from imarena.workflows.editing import STAGE_NAMES
@@ -38,7 +29,7 @@ def _section(data: PaperData, title: str, part: str = "") -> Block:
     """
     if not data.active:
         return NOTHING
-    found = [one for one in active_page(dict(data.active)).sections if one.title.startswith(title)]
+    found = [one for one in reports.active_page(dict(data.active)).sections if one.title.startswith(title)]
     if not found:
         return Block(needs=data.active["missing"].get(part, ""))
     return Block(tuple(table for one in found for table in one.tables if table.rows), text=found[0].text)
@@ -57,7 +48,7 @@ def _boards(data: PaperData, top: int | None) -> Block:
         lines.append(tuple(cells))
     head = [Column("place")]
     for name in names:
-        title = active_tables.title_of(name)
+        title = reports.active_tables.title_of(name)
         head += [
             Column(f"{title}: model"),
             Column("Elo", ".0f", key=f"{name} Elo"),
@@ -90,7 +81,7 @@ def _calibration(data: PaperData) -> Block:
 def _chart(name: str, caption: str, draw: Callable[[Any], Any]) -> Callable[[PaperData], Block]:
     def make(data: PaperData) -> Block:
         drawn = draw(data.active) if data.active else None
-        return NOTHING if drawn is None else Block(charts=(chart_of(name, caption, drawn),))
+        return NOTHING if drawn is None else Block(charts=(reports.chart_of(name, caption, drawn),))
 
     return make
 
@@ -108,11 +99,11 @@ def _stages(data: PaperData) -> Block:
         except UserError:  # nothing was compared yet
             continue
         rows = tuple(
-            (title, name, standings[name].rating, interval(standings[name].low, standings[name].high))
+            (title, name, standings[name].rating, reports.interval(standings[name].low, standings[name].high))
             for name, title in names.items()
             if name in standings
         )
-        head = columns("configuration", "editor", Column("rating", ".0f"), Column("95 % interval", ".0f", "–"))
+        head = reports.columns("configuration", "editor", Column("rating", ".0f"), Column("95 % interval", ".0f", "–"))
         tables.append(Table(head, rows, editor))
     return Block(tuple(tables))
 
@@ -137,7 +128,7 @@ def _gallery(
         shown = [item for item in chosen if any(output.image for output in outputs[item.item_id])]
         if not shown:
             return NOTHING
-        return Block(exhibits=gallery_section(shown, len(items), outputs, {}, {}, data.picture).exhibits)
+        return Block(exhibits=reports.gallery_section(shown, len(items), outputs, {}, {}, data.picture).exhibits)
 
     return make
 
@@ -167,11 +158,11 @@ MAKERS: dict[str, Callable[[PaperData], Block]] = {
     "active_weights": lambda data: _section(data, "Dimension weights", "weights"),
     "active_wins": _chart(
         "win-rates", "Average win rate against the ten best, by setting",
-        lambda document: top_ten_wins_chart(document["boards"], document["win_rates"]),
+        lambda document: reports.top_ten_wins_chart(document["boards"], document["win_rates"]),
     ),
     "active_bootstrap": _chart(
         "bootstrap-ratings", "Bootstrap ratings of the ten best, by setting",
-        lambda document: bootstrap_chart(document["boards"]),
+        lambda document: reports.bootstrap_chart(document["boards"]),
     ),
     "agent_stages": _stages,
     "gallery_complex": _gallery(_COMPLEX, several=True),

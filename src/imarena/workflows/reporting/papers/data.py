@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from imarena.core import UserError
 from imarena.core.records import ImageRef
+from imarena.editors import model_cards
 from imarena.ranking import from_tables
 from imarena.reports import Chart, GalleryItem
 from imarena.reports.tables import Cell, Table
@@ -176,6 +177,24 @@ class PaperData:
             return edival_report(self.workspace)
         except UserError:
             return None
+
+    @property
+    def unified(self) -> set[str]:
+        """Editors with rated outputs on every task."""
+        done: dict[str, set[str]] = {}
+        values = self.people[WHOLE].values
+        for editor, task, value in zip(self.editors, self.label("task"), values.tolist(), strict=True):
+            if editor and task and np.isfinite(value):
+                done.setdefault(editor, set()).add(task)
+        every = set().union(*done.values()) if done else set()
+        return {editor for editor, tasks in done.items() if tasks == every}
+
+    @property
+    def kinds(self) -> dict[str, list[str]]:
+        """Closed and open models among the editors, by their cards."""
+        cards = model_cards()
+        editors = [name for name in sorted(set(self.editors)) if name in cards]
+        return {kind: [name for name in editors if cards[name].kind == kind] for kind in ("closed", "open")}
 
     def label(self, name: str) -> list[str]:
         """(k,) the value of each output's item in a column; '' where it has none."""

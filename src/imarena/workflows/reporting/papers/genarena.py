@@ -10,28 +10,20 @@ from imarena.judges import health as figures
 from imarena.reports import Chart, GalleryItem, PageImage, columns, histogram
 from imarena.reports.tables import Cell, Column, Range, Table
 from imarena.stats import Figure
+from imarena.workflows import studies
 from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
-from imarena.workflows.studies import (
-    JudgeAnswers,
-    PairKey,
-    PeopleVotes,
-    align_columns,
-    pairs_of_points,
-    read_aligned_columns,
-    verdict_tables,
-)
 from imarena.workflows.views import AT, WHOLE, asked_edit, chain_of
 
 POINTWISE, PAIRWISE = "pointwise", "pairwise"
 
 
-def _by_protocol(answers: JudgeAnswers, key: PairKey, protocol: str, repeat: int = 0) -> Outcome | None:
+def _by_protocol(answers: studies.JudgeAnswers, key: studies.PairKey, protocol: str, repeat: int = 0) -> Outcome | None:
     if protocol == PAIRWISE:
         return answers.battles.get((key, repeat))
     return replace(answers, battles={}, fought={}).battle(key, repeat)
 
 
-def _accuracy(answers: JudgeAnswers, people: PeopleVotes, protocol: str) -> dict[str, Figure]:
+def _accuracy(answers: studies.JudgeAnswers, people: studies.PeopleVotes, protocol: str) -> dict[str, Figure]:
     """How often it chooses as people do where they decide, overall and by track; a tie is wrong."""
     alone = replace(answers, battles={}, fought={}) if protocol == POINTWISE else replace(answers, points={})
     rows = [(vote, verdict, track) for key, vote, track in people.votes for verdict in alone.verdicts(key)]
@@ -65,7 +57,7 @@ def judge_consistency(data: PaperData) -> Block:
     rows: list[tuple[Cell, ...]] = []
     for answers, _ in data.answers:
         for protocol, repeats, keys in (
-            (POINTWISE, {repeat for _, repeat in answers.points}, pairs_of_points(answers)),
+            (POINTWISE, {repeat for _, repeat in answers.points}, studies.pairs_of_points(answers)),
             (PAIRWISE, {repeat for _, repeat in answers.battles}, sorted(answers.keys())),
         ):
             if len(repeats) > 1 and keys:
@@ -85,10 +77,10 @@ def judge_confusion(data: PaperData) -> Block:
     if not judges:
         return NOTHING
     try:
-        aligned = align_columns(read_aligned_columns(data.workspace, judges, options), options)
+        aligned = studies.align_columns(studies.read_aligned_columns(data.workspace, judges, options), options)
     except UserError:
         return NOTHING
-    tables = verdict_tables(aligned.verdicts, ()) if aligned.verdicts else []
+    tables = studies.verdict_tables(aligned.verdicts, ()) if aligned.verdicts else []
     return Block(tuple(table for table in tables if table.title.startswith("Verdicts of people")))
 
 
@@ -132,7 +124,7 @@ def score_differences(data: PaperData) -> Block:
     return Block(charts=tuple(charts), text=tuple(texts))
 
 
-def protocol_pairs(data: PaperData) -> Iterator[tuple[JudgeAnswers, JudgeAnswers, PeopleVotes]]:
+def protocol_pairs(data: PaperData) -> Iterator[tuple[studies.JudgeAnswers, studies.JudgeAnswers, studies.PeopleVotes]]:
     """Who scores beside who compares: one judge that does both, or two judges that ask the same model."""
     for point, _ in data.answers:
         for pair, people in data.answers:
@@ -141,7 +133,7 @@ def protocol_pairs(data: PaperData) -> Iterator[tuple[JudgeAnswers, JudgeAnswers
                 yield point, pair, people
 
 
-def _model(answers: JudgeAnswers) -> str:
+def _model(answers: studies.JudgeAnswers) -> str:
     """`some/model` of the judge `genarena/some/model`; empty for a judge that asks no model."""
     return answers.name.partition(AT)[0].partition("/")[2]
 
@@ -183,7 +175,7 @@ def one_pair(data: PaperData) -> Block:
     return NOTHING
 
 
-def _title(point: JudgeAnswers, pair: JudgeAnswers) -> str:
+def _title(point: studies.JudgeAnswers, pair: studies.JudgeAnswers) -> str:
     return point.name if point.name == pair.name else f"{point.name} and {pair.name}"
 
 

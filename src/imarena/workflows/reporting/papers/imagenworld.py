@@ -159,15 +159,9 @@ def _map_cells(data: PaperData, editors: Sequence[str]) -> dict[tuple[str, str],
 
 def unified_map(data: PaperData) -> Block:
     """Figure 5: overall by task and topic for the editors that have rated outputs on every task."""
-    overall = data.people.get(WHOLE)
-    if overall is None:
+    if WHOLE not in data.people:
         return NOTHING
-    done: dict[str, set[str]] = {}
-    for editor, task, value in zip(data.editors, data.label("task"), overall.values.tolist(), strict=True):
-        if editor and task and np.isfinite(value):
-            done.setdefault(editor, set()).add(task)
-    every = set().union(*done.values()) if done else set()
-    unified = sorted(editor for editor, tasks in done.items() if tasks == every)
+    unified = sorted(data.unified)
     cells = _map_cells(data, unified)
     if not cells:
         return NOTHING
@@ -194,11 +188,7 @@ def best_map(data: PaperData) -> Block:
 
 def closed_open_map(data: PaperData) -> Block:
     """Figures 16 and 17: closed and open models by task and topic, and the difference."""
-    cards = model_cards()
-    kinds = {
-        kind: [e for e in sorted(set(data.editors)) if e in cards and cards[e].kind == kind]
-        for kind in ("closed", "open")
-    }
+    kinds = data.kinds
     cells = {kind: _map_cells(data, editors) for kind, editors in kinds.items()}
     if not all(cells.values()):
         return NOTHING

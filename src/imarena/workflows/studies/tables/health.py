@@ -1,6 +1,7 @@
 """The tables of `imarena health`, which the report shows too."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from imarena.judges import HealthFigure, JudgeHealth
 from imarena.reports import columns, interval
@@ -23,6 +24,14 @@ def health_tables(health: JudgeHealth) -> list[Table]:
         ),
     ]
     return [table for table in tables if table.rows]
+
+
+def named_health_tables(health: JudgeHealth) -> list[Table]:
+    """The same with the judge in each title, for a page that shows several."""
+    return [
+        replace(table, title=": ".join(part for part in (health.judge, table.title) if part))
+        for table in health_tables(health)
+    ]
 
 
 def _figures(lines: Sequence[HealthFigure]) -> Table:
