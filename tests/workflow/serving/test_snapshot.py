@@ -10,7 +10,8 @@ import pytest
 
 from imarena.storage import open_workspace
 from imarena.web.arena import ServedWorkspace
-from imarena.workflows.serving import battle_index, judge_behaviour, run_monitor
+from imarena.workflows import views
+from imarena.workflows.serving import battle_index, run_monitor
 from imarena.workflows.serving import explorer as exploring
 from imarena.workflows.serving import page_prefetch as warming_view
 from imarena.workflows.serving.leaderboards import Leaderboards
@@ -62,7 +63,7 @@ def test_pages_are_computed_before_anybody_asks(tmp_path: Path, monkeypatch: pyt
         raise AssertionError("computed while somebody waited")
 
     for module, name in (
-        (exploring, "read_battle_index"), (battle_index, "content_numbers"), (judge_behaviour, "combine_columns"),
+        (exploring, "read_battle_index"), (battle_index, "content_numbers"), (views, "combine_columns"),
         (view, "read_judgments"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, never)
@@ -89,7 +90,7 @@ def test_a_large_workspace_without_its_cache_is_read_before_the_server_listens(
 
     for module, name in (
         (exploring, "read_battle_index"), (exploring, "read_ids_cached"), (battle_index, "content_numbers"),
-        (judge_behaviour, "combine_columns"), (view, "read_judgments"), (run_monitor.Costs, "_between"),
+        (views, "combine_columns"), (view, "read_judgments"), (run_monitor.Costs, "_between"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, never)
     admin = administrator(app)
