@@ -5,10 +5,14 @@ from .large_columns import empty_column as empty_column
 from .large_columns import joined as joined
 from .large_columns import kept_rows as kept_rows
 from .large_columns import looked_up as looked_up
+from .large_columns import made_column as made_column
 from .large_columns import occurring as occurring
 from .large_columns import release_pages as release_pages
 from .large_columns import row_slices as row_slices
+from .large_columns import rows_where as rows_where
+from .large_columns import sorted_parts as sorted_parts
 from .plain import KINDS as KINDS
 from .plain import NOT_A_NUMBER as NOT_A_NUMBER
 from .plain import as_table as as_table
 from .plain import read_table as read_table
+from .plain import read_table_batches as read_table_batches

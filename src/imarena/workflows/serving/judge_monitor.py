@@ -1,10 +1,12 @@
 """Judge monitoring from stored judgments: failures, order, ties, agreement with people, cost."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.tables import rows_where
 from imarena.workflows.serving.judge_behaviour import Behaviour, JudgeBehaviour, canonical_pairs, read_behaviour
 from imarena.workflows.serving.leaderboards import Leaderboards
 from imarena.workflows.serving.page_cache import read_behaviour_cached, write_behaviour_cached
@@ -41,14 +43,14 @@ def _judge_health(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehavi
     return report
 
 
-def _met(pairs: IntArray, keys: IntArray, outputs: int) -> tuple[IntArray, IntArray]:
+def _met(pairs: IntArray, keys: IntArray, outputs: int) -> tuple[NDArray[np.signedinteger[Any]], IntArray]:
     """The rows of `keys` that are among the sorted `pairs`, and where each is there.
 
     A judge decides millions of pairs and people some: most rows are left out by their first output alone.
     """
     voted = np.zeros(max(outputs, 1), bool)
     voted[pairs >> 32] = True
-    rows = np.flatnonzero(voted[keys >> 32])
+    rows = rows_where(keys.size, lambda some: voted[keys[some] >> 32])
     at = np.searchsorted(pairs, keys[rows])
     at[at == pairs.size] = 0
     met = pairs[at] == keys[rows] if pairs.size else np.zeros(0, bool)

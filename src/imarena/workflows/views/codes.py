@@ -1,6 +1,6 @@
 """Integer codes for text: how columns of a view represent outcomes, orders, statuses and names."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, case
 
 from imarena.core.records import Mode, Order, Outcome, Status
-from imarena.tables import kept_rows, occurring, release_pages
+from imarena.tables import kept_rows, looked_up, made_column, occurring
 
 ByteArray = NDArray[np.int8]
 CodeArray = NDArray[np.int32]
@@ -90,14 +90,17 @@ def is_constant(values: NDArray[Any]) -> bool:
     return values.strides == (0,) and values.size > 0
 
 
+def computed_column(values: NDArray[Any], dtype: Any, of: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
+    """(n,) what `of` makes of each value; a constant stays one."""
+    if is_constant(values):
+        return constant_column(of(values[:1])[0], values.size)
+    return made_column(values.size, dtype, lambda rows: of(values[rows]))
+
+
 def column_part(values: NDArray[Any], kept: NDArray[Any] | slice) -> NDArray[Any]:
     """These rows of a column; a constant stays one."""
     if isinstance(kept, slice):
         return values[kept]
     if not is_constant(values):
-        if kept.dtype == bool:
-            return kept_rows(values, kept)
-        chosen: NDArray[Any] = values[kept]
-        release_pages(values)
-        return chosen
+        return kept_rows(values, kept) if kept.dtype == bool else looked_up(values, kept)
     return constant_column(values[0], int(np.count_nonzero(kept)) if kept.dtype == bool else kept.size)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
 from imarena.storage.schema import items, outputs
-from imarena.tables import ColumnWriter
+from imarena.tables import ColumnWriter, empty_column, looked_up, made_column, row_slices, sorted_parts
 from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, CodeArray, Names, code_column, encode_names
 from imarena.workflows.views.fetch import IntArray, column_pages, fetch_columns
 
@@ -38,8 +38,11 @@ class Entries:
 
     @cached_property
     def _at(self) -> CodeArray:
-        index = np.full(int(self.seq[-1]) + 2 if self.seq.size else 1, -1, np.int32)
-        index[self.seq] = np.arange(self.seq.size)
+        index: CodeArray = empty_column(int(self.seq[-1]) + 2 if self.seq.size else 1, np.int32)
+        for rows in row_slices(index.size):
+            index[rows] = -1
+        for rows in row_slices(self.seq.size):
+            index[self.seq[rows]] = np.arange(rows.start, rows.stop)
         return index
 
     def at(self, seq: IntArray) -> CodeArray:
@@ -49,8 +52,15 @@ class Entries:
     @cached_property
     def order(self) -> CodeArray:
         """(k,) place of each output among all of them sorted by id: an order that does not depend on arrival."""
-        rank = np.empty(self.seq.size, np.int32)
-        rank[np.argsort(self.output_id, kind="stable")] = np.arange(self.seq.size, dtype=np.int32)
+        rank: CodeArray = empty_column(self.seq.size, np.int32)
+        begin = 0
+
+        def numbered(rows: slice) -> list[NDArray[Any]]:
+            return [self.output_id[rows], np.arange(rows.start, rows.stop)]
+
+        for ids, place in sorted_parts(self.seq.size, numbered):
+            rank[place[np.argsort(ids, kind="stable")]] = np.arange(begin, begin + ids.size)
+            begin += ids.size
         return rank
 
     @cached_property
@@ -62,7 +72,11 @@ class Entries:
     def unit(self) -> IntArray:
         """(k,) a number for each item, turn and mode: outputs that can be compared share it."""
         turns = int(self.turn.max(initial=0)) + 1
-        return (self.item.astype(np.int64) * turns + self.turn) * len(MODES) + self.mode
+
+        def unit(rows: slice) -> IntArray:
+            return (self.item[rows].astype(np.int64) * turns + self.turn[rows]) * len(MODES) + self.mode[rows]
+
+        return made_column(self.seq.size, np.int64, unit)
 
     @cached_property
     def index_of(self) -> dict[str, int]:
@@ -110,7 +124,7 @@ def _read_outputs(connection: Connection, item_index: dict[str, int]) -> dict[st
     columns: dict[str, Any] = {name: writer.column() for name, writer in writers.items()}
     known = sorted(name for name in editors if name is not None)
     place = [known.index(name) for name in editors if name is not None]
-    columns["editor"] = Names(np.array([*place, -1], np.int32)[columns["editor"]], tuple(known))
+    columns["editor"] = Names(looked_up(np.array([*place, -1], np.int32), columns["editor"]), tuple(known))
     return columns
 
 
