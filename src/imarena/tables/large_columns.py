@@ -116,12 +116,11 @@ def sorted_parts(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> Ite
         writers = writers or [ColumnWriter(column.dtype, n) for column in columns]
         for writer, column in zip(writers, columns, strict=True):
             writer.append(column[order])
-    written = [writer.column() for writer in writers]
-    del writers
+    written = [writer.reader() for writer in writers]
     begins = [np.append(begin, end[:-1]) for begin, end in zip(range(0, n, ROWS_AT_ONCE), ends, strict=True)]
     for number in range(bounds.size + 1):
         cuts = [slice(begin[number], end[number]) for begin, end in zip(begins, ends, strict=True)]
-        yield [_pieces(column, cuts) for column in written]
+        yield [pieces(cuts) for pieces in written]
 
 
 def _part_bounds(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> NDArray[Any]:
@@ -134,12 +133,6 @@ def _part_bounds(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> NDA
     sample = np.sort(np.concatenate(samples))
     parts = min(n // ROWS_AT_ONCE + 1, _MOST_PARTS)
     return np.unique(sample[np.arange(1, parts) * sample.size // parts])
-
-
-def _pieces(column: NDArray[Any], cuts: Sequence[slice]) -> NDArray[Any]:
-    found = np.concatenate([column[cut] for cut in cuts])
-    release_pages()
-    return found
 
 
 def release_pages() -> None:
@@ -176,8 +169,7 @@ class ColumnWriter:
 
     def column(self) -> NDArray[Any]:
         """All values. Nothing can be added afterwards."""
-        if self._file is not None and self._parts and self._held < self._most_held:
-            self._write_parts()
+        self._finish()
         if self._file is None or not self._written:
             return np.concatenate([np.empty(0, self._dtype), *self._parts])
         with self._file as file:
@@ -187,6 +179,33 @@ class ColumnWriter:
             except OSError:  # some file systems map no files
                 written = _read(file, self._written, self._dtype)
         return np.concatenate([written, *self._parts]) if self._parts else written
+
+    def reader(self) -> Callable[[Sequence[slice]], NDArray[Any]]:
+        """Gives pieces of the finished column, one after the other.
+
+        They are read from the file: mapping it would take many pages for each small piece.
+        """
+        self._finish()
+        file, dtype = self._file, self._dtype
+        if file is None or self._parts:
+            column = self.column()
+            return lambda cuts: np.concatenate([column[cut] for cut in cuts])
+
+        def read(cuts: Sequence[slice]) -> NDArray[Any]:
+            found, at = np.empty(sum(cut.stop - cut.start for cut in cuts), dtype), 0
+            data = found.view(np.uint8)
+            for cut in cuts:
+                file.seek(cut.start * dtype.itemsize)
+                end = at + (cut.stop - cut.start) * dtype.itemsize
+                while at < end:
+                    at += _read_some(file, data[at:end])
+            return found
+
+        return read
+
+    def _finish(self) -> None:
+        if self._file is not None and self._parts and self._held < self._most_held:
+            self._write_parts()
 
     def _write_parts(self) -> None:
         try:
@@ -243,13 +262,18 @@ def _write(file: IO[bytes], part: NDArray[Any]) -> None:
 
 def _read(file: IO[bytes], size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     """The first bytes of a file as a column in memory."""
-    column = np.empty(size // dtype.itemsize, dtype)
-    read, at = column.view(np.uint8), 0
+    column, at = np.empty(size // dtype.itemsize, dtype), 0
     file.seek(0)
-    while part := file.read(min(1 << 20, size - at)):
-        read[at : at + len(part)] = np.frombuffer(part, np.uint8)
-        at += len(part)
+    while at < size:
+        at += _read_some(file, column.view(np.uint8)[at:size])
     return column
+
+
+def _read_some(file: IO[bytes], into: NDArray[np.uint8]) -> int:
+    number = int(file.readinto(into.data))  # type: ignore[attr-defined]
+    if not number:
+        raise OSError("a temporary file became shorter")
+    return number
 
 
 def _mapped(file: IO[bytes], dtype: np.dtype[Any]) -> NDArray[Any]:
