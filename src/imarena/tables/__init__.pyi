@@ -1,6 +1,7 @@
 from .files import column_names as column_names
 from .files import read_file as read_file
 from .large_columns import ColumnWriter as ColumnWriter
+from .large_columns import KeptRows as KeptRows
 from .large_columns import empty_column as empty_column
 from .large_columns import joined as joined
 from .large_columns import kept_rows as kept_rows

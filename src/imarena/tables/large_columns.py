@@ -66,6 +66,42 @@ def rows_where(n: int, of: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.s
     return writer.column()
 
 
+class KeptRows:
+    """Which of n rows `of` keeps, a bit for each: the numbers of some of them are found without those of all."""
+
+    def __init__(self, n: int, of: Callable[[slice], NDArray[np.bool_]]) -> None:
+        self._n, self._begins = n, np.arange(0, n, ROWS_AT_ONCE)
+        masks = [(np.packbits(mask), np.count_nonzero(mask)) for mask in map(of, row_slices(n))]
+        self._bits = [bits for bits, _ in masks]
+        self._ends = np.cumsum([number for _, number in masks])
+
+    def __len__(self) -> int:
+        return int(self._ends[-1]) if self._ends.size else 0
+
+    def __getitem__(self, some: slice) -> NDArray[np.int64]:
+        """The numbers of some of the rows that are kept, in order."""
+        begin, end, _ = some.indices(len(self))
+        first, last = np.searchsorted(self._ends, [begin + 1, end]).tolist()
+        found = [self._part(number) for number in range(first, last + 1 if begin < end else first)]
+        before = int(self._ends[first - 1]) if first else 0
+        return np.concatenate([np.zeros(0, np.int64), *found])[begin - before : end - before]
+
+    def and_where(self, of: Callable[[NDArray[np.int64]], NDArray[np.bool_]]) -> "KeptRows":
+        """Those of them that `of` keeps too; it is given numbers."""
+        parts = iter(range(len(self._bits)))
+
+        def kept(rows: slice) -> NDArray[np.bool_]:
+            numbers = self._part(next(parts))
+            mask = np.zeros(rows.stop - rows.start, bool)
+            mask[numbers[of(numbers)] - rows.start] = True
+            return mask
+
+        return KeptRows(self._n, kept)
+
+    def _part(self, number: int) -> NDArray[np.int64]:
+        return self._begins[number] + np.flatnonzero(np.unpackbits(self._bits[number]))
+
+
 def looked_up(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
     """`values[places]`, some rows at a time. Large `values` should be asked for in about their own order."""
     return made_column(places.size, values.dtype, lambda rows: values[places[rows]])

@@ -81,18 +81,18 @@ class BattleIndex:
 
     def pair_of(self, left: int, right: int) -> int | None:
         """The number of a pair; None where nobody compared these two, or nothing of it counts."""
-        matches = self.pairs_where(lambda some: (self.left[some] == left) & (self.right[some] == right))
-        return int(matches[0]) if matches.size else None
+        for some in row_slices(len(self)):
+            matches = np.flatnonzero(self.left[some] == left)
+            matches = matches[self.right[some][matches] == right]
+            if matches.size:
+                return some.start + int(matches[0])
+        return None
 
     def verdicts_of(self, pairs: IntArray | CodeArray) -> IntArray:
         """The rows of the verdicts of these pairs, one pair after the other."""
         size = self.start[pairs + 1] - self.start[pairs]
         before = np.cumsum(size) - size
         return np.repeat(self.start[pairs] - before, size) + np.arange(int(size.sum()))
-
-    def pairs_where(self, kept: Callable[[slice], NDArray[np.bool_]]) -> CodeArray:
-        """The numbers of the pairs that `kept` says of some pairs at a time."""
-        return rows_where(len(self), kept)
 
     def has_any(self, pairs: slice, kept: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.bool_]:
         """Of some pairs, whether at least one verdict of each is kept. `kept` says it of some rows."""
@@ -113,7 +113,7 @@ def read_battle_index(view: View, before: BattleIndex | None = None) -> BattleIn
     touched = [changes.pairs]
     if known.voted != _digest(cast, asking):
         people = known.judge.of
-        old = known.pairs_where(lambda some: known.has_any(some, lambda rows: people[rows] < 0))
+        old = rows_where(len(known), lambda some: known.has_any(some, lambda rows: people[rows] < 0))
         for left, right in ((known.left[old], known.right[old]), (cast.left, cast.right)):
             touched.append(pair_keys(view.entries, left, right))
     pairs = np.unique(np.concatenate(touched))
@@ -157,10 +157,10 @@ def _indexed(view: View, cast: VoteColumns, asking: NDArray[np.bool_], pairs: In
     first = looked_up(rows, start[:-1])
     pair = looked_up(keys, first)
     judges = tuple(dict.fromkeys(form.judge for form in judgments.forms))
-    judged = judgments.of_forms([judges.index(form.judge) for form in judgments.forms]).astype(np.int32, copy=False)
+    judged = judgments.of_forms(np.array([judges.index(form.judge) for form in judgments.forms], np.int32))
     about = tuple(dict.fromkeys(form.dimension for form in judgments.forms))
-    dimensions = judgments.of_forms([about.index(form.dimension) for form in judgments.forms])
-    dimension = joined_names([cast.dimension, Names(dimensions.astype(np.int32, copy=False), about)])
+    dimensions = judgments.of_forms(np.array([about.index(form.dimension) for form in judgments.forms], np.int32))
+    dimension = joined_names([cast.dimension, Names(dimensions, about)])
     preference = joined(cast.preference, judgments.preference)
 
     def outcome(some: slice) -> ByteArray:

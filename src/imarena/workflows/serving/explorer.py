@@ -15,7 +15,7 @@ from imarena.core import UserError
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Trace, Vote
 from imarena.storage import from_row, reading
 from imarena.storage.schema import blobs, items, judgments, votes
-from imarena.tables import made_column
+from imarena.tables import KeptRows
 from imarena.workflows.rating import items_in_hand, items_in_open_campaigns
 from imarena.workflows.serving.battle_index import BattleIds, BattleIndex, battle_id, read_battle_index
 from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards, judge_names
@@ -32,7 +32,6 @@ from imarena.workflows.views import (
     PREFERENCES,
     REPLACED,
     TIE,
-    CodeArray,
     IntArray,
     Reason,
     View,
@@ -126,7 +125,7 @@ def hash_ids(leaderboards: Leaderboards, snapshot: ViewSnapshot, pause: Callable
 class BattleList(Sequence[BattleView]):
     """The battles that filters leave, in the order in which they were first named. Only what is asked for is built."""
 
-    def __init__(self, snapshot: ViewSnapshot, filters: BattleFilters, pairs: IntArray | CodeArray | range) -> None:
+    def __init__(self, snapshot: ViewSnapshot, filters: BattleFilters, pairs: KeptRows | range) -> None:
         self._view = snapshot.view
         self._index = index_of(snapshot)
         self._filters = filters
@@ -138,7 +137,7 @@ class BattleList(Sequence[BattleView]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return self._built(np.asarray(self._pairs[index], np.int64))
-        return self._built(np.array([self._pairs[index]]))[0]
+        return self[index : index + 1 or None][0]
 
     def __iter__(self) -> Iterator[BattleView]:
         for begin in range(0, len(self), _AT_ONCE):
@@ -180,14 +179,14 @@ def list_battles(
     return BattleList(snapshot, filters, pairs)
 
 
-def _shown(index: BattleIndex, pairs: CodeArray | range, outputs: NDArray[np.bool_]) -> CodeArray:
+def _shown(index: BattleIndex, pairs: KeptRows | range, outputs: NDArray[np.bool_]) -> KeptRows:
     """The pairs on these outputs."""
     if isinstance(pairs, range):  # all pairs
-        return index.pairs_where(lambda some: outputs[index.left[some]])
-    return made_column(pairs.size, pairs.dtype, lambda some: pairs[some][outputs[index.left[pairs[some]]]])
+        return KeptRows(len(index), lambda some: outputs[index.left[some]])
+    return pairs.and_where(lambda numbers: outputs[index.left[numbers]])
 
 
-def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> CodeArray | range:
+def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> KeptRows | range:
     """The numbers of the pairs that filters leave."""
     view, index = snapshot.view, index_of(snapshot)
     masks: list[Callable[[slice], NDArray[np.bool_]]] = []
@@ -205,7 +204,7 @@ def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]
         masks.append(lambda pairs, made_it=made_it: made_it[index.left[pairs]] | made_it[index.right[pairs]])  # type: ignore[misc]
     if not masks:
         return range(len(index))
-    return index.pairs_where(lambda pairs: reduce(np.logical_and, (mask(pairs) for mask in masks)))
+    return KeptRows(len(index), lambda pairs: reduce(np.logical_and, (mask(pairs) for mask in masks)))
 
 
 def _looks_at_verdicts(filters: BattleFilters) -> bool:
@@ -225,7 +224,8 @@ def _left_verdicts(
     source = np.array([*(machines and (names is None or name in names) for name in index.judge.names), people])
     masks: list[Callable[[slice | IntArray], NDArray[np.bool_]]] = []
     if not source.all():
-        masks.append(lambda rows: source[index.judge.of[rows]])
+        every = source[:-1].all()  # looking up the code of each verdict takes much longer
+        masks.append(lambda rows: index.judge.of[rows] >= 0 if every else source[index.judge.of[rows]])
     if filters.dimension is not None:
         known = index.dimension.names
         code = known.index(filters.dimension) if filters.dimension in known else -2
@@ -251,7 +251,7 @@ def load_battle(
     number = ids_of(leaderboards, snapshot).find(snapshot.view, index, identity)
     if number is None or not _left_verdicts(snapshot.view, index, filters)(index.verdicts_of(np.array([number]))).any():
         raise RecordNotFound("There is no such battle.")
-    pair: BattleView = BattleList(snapshot, filters, np.array([number]))[0]
+    pair: BattleView = BattleList(snapshot, filters, range(number, number + 1))[0]
     may_see(leaderboards, pair.item_id, leads=leads)
     seqs = [int(snapshot.view.entries.seq[side[number]]) for side in (index.left, index.right)]
     cast = [

@@ -72,7 +72,7 @@ class JudgmentColumns(ColumnTable):
         """(n,) a value of each form, spread over its judgments."""
         listed = np.asarray(values)
         if not len(self.forms):
-            return np.zeros(0)
+            return np.zeros(0, listed.dtype)
         return constant_column(listed[0], len(self)) if (listed == listed[0]).all() else looked_up(listed, self.form)
 
 
