@@ -99,7 +99,8 @@ class KeptRows:
         return KeptRows(self._n, kept)
 
     def _part(self, number: int) -> NDArray[np.int64]:
-        return self._begins[number] + np.flatnonzero(np.unpackbits(self._bits[number]))
+        kept: NDArray[np.int64] = self._begins[number] + np.flatnonzero(np.unpackbits(self._bits[number]))
+        return kept
 
 
 def looked_up(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:

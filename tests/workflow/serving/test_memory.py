@@ -71,10 +71,10 @@ def _judgments(n: int) -> JudgmentColumns:
 def _view(n: int) -> View:
     """A view of n judgments on pairs of one item, and of no votes, without a workspace."""
     judgments = _judgments(n)
-    nobody, nothing = Names(np.zeros(0, np.int32), ()), np.zeros(0, np.int32)
+    nobody, nothing, none = Names(np.zeros(0, np.int32), ()), np.zeros(0, np.int32), np.zeros(0, np.int64)
     votes = VoteColumns(
-        seq=nothing, rater=nobody, left=nothing, right=nothing, preference=nothing.astype(np.int8), dimension=nobody,
-        purpose=nobody, campaign=nobody, probability=np.zeros(0), created_us=nothing, reason=nothing.astype(np.int8),
+        seq=none, rater=nobody, left=nothing, right=nothing, preference=nothing.astype(np.int8), dimension=nobody,
+        purpose=nobody, campaign=nobody, probability=np.zeros(0), created_us=none, reason=nothing.astype(np.int8),
     )  # fmt: skip
     forms = SimpleNamespace(counting=lambda **_: [FORM], judges=["oak"])
     marks = SimpleNamespace(judgments=n)

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from imarena.tables import large_columns
+from imarena.tables import KeptRows, large_columns
 from imarena.workflows.serving.battle_index import BattleIndex
 from imarena.workflows.serving.judge_monitor import _met
 from imarena.workflows.views import Names, ReadPosition
@@ -34,8 +34,12 @@ def test_a_pair_is_kept_with_any_of_its_verdicts(monkeypatch: pytest.MonkeyPatch
     for share in (0.0, 0.3, 1.0):
         verdicts = random.random(int(start[-1])) < share
         expected = [number for number, (begin, end) in enumerate(pairwise(start)) if verdicts[begin:end].any()]
-        kept = pairs.pairs_where(lambda some, verdicts=verdicts: pairs.has_any(some, lambda rows: verdicts[rows]))  # type: ignore[misc]
-        assert kept.tolist() == expected
+        kept = KeptRows(len(pairs), lambda some, said=verdicts: pairs.has_any(some, lambda rows: said[rows]))  # type: ignore[misc]
+        assert kept[:].tolist() == expected
+        assert kept[5:90].tolist() == expected[5:90]
+        assert kept[-70:].tolist() == expected[-70:]
+        even = kept.and_where(lambda numbers: numbers % 2 == 0)
+        assert even[:].tolist() == [number for number in expected if number % 2 == 0]
 
 
 def test_pairs_that_people_voted_on_are_found() -> None:

@@ -31,9 +31,9 @@ def matrix_of(entries: Entries, battles: BattleColumns) -> tuple[DuelCounts, ...
         low, high = np.minimum(left, right), np.maximum(left, right)
         outcome = np.where(left > right, MIRRORED[battles.winner[rows]], battles.winner[rows])
         counts += np.bincount((low * len(names) + high) * len(PREFERENCES) + outcome, minlength=size)
-    counts = counts.reshape(-1, len(PREFERENCES))
-    cells = np.flatnonzero(counts.any(axis=1))
-    return tuple(_tallied(names[cell // len(names)], names[cell % len(names)], counts[cell]) for cell in cells.tolist())
+    table = counts.reshape(-1, len(PREFERENCES))
+    cells = np.flatnonzero(table.any(axis=1))
+    return tuple(_tallied(names[cell // len(names)], names[cell % len(names)], table[cell]) for cell in cells.tolist())
 
 
 def duel_of(

@@ -85,7 +85,7 @@ class BattleIndex:
             matches = np.flatnonzero(self.left[some] == left)
             matches = matches[self.right[some][matches] == right]
             if matches.size:
-                return some.start + int(matches[0])
+                return int(some.start + matches[0])
         return None
 
     def verdicts_of(self, pairs: IntArray | CodeArray) -> IntArray:
@@ -214,7 +214,7 @@ def _grouped(keys: IntArray, named: IntArray) -> tuple[IntArray, IntArray]:
     return by_pair.column(), starts.column()
 
 
-def _merged(known: BattleIndex, gone: IntArray, fresh: BattleIndex) -> BattleIndex:
+def _merged(known: BattleIndex, gone: IntArray | CodeArray, fresh: BattleIndex) -> BattleIndex:
     """An earlier index with some of its pairs replaced by those of a fresh one."""
     parts = _parts(gone, np.searchsorted(known.named, fresh.named), len(known))
 
@@ -266,7 +266,7 @@ def _starts(sizes: IntArray) -> IntArray:
     return joined(begins, np.array([at]))
 
 
-def _parts(gone: IntArray, position: IntArray, size: int) -> list[tuple[bool, int, int]]:
+def _parts(gone: IntArray | CodeArray, position: IntArray, size: int) -> list[tuple[bool, int, int]]:
     """An earlier index without the pairs `gone`, and with fresh pair i before the pair `position[i]`, as stretches.
 
     Each is (fresh?, begin, end). Few pairs change, so that copying stretches is much less than picking every row.

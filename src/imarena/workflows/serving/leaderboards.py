@@ -302,10 +302,10 @@ def _history(snapshot: ViewSnapshot, query: BoardQuery, points: int) -> list[Pas
     created, at = battles.created_us, 0
     wanted = {(n + 1) * created.size // points - 1 for n in range(points)}
     steps: set[int] = set()
-    for (part,) in sorted_parts(created.size, lambda rows: [created[rows]]):
-        moments = np.sort(part)
-        steps.update(int(moments[place - at]) for place in wanted if at <= place < at + part.size)
-        at += part.size
+    for (some,) in sorted_parts(created.size, lambda rows: [created[rows]]):
+        moments = np.sort(some)
+        steps.update(int(moments[place - at]) for place in wanted if at <= place < at + some.size)
+        at += some.size
     options = replace(query.options, rounds=0, interval="none")
     history = []
     for moment in sorted(steps):

@@ -114,7 +114,8 @@ def battles_between_named(table: BattleColumns, entries: Entries, editors: Colle
         unknown = (left < 0) | (right < 0)
         same = ~unknown & (left == right)
         lost.update({EDITORS_NOT_NAMED: int(unknown.sum()), SAME_EDITOR: int(same.sum())})
-        return ~(unknown | same)
+        named: NDArray[np.bool_] = ~(unknown | same)
+        return named
 
     between = made_column(len(table), bool, kept)
     return replace(table.where(between) if lost.total() else table, excluded=table.excluded + lost)

@@ -116,7 +116,8 @@ def combine_columns(
     writers: dict[str, ColumnWriter] = {}
     for owner, *values in sorted_parts(len(columns), read):
         whose_part = constant_column(whose[0], owner.size) if one else values.pop(0)
-        some = replace(columns.where(slice(owner.size)), **dict(zip(moved, values, strict=True)))
+        moved_values: dict[str, Any] = dict(zip(moved, values, strict=True))
+        some = replace(columns.where(slice(owner.size)), **moved_values)
         part = _combine_part(some, whose_part, entries, swaps)
         for name in names:
             writers.setdefault(name, ColumnWriter(part[name].dtype, len(columns))).append(part[name])
