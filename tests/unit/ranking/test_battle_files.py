@@ -27,7 +27,7 @@ def _table(n: int, **more: Any) -> pa.Table:
         "right": models[(left + rng.integers(1, 6, n)) % 6],
         "left": models[left],
         "winner": np.array(["left", "right", "tie"])[rng.integers(0, 3, n)],
-        "item": np.array([f"item-{k % 40}" for k in range(n)]),
+        "item": np.array([f"item-{k % 400}" for k in range(n)]),
     }
     return pa.table({**columns, **more})
 
