@@ -23,6 +23,7 @@ ROWS_AT_ONCE = 1 << 17
 LEAST_FREE = 256 << 20
 """Bytes of the disk that are left to others: a database there must be able to write."""
 _SAMPLES, _SAMPLED_ROWS, _MOST_PARTS = 256, 64, 1 << 16
+_GOLDEN = (5**0.5 - 1) / 2
 _MAPPINGS: "WeakValueDictionary[int, mmap.mmap]" = WeakValueDictionary()
 """All columns in files that somebody uses."""
 
@@ -162,7 +163,7 @@ def sorted_parts(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> Ite
 
 def _part_bounds(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> NDArray[Any]:
     """Keys at which parts of about `ROWS_AT_ONCE` rows begin, from a sample of the rows."""
-    begins = np.linspace(0, n, _SAMPLES, endpoint=False).astype(int).tolist()
+    begins = (np.arange(_SAMPLES) * _GOLDEN % 1 * n).astype(int).tolist()  # at no regular distance: keys may repeat
     samples = []
     for begin in begins:
         samples.append(read(slice(begin, min(n, begin + _SAMPLED_ROWS)))[0].copy())

@@ -13,6 +13,7 @@ from imarena.core import UserError
 from imarena.ranking import Options, rank, table_data
 from imarena.ranking.battle_files import BattleFile
 from imarena.ranking.from_tables import load_battles
+from imarena.ranking.likelihood import pair_counts
 from imarena.tables import files, large_columns, read_table_batches
 
 FORMATS = (".csv", ".tsv", ".parquet")
@@ -27,7 +28,7 @@ def _table(n: int, **more: Any) -> pa.Table:
         "right": models[(left + rng.integers(1, 6, n)) % 6],
         "left": models[left],
         "winner": np.array(["left", "right", "tie"])[rng.integers(0, 3, n)],
-        "item": np.array([f"item-{k % 400}" for k in range(n)]),
+        "item": np.array([f"item-{k}" for k in rng.integers(0, 400, n)]),
     }
     return pa.table({**columns, **more})
 
@@ -110,8 +111,9 @@ def test_four_times_the_battles_need_no_more_memory(
     monkeypatch.setattr(files, "BATCH_ROWS", 1 << 13)
     monkeypatch.setattr(large_columns, "LEAST_BYTES", 1 << 16)
     monkeypatch.setattr(large_columns, "ROWS_AT_ONCE", 1 << 13)
+    monkeypatch.setattr(pair_counts, "CHUNK", 1 << 13)
     peaks = []
-    for n in (1_000, 50_000, 200_000):
+    for n in (1_000, 100_000, 400_000):
         path = _written(tmp_path, ending, _table(n, note=pa.array([f"note {k}" for k in range(n)])), 1 << 14)
         arrow = pa.default_memory_pool().bytes_allocated()
         tracemalloc.start()
