@@ -30,11 +30,16 @@ class BattleFile:
             release_pages()
         self.column_names = list(columns)
         self._words = {name: column.column() for name, column in columns.items() if isinstance(column, _Words)}
+        self._named = {name: column.words for name, column in columns.items() if isinstance(column, _Listed)}
         self._others = {name: column.columns() for name, column in columns.items() if not isinstance(column, _Words)}
 
     def coded(self, name: str) -> CodedColumn | None:
         """A column of text as codes, -1 where there is none; None for a column of something else."""
         return self._words.get(name)
+
+    def words(self, name: str) -> Iterable[Any]:
+        """What a column of text, or of names of data sets, holds."""
+        return self._words[name].names if name in self._words else self._named[name] or ()
 
     def numbers(self, name: str) -> FloatArray:
         """A column of numbers, NaN where there is none."""
@@ -58,6 +63,8 @@ def _column(name: str, kind: Any) -> "_Words | _Values | _Listed":
         return _Values(kind, missing=np.nan)
     if name in KINDS["battles"].known_text:
         return _Words()
+    if name == "dataset":
+        return _Listed(named=True)
     return _Values(kind, missing=0) if pa.types.is_integer(kind) or pa.types.is_floating(kind) else _Listed()
 
 
@@ -102,10 +109,14 @@ class _Values:
 class _Listed:
     """Anything else, spelt as one long list."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, named: bool = False) -> None:
+        self.words: dict[Any, None] | None = {} if named else None
+        """Each value once, where names are wanted."""
         self._text, self._begun = ColumnWriter(np.uint8), False
 
     def append(self, chunk: Any) -> None:
+        if self.words is not None:
+            self.words |= dict.fromkeys(chunk.unique().to_pylist())
         for begin in range(0, len(chunk), AT_ONCE):
             self._add((", " if self._begun else "[") + listed_text(chunk.slice(begin, AT_ONCE)))
             self._begun = True

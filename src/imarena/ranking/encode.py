@@ -1,6 +1,6 @@
 """An Arrow table of battles to arrays: labels are read here, and what does not count is counted."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -17,6 +17,9 @@ class CodedTable(Protocol):
 
     def coded(self, name: str) -> CodedColumn | None:
         """The codes of a column, -1 where there is no text; None for a column of numbers."""
+
+    def words(self, name: str) -> Iterable[Any]:
+        """The names that occur in a column of text."""
 
     def numbers(self, name: str) -> FloatArray:
         """A column of numbers, NaN where there is none."""

@@ -94,9 +94,8 @@ def table_data(table: Any) -> dict[str, str]:
 
 
 def _names_in(table: Any, column: str) -> list[str]:
-    coded = table.coded(column) if isinstance(table, CodedTable) else None
-    names = table[column].unique().to_pylist() if coded is None else coded.names
-    return sorted(name for name in names if name is not None)
+    names = table.words(column) if isinstance(table, CodedTable) else table[column].unique().to_pylist()
+    return sorted(str(name) for name in names if name is not None)
 
 
 def _update_names(digest: Any, names: Sequence[str | None]) -> None:

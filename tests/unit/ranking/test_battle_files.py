@@ -66,6 +66,7 @@ def test_batches_give_the_board_of_the_whole_table(
         number=pa.array(np.arange(n), mask=gaps),
         share=pa.array(rng.random(n)),
         flag=pa.array(rng.random(n) < 0.5),
+        dataset=pa.array(["b", "a", None, "b"] * (n // 4)),
         note=pa.array(["it's", None, 'a "word"', "ü"] * (n // 4)),
     )
     path = _written(tmp_path, ending, table)

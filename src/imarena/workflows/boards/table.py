@@ -1,6 +1,6 @@
 """Battles of a view as the table that `rank` takes: the same columns as a file of battles."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,10 @@ class BattleTable:
     def coded(self, name: str) -> CodedColumn | None:
         """A column of text as codes, -1 where there is none; None for a column of numbers."""
         return None if name in _SCORES else CodedColumn(*self._places(name))
+
+    def words(self, name: str) -> Iterable[str]:
+        """The names that occur in a column of text."""
+        return self._places(name)[1]
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A column of scores, NaN where there is none."""
