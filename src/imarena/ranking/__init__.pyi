@@ -33,4 +33,5 @@ from .settings import with_settings as with_settings
 from .signature import SIGNATURE as SIGNATURE
 from .signature import explain_signature as explain_signature
 from .signature import sign_ranking as sign_ranking
+from .signature import signed_numbers as signed_numbers
 from .signature import table_data as table_data

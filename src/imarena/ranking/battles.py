@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import FloatArray, IntArray, UserError
-from imarena.tables import occurring
+from imarena.tables import made_column, occurring, row_slices
 
 CodeArray: TypeAlias = NDArray[np.int32]
 OutcomeArray: TypeAlias = NDArray[np.int8]
@@ -29,7 +29,9 @@ class CodedColumn:
     @cached_property
     def n_unnamed(self) -> int:
         """How many rows have no name; asked for with every part of the rows."""
-        return 0 if self.unnamed is None else int(np.count_nonzero(self.of == self.unnamed))
+        if self.unnamed is None:
+            return 0
+        return sum(int(np.count_nonzero(self.of[rows] == self.unnamed)) for rows in row_slices(self.of.size))
 
     @cached_property
     def _unit_of_code(self) -> IntArray:
@@ -46,12 +48,20 @@ class CodedColumn:
 
     def units(self, begin: int = 0, end: int | None = None) -> IntArray:
         """(n,) the cluster of each row, or of some, from 0. A row without a name is its own, after the rest."""
-        units = self._unit_of_code[self.of[begin:end]]
-        if self.n_unnamed:
-            alone = self.of[begin:end] == self.unnamed
-            first = self.n_units - self.n_unnamed + int(np.count_nonzero(self.of[:begin] == self.unnamed))
-            units[alone] = np.arange(first, first + int(alone.sum()))
-        return units
+        return self._units[begin:end] if self.n_unnamed else self._unit_of_code[self.of[begin:end]]
+
+    @cached_property
+    def _units(self) -> IntArray:
+        unit_of_code, free = self._unit_of_code, self.n_units - self.n_unnamed
+
+        def units(rows: slice) -> IntArray:
+            nonlocal free
+            found, alone = unit_of_code[self.of[rows]], np.flatnonzero(self.of[rows] == self.unnamed)
+            found[alone] = np.arange(free, free + alone.size)
+            free += alone.size
+            return found
+
+        return made_column(self.of.size, np.int64, units)
 
     def part(self, rows: NDArray[np.bool_]) -> "CodedColumn":
         """Some of the rows."""

@@ -1,14 +1,14 @@
 """An Arrow table of battles to arrays: labels are read here, and what does not count is counted."""
 
-from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import NOT_COUNTED, TESTS_OF_RATERS, FloatArray, UserError
 from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, CodedColumn
-from imarena.tables import kept_rows, looked_up, occurring, row_slices
+from imarena.tables import ColumnWriter, kept_rows, looked_up, occurring, row_slices
 
 
 @runtime_checkable
@@ -18,7 +18,19 @@ class CodedTable(Protocol):
     def coded(self, name: str) -> CodedColumn | None:
         """The codes of a column, -1 where there is no text; None for a column of numbers."""
 
+    def words(self, name: str) -> Iterable[Any]:
+        """The names that occur in a column of text."""
 
+    def numbers(self, name: str) -> FloatArray:
+        """A column of numbers, NaN where there is none."""
+
+    def signed_bytes(self, name: str) -> Iterator[Any]:
+        """What a signature is made from, of a column that is not text."""
+
+
+Outcomes: TypeAlias = Callable[[slice], NDArray[np.int8]]
+Rule: TypeAlias = Callable[[slice, NDArray[np.int8]], NDArray[np.bool_]]
+"""Which of some rows, with these outcomes, are left out."""
 BOTH_BAD = 3
 NO_WINNER = 4
 LABELS = {"left": LEFT, "tie": TIE, "right": RIGHT, "both_bad": BOTH_BAD}
@@ -43,22 +55,17 @@ def encode_battles(
     _choice("--both-bad", both_bad, ("tie", "exclude"))
     _choice("--missing", missing, ("exclude", "loss"))
     models, left, right = _models(table)
-    outcome = _outcomes(table)
-    excluded: dict[str, int] = {}
-    if scores_decide:
-        outcome = _from_scores(table, outcome)
-    dropped = _drop_failed(table, outcome, missing, excluded)
-    if not all_votes:
-        dropped |= _drop_uncounted(table, excluded, dropped)
-    dropped |= _note(excluded, "missing_winner", (outcome == NO_WINNER) & ~dropped)
-    if both_bad == "exclude":
-        dropped |= _note(excluded, "both_bad", (outcome == BOTH_BAD) & ~dropped)
-    dropped |= _note(excluded, "same_model_on_both_sides", _equal(left, right) & ~dropped)
-    outcome[outcome == BOTH_BAD] = TIE
     weight = _numbers(table, "weight")
-    if weight is not None:
-        dropped |= _note(excluded, "weight_zero", (weight == 0) & ~dropped)
-    rows: Any = ~dropped if dropped.any() else slice(None)
+    rules = [
+        *_failed_rules(table, missing),
+        *([] if all_votes else _uncounted_rules(table)),
+        ("missing_winner", lambda _, outcome: outcome == NO_WINNER),
+        *([("both_bad", lambda _, outcome: outcome == BOTH_BAD)] if both_bad == "exclude" else []),
+        ("same_model_on_both_sides", lambda rows, _: left[rows] == right[rows]),
+        *([] if weight is None else [("weight_zero", lambda rows, _: weight[rows] == 0)]),
+    ]
+    outcome, kept, excluded = _kept(left.size, _outcomes(table, scores_decide), rules)
+    rows: Any = kept if excluded else slice(None)
     models, left, right, unranked = _played(models, _part(left, rows), _part(right, rows))
     return Battles(
         models=models,
@@ -90,11 +97,10 @@ def coverage(table: Any, models: tuple[str, ...]) -> FloatArray | None:
     if seen is None or n_items == 0:
         return None
     for codes, name in zip(sides, ("status_left", "status_right"), strict=True):
-        ok = item.of >= 0
-        if name in table.column_names:
-            ok &= ~_failed(table, name)
-        for rows in row_slices(codes.size, codes, item.of):
-            seen[codes[rows][ok[rows]], item.of[rows][ok[rows]]] = True
+        failed = _failed(table, name)
+        for rows in row_slices(codes.size):
+            ok = (item.of[rows] >= 0) & ~failed(rows)
+            seen[codes[rows][ok], item.of[rows][ok]] = True
     row = {model: index for index, model in enumerate(everyone)}
     return np.asarray(seen.mean(axis=1)[[row[model] for model in models]])
 
@@ -118,13 +124,6 @@ def _played(
     return kept, looked_up(new_code, left), looked_up(new_code, right), tuple(sorted(set(models) - set(kept)))
 
 
-def _equal(left: CodeArray, right: CodeArray) -> NDArray[np.bool_]:
-    equal = np.empty(left.size, bool)
-    for rows in row_slices(left.size, left, right):
-        equal[rows] = left[rows] == right[rows]
-    return equal
-
-
 def _mapped(column: CodedColumn, code: dict[str, int]) -> CodeArray:
     lookup = np.array([code[name] for name in column.names], np.int32)
     return looked_up(lookup, column.of) if lookup.size else column.of
@@ -144,62 +143,83 @@ def _column(table: Any, name: str) -> CodedColumn:
     return CodedColumn(indices.to_numpy(), tuple(column.dictionary.to_pylist()))
 
 
-def _outcomes(table: Any) -> NDArray[np.int8]:
+def _kept(
+    n: int, outcomes: Outcomes, rules: Sequence[tuple[str, Rule]]
+) -> tuple[NDArray[np.int8], NDArray[np.bool_], dict[str, int]]:
+    """(n,) outcomes, (n,) which rows no rule leaves out, and how many each does: the first one counts."""
+    codes, kept, excluded = (
+        ColumnWriter(np.int8, n),
+        ColumnWriter(bool, n),
+        dict.fromkeys((name for name, _ in rules), 0),
+    )
+    for rows in row_slices(n):
+        outcome = outcomes(rows)
+        left = np.ones(outcome.size, bool)
+        for name, rule in rules:
+            out = rule(rows, outcome) & left
+            excluded[name] += int(out.sum())
+            left &= ~out
+        outcome[outcome == BOTH_BAD] = TIE
+        codes.append(outcome)
+        kept.append(left)
+    return codes.column(), kept.column(), {name: number for name, number in excluded.items() if number}
+
+
+def _outcomes(table: Any, scores_decide: bool) -> Outcomes:
     column = _column(table, "winner")
     unknown = [name for name in column.names if name not in LABELS]
     if unknown:
         raise UserError(f"Unknown winner '{unknown[0]}'.", hint=f"Known: {', '.join(LABELS)}.")
     lookup = np.array([*(LABELS[name] for name in column.names), NO_WINNER], np.int8)
-    return looked_up(lookup, column.of)
-
-
-def _from_scores(table: Any, outcome: NDArray[np.int8]) -> NDArray[np.int8]:
     left, right = _numbers(table, "score_left"), _numbers(table, "score_right")
     judged = _judged(table, slice(None))
-    if left is None or right is None or judged is None:
-        return outcome
-    open_ = (outcome == NO_WINNER) & judged & np.isfinite(left) & np.isfinite(right)
-    decided = np.where(left > right, LEFT, np.where(left < right, RIGHT, TIE)).astype(np.int8)
-    return np.where(open_, decided, outcome)
+    if not scores_decide or left is None or right is None or judged is None:
+        return lambda rows: lookup[column.of[rows]]
+
+    def from_scores(rows: slice) -> NDArray[np.int8]:
+        outcome, ours, theirs = lookup[column.of[rows]], left[rows], right[rows]
+        open_ = (outcome == NO_WINNER) & judged[rows] & np.isfinite(ours) & np.isfinite(theirs)
+        decided = np.where(ours > theirs, LEFT, np.where(ours < theirs, RIGHT, TIE)).astype(np.int8)
+        return np.where(open_, decided, outcome)
+
+    return from_scores
 
 
-def _failed(table: Any, name: str) -> NDArray[np.bool_]:
+def _failed(table: Any, name: str) -> Callable[[slice], NDArray[np.bool_]]:
+    """Which of some rows have a side without an output."""
+    if name not in table.column_names:
+        return lambda rows: np.zeros(rows.stop - rows.start, bool)
     column = _column(table, name)
     lookup = np.array([*(status != "ok" for status in column.names), False], bool)
-    return looked_up(lookup, column.of)
+    return lambda rows: lookup[column.of[rows]]
 
 
-def _drop_failed(table: Any, outcome: NDArray[np.int8], missing: str, excluded: dict[str, int]) -> NDArray[np.bool_]:
-    """Battles in which an editor gave no output."""
-    none = np.zeros(outcome.size, bool)
-    left, right = (
-        _failed(table, name) if name in table.column_names else none for name in ("status_left", "status_right")
-    )
+def _failed_rules(table: Any, missing: str) -> list[tuple[str, Rule]]:
+    """Battles in which an editor gave no output; with `loss`, where one did, the other wins."""
+    left, right = (_failed(table, name) for name in ("status_left", "status_right"))
     if missing == "exclude":
-        return none | _note(excluded, "missing_output", left | right)
-    outcome[left & ~right], outcome[right & ~left] = RIGHT, LEFT
-    return none | _note(excluded, "missing_output_on_both_sides", left & right)
+        return [("missing_output", lambda rows, _: left(rows) | right(rows))]
+
+    def neither(rows: slice, outcome: NDArray[np.int8]) -> NDArray[np.bool_]:
+        outcome[left(rows) & ~right(rows)], outcome[right(rows) & ~left(rows)] = RIGHT, LEFT
+        return left(rows) & right(rows)
+
+    return [("missing_output_on_both_sides", neither)]
 
 
-def _drop_uncounted(table: Any, excluded: dict[str, int], dropped: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _uncounted_rules(table: Any) -> list[tuple[str, Rule]]:
     """Votes of a campaign's table that test the rater, or that it marks as not counted with the reason."""
-    uncounted = np.zeros(dropped.size, bool)
+    rules: list[tuple[str, Rule]] = []
     for name, words in (("purpose", TESTS_OF_RATERS), (NOT_COUNTED, None)):
-        if name not in table.column_names:
-            continue
-        column = _column(table, name)
-        for code, value in enumerate(column.names):
-            why = words.get(value) if words is not None else value
-            if why:
-                uncounted |= _note(excluded, why, (column.of == code) & ~dropped & ~uncounted)
-    return uncounted
+        if name in table.column_names:
+            column = _column(table, name)
+            reasons = [words.get(value) if words is not None else value for value in column.names]
+            rules += [(why, _has_code(column.of, code)) for code, why in enumerate(reasons) if why]
+    return rules
 
 
-def _note(excluded: dict[str, int], reason: str, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    number = int(rows.sum())
-    if number:
-        excluded[reason] = number
-    return rows
+def _has_code(codes: CodeArray, code: int) -> Rule:
+    return lambda rows, _: codes[rows] == code
 
 
 def _codes(table: Any, name: str, rows: Any) -> CodedColumn | None:
@@ -207,7 +227,7 @@ def _codes(table: Any, name: str, rows: Any) -> CodedColumn | None:
     if name not in table.column_names:
         return None
     column = _column(table, name)
-    unnamed = sum(int(np.count_nonzero(column.of[some] < 0)) for some in row_slices(column.of.size, column.of))
+    unnamed = sum(int(np.count_nonzero(column.of[some] < 0)) for some in row_slices(column.of.size))
     if not unnamed:
         of = _part(column.of, rows)
         # one name in all rows takes no memory
@@ -229,7 +249,7 @@ def _judged(table: Any, rows: Any) -> NDArray[np.bool_] | None:
 def _numbers(table: Any, name: str) -> FloatArray | None:
     if name not in table.column_names:
         return None
-    return np.asarray(table[name].to_numpy(), dtype=np.float64)
+    return table.numbers(name) if isinstance(table, CodedTable) else np.asarray(table[name].to_numpy(), np.float64)
 
 
 def _optional_part(values: FloatArray | None, rows: Any) -> FloatArray | None:

@@ -10,6 +10,7 @@ import numpy as np
 from imarena.core import FloatArray, UserError, canonical_json, sha256_hex
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
+from imarena.ranking.battle_files import BattleFile
 from imarena.ranking.battle_ranking import rank_battles
 from imarena.ranking.battles import Battles
 from imarena.ranking.compare import OutsideComparison, compare_ratings
@@ -49,7 +50,7 @@ def rank(
         "anchors": None if anchors is None else _ratings(anchors),
     }  # fmt: skip
     chosen = replace(options or Options(), **{key: value for key, value in named.items() if value is not None})
-    table = load_battles(data, columns=columns, labels=labels)
+    table = _load_flat(data, columns, labels, covariates)
     made = rank_table(table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={})
     return sign_ranking(made, {"source": "table", **table_data(table)})
 
@@ -63,6 +64,24 @@ def load_battles(
     if isinstance(data, (str, Path)):
         return read_table(Path(data), "battles", columns=columns, labels=labels)
     return as_table(data, "battles", columns=columns, labels=labels)
+
+
+def _load_flat(
+    data: object, columns: Mapping[str, str] | None, labels: Mapping[str, str] | None, covariates: Sequence[str]
+) -> Any:
+    """The same, of a file in columns that are not held in memory; covariates, of which a fit needs all, are."""
+    import pyarrow as pa
+
+    from imarena.tables import read_table_batches
+
+    if isinstance(data, (str, Path)) and not covariates:
+        try:
+            table = BattleFile(read_table_batches(Path(data), "battles", columns=columns, labels=labels))
+            if table.num_rows:
+                return table
+        except (UserError, pa.ArrowException, OSError, UnicodeDecodeError):
+            pass  # the whole table says which row is wrong, and takes columns whose kind shows late
+    return load_battles(data, columns=columns, labels=labels)
 
 
 def rank_table(
@@ -153,11 +172,13 @@ def rank_file(
     **reading: Any,
 ) -> list[Ranking]:
     """The board of a file of battles, or one per value of the column `by`. Nothing is stored."""
-    table = load_battles(path, columns=columns, labels=labels)
     if by:
+        table = load_battles(path, columns=columns, labels=labels)
         return list(rank_by(table, by, options, **reading))
+    table = _load_flat(path, columns, labels, reading.get("covariates", ()))
     data, resume = {"source": "table", **table_data(table)}, reading.pop("resume", None)
-    table = _without_unused(table, reading.get("covariates", ()))
+    if not isinstance(table, BattleFile):
+        table = _without_unused(table, reading.get("covariates", ()))
     prepared = _prepare(table, options, **reading)
     del table  # the largest thing in memory
     _release_memory()

@@ -6,7 +6,7 @@ them adds to the counts: one small number per item, pair and outcome that occurs
 units the draw is multinomial (the number of units stays), above it Poisson.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 from imarena.core import FloatArray, IntArray
 from imarena.core.notices import Notice
 from imarena.ranking.battles import Battles
-from imarena.tables import ColumnWriter, empty_column, release_pages, row_slices
+from imarena.tables import ColumnWriter, joined, kept_rows, made_column, release_pages, row_slices, sorted_parts
 
 EXACT_LIMIT = 10_000
 DRAWN_AT_ONCE = 1 << 20
 """Units times rounds that are in memory at once."""
 UNITS_AT_ONCE = 2048
-BATTLES_AT_ONCE = 1 << 18
-"""Battles whose places in the counts are in memory at once."""
 FEW_UNITS = 10
 """Fewer clusters than this give intervals that are too narrow."""
 TOO_NARROW = "few_units"
@@ -123,7 +121,7 @@ class Units:
         for start in range(0, len(drawn), UNITS_AT_ONCE):  # the product makes eight bytes of every count on the way
             some = drawn[start : start + UNITS_AT_ONCE]
             full += self.touches[begin + start : begin + start + len(some)].T @ some
-            release_pages(self.touches.indices, self.touches.data)
+            release_pages()
         return full
 
 
@@ -157,27 +155,19 @@ def grouped_units(battles: BattleParts, n_units: int, size: int) -> Units:
     values, value = np.unique(touches.data[first], return_inverse=True)
     kinds, number = np.unique(touches.indices[first].astype(np.int64) * values.size + value, return_counts=True)
     if kinds.size:
-        many = np.repeat(width > 1, width)
+        many = made_column(touches.data.size, bool, lambda rows: np.ones(rows.stop - rows.start, bool))
+        many[first] = False
         ends = kinds.size + np.cumsum(width[width > 1], dtype=np.int64)
         touches = csr_matrix(
             (
-                _followed(values[kinds % values.size], touches.data, many),
-                _followed((kinds // values.size).astype(np.int32), touches.indices, many),
+                joined(values[kinds % values.size], kept_rows(touches.data, many)),
+                joined((kinds // values.size).astype(np.int32), kept_rows(touches.indices, many)),
                 np.concatenate([np.arange(kinds.size + 1), ends]),
             ),
             shape=(kinds.size + ends.size, size),
         )
     numbers = np.concatenate([number.astype(np.float64), np.ones(int((width > 1).sum()))])
     return Units(number=numbers, entry=np.empty(0, np.int64), touches=touches, size=size)
-
-
-def _followed(first: NDArray[Any], values: NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[Any]:
-    """`first`, and after it the values that are kept."""
-    writer = ColumnWriter(values.dtype)
-    writer.append(first)
-    for rows in row_slices(values.size, values):
-        writer.append(values[rows][kept[rows]])
-    return writer.column()
 
 
 def _added_up(battles: BattleParts, shape: tuple[int, int]) -> Any:
@@ -189,42 +179,18 @@ def _added_up(battles: BattleParts, shape: tuple[int, int]) -> Any:
         weighted = csr_matrix((battles.weight, (unit, entry)), shape=shape)
         weighted.sum_duplicates()
         return weighted
-    ends, entries = _by_unit(battles, shape[0])
-    number = np.diff(ends)
+    number = np.zeros(shape[0], np.int64)
+    for rows in row_slices(battles.n):
+        number += np.bincount(battles.unit(rows.start, rows.stop), minlength=shape[0])
     indices, data = ColumnWriter(np.int32), ColumnWriter(np.min_scalar_type(int(number.max(initial=0))))
     width = np.zeros(shape[0] + 1, np.int64)
-    for first, last in _unit_ranges(ends):
-        unit = np.repeat(np.arange(last - first), number[first:last])
-        keys, repeats = np.unique(unit * shape[1] + entries[ends[first] : ends[last]], return_counts=True)
-        release_pages(entries)
+
+    def read(rows: slice) -> list[NDArray[Any]]:
+        return [part(rows.start, rows.stop).astype(np.int32) for part in (battles.unit, battles.entry)]
+
+    for unit, entry in sorted_parts(battles.n, read):
+        keys, repeats = np.unique(unit.astype(np.int64) * shape[1] + entry, return_counts=True)
         indices.append(keys % shape[1])
         data.append(repeats)
-        width[first + 1 : last + 1] = np.bincount(keys // shape[1], minlength=last - first)
+        width[1:] += np.bincount(keys // shape[1], minlength=shape[0])
     return csr_matrix((data.column(), indices.column(), np.cumsum(width)), shape=shape)
-
-
-def _by_unit(battles: BattleParts, n_units: int) -> tuple[IntArray, NDArray[np.int32]]:
-    """(units + 1,) where the battles of each unit begin and end, and (n,) the entries of all battles in that order."""
-    number = np.zeros(n_units, np.int64)
-    for rows in row_slices(battles.n, step=BATTLES_AT_ONCE):
-        number += np.bincount(battles.unit(rows.start, rows.stop), minlength=n_units)
-    ends = np.concatenate([[0], np.cumsum(number)])
-    free = ends[:-1].copy()
-    entries: NDArray[np.int32] = empty_column(battles.n, np.int32)
-    for rows in row_slices(battles.n, entries, step=BATTLES_AT_ONCE):
-        unit, entry = battles.unit(rows.start, rows.stop), battles.entry(rows.start, rows.stop)
-        order = np.argsort(unit, kind="stable")
-        here = np.bincount(unit, minlength=n_units)
-        within = np.arange(unit.size) - np.repeat(np.cumsum(here) - here, here)
-        entries[free[unit[order]] + within] = entry[order]
-        free += here
-    return ends, entries
-
-
-def _unit_ranges(ends: IntArray) -> Iterator[tuple[int, int]]:
-    """Ranges of units, each with about `BATTLES_AT_ONCE` battles."""
-    first = 0
-    while first < ends.size - 1:
-        last = max(first + 1, int(np.searchsorted(ends, ends[first] + BATTLES_AT_ONCE, side="right")) - 1)
-        yield first, last
-        first = last

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imarena.core import VERSION, UserError, canonical_json, package_yaml, sha256_hex
 from imarena.core.records import Ranking
@@ -15,7 +16,7 @@ from imarena.tables import row_slices
 SIGNATURE, CONTENT_KEY = "signature", "content_key"
 _SAFE = " +-._/,@#()="
 _SHORT = 12
-_AT_ONCE = 50_000
+AT_ONCE = 50_000
 _SAID = frozenset({SIGNATURE, CONTENT_KEY, "beside", "verdicts", "by_scores", "made_at"})
 """Settings that follow from others, or only say something in words."""
 
@@ -41,12 +42,15 @@ def table_data(table: Any) -> dict[str, str]:
     for name in sorted(names):
         digest.update(name.encode())
         coded = table.coded(name) if isinstance(table, CodedTable) else None
-        if coded is None:
-            _update(digest, table[name].combine_chunks())
-        else:
+        if coded is not None:
             _update_names(digest, coded.names)
-            for rows in row_slices(coded.of.size, coded.of):
+            for rows in row_slices(coded.of.size):
                 digest.update(np.ascontiguousarray(coded.of[rows]).data)
+        elif isinstance(table, CodedTable):
+            for part in table.signed_bytes(name):
+                digest.update(part)
+        else:
+            _update(digest, table[name].combine_chunks())
     data = {"battles": f"{table.num_rows}#{digest.hexdigest()[:_SHORT]}"}
     if "item" in names and table.num_rows:
         items = _names_in(table, "item")
@@ -57,13 +61,19 @@ def table_data(table: Any) -> dict[str, str]:
 
 
 def _names_in(table: Any, column: str) -> list[str]:
-    coded = table.coded(column) if isinstance(table, CodedTable) else None
-    names = table[column].unique().to_pylist() if coded is None else coded.names
-    return sorted(name for name in names if name is not None)
+    names = table.words(column) if isinstance(table, CodedTable) else table[column].unique().to_pylist()
+    return sorted(str(name) for name in names if name is not None)
 
 
 def _update_names(digest: Any, names: Sequence[str | None]) -> None:
     digest.update(canonical_json(list(names)).encode("utf-8", "surrogatepass"))
+
+
+def signed_numbers(numbers: NDArray[np.float64]) -> Iterator[Any]:
+    """The bytes of a column of numbers, NaN where there is none: where those are, if anywhere, and the numbers."""
+    if any(np.isnan(numbers[rows]).any() for rows in row_slices(numbers.size)):
+        yield from (np.isnan(numbers[rows]).data for rows in row_slices(numbers.size))
+    yield from (np.where(np.isnan(numbers[rows]), 0.0, numbers[rows]).data for rows in row_slices(numbers.size))
 
 
 def _update(digest: Any, column: Any) -> None:
@@ -81,13 +91,13 @@ def _update(digest: Any, column: Any) -> None:
             column = column.fill_null(0)
         digest.update(np.ascontiguousarray(column.to_numpy(zero_copy_only=False)))
     else:
-        for begin in range(0, max(len(column), 1), _AT_ONCE):  # as `repr` of the whole list, without making it
+        for begin in range(0, max(len(column), 1), AT_ONCE):  # as `repr` of the whole list, without making it
             digest.update(b", " if begin else b"[")
-            digest.update(_listed(column.slice(begin, _AT_ONCE)).encode("utf-8", "surrogatepass"))
+            digest.update(listed_text(column.slice(begin, AT_ONCE)).encode("utf-8", "surrogatepass"))
         digest.update(b"]")
 
 
-def _listed(column: Any) -> str:
+def listed_text(column: Any) -> str:
     """What is between the brackets of the `repr` of a list; each text is looked at once."""
     import pyarrow as pa
 

@@ -101,7 +101,7 @@ def _write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[An
 def _bytes_of(array: NDArray[Any]) -> Iterator[Any]:
     """The bytes of a column, and zeros up to the next multiple of `_ALIGN`."""
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8) if array.size else np.empty(0, np.uint8)
-    for rows in row_slices(flat.size, flat, step=_AT_ONCE):
+    for rows in row_slices(flat.size, _AT_ONCE):
         yield flat[rows].data
     yield b"\0" * (-flat.nbytes % _ALIGN)
 
@@ -123,7 +123,7 @@ def _content(path: Path) -> NDArray[np.uint8]:
     """The bytes of a file; those of a large one are copied to a file that nobody can replace while it is used."""
     with path.open("rb") as file:
         data = empty_column(os.fstat(file.fileno()).st_size, np.uint8)
-        for rows in row_slices(data.size, data, step=_AT_ONCE):
+        for rows in row_slices(data.size, _AT_ONCE):
             if file.readinto(data[rows].data) < rows.stop - rows.start:
                 raise OSError("the file became shorter")
     return data
@@ -135,7 +135,7 @@ def _parsed(data: NDArray[np.uint8]) -> CachedColumns:
     header = _header(data[begin:end].tobytes())
     body = data[end:]
     crc = 0
-    for rows in row_slices(body.size, body, step=_AT_ONCE):
+    for rows in row_slices(body.size, _AT_ONCE):
         crc = zlib.crc32(body[rows].data, crc)
     if body.size != header["bytes"] or crc != header["crc"]:
         raise ValueError("the columns are damaged")

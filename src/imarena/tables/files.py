@@ -1,8 +1,9 @@
 """Table files to raw Arrow tables: CSV, TSV, JSON Lines, Parquet, by their file name extension."""
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -10,21 +11,51 @@ from imarena.core import UserError
 
 HEADER_BYTES = 1 << 20
 BLOCK_BYTES = 16 << 20
+BATCH_BYTES, BUFFER_BYTES, BATCH_ROWS = 4 << 20, 1 << 20, 1 << 16
+"""Of a file that is read some rows at a time."""
 
 
 def read_file(path: Path, *, text: frozenset[str], wanted: frozenset[str] | None) -> pa.Table:
     """Read one file. Columns in `text` are never guessed to be numbers; `wanted` narrows what is read."""
     reader = _reader(path)
-    if not path.is_file():
-        raise UserError(f"No file {path}.", hint="Check the path.")
-    if path.stat().st_size == 0:
-        raise UserError(f"{path} is empty.", hint="A table needs a header and rows.")
+    _check_content(path)
     try:
         return reader(path, text, wanted)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OSError, UnicodeDecodeError) as error:
         raise UserError(
             f"{path}: {_first_line(error)}.", hint="The file must be UTF-8 and every row complete."
         ) from error
+
+
+def read_batches(path: Path, *, text: frozenset[str]) -> Iterator[pa.Table]:
+    """The same rows, some at a time; JSON Lines all at once. Errors are those of Arrow, and name no row."""
+    reader = _reader(path)
+    _check_content(path)
+    if reader is _parquet:
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(path) as file:
+            named = [name for name in file.schema_arrow.names if name in text]
+        with parquet.ParquetFile(path, read_dictionary=named, buffer_size=BUFFER_BYTES) as file:
+            for batch in file.iter_batches(BATCH_ROWS):
+                yield pa.Table.from_batches([batch])
+    elif reader is _jsonl:
+        yield _jsonl(path, text, None)
+    else:
+        from pyarrow import csv as arrow_csv
+
+        options = _csv_options(path, text, None, "," if reader is _csv else "\t")
+        options["read_options"] = arrow_csv.ReadOptions(block_size=BATCH_BYTES)
+        with arrow_csv.open_csv(path, **options) as batches:
+            for batch in batches:
+                yield pa.Table.from_batches([batch])
+
+
+def _check_content(path: Path) -> None:
+    if not path.is_file():
+        raise UserError(f"No file {path}.", hint="Check the path.")
+    if path.stat().st_size == 0:
+        raise UserError(f"{path} is empty.", hint="A table needs a header and rows.")
 
 
 def column_names(path: Path) -> list[str]:
@@ -48,7 +79,7 @@ def _reader(path: Path) -> Callable[[Path, frozenset[str], frozenset[str] | None
     return readers[ending]
 
 
-def _csv(path: Path, text: frozenset[str], wanted: frozenset[str] | None, delimiter: str = ",") -> pa.Table:
+def _csv_options(path: Path, text: frozenset[str], wanted: frozenset[str] | None, delimiter: str) -> dict[str, Any]:
     from pyarrow import csv as arrow_csv
 
     names = _header(path, delimiter)
@@ -61,10 +92,17 @@ def _csv(path: Path, text: frozenset[str], wanted: frozenset[str] | None, delimi
         quoted_strings_can_be_null=True,
     )
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    return {"parse_options": parse, "convert_options": convert}
+
+
+def _csv(path: Path, text: frozenset[str], wanted: frozenset[str] | None, delimiter: str = ",") -> pa.Table:
+    from pyarrow import csv as arrow_csv
+
+    chosen = _csv_options(path, text, wanted, delimiter)
 
     def read(threads: bool) -> pa.Table:
         options = arrow_csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=threads)
-        return arrow_csv.read_csv(path, read_options=options, parse_options=parse, convert_options=convert)
+        return arrow_csv.read_csv(path, read_options=options, **chosen)
 
     try:
         return read(threads=True)

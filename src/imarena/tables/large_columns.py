@@ -9,18 +9,23 @@ import errno
 import mmap
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-LEAST_BYTES = 4 << 20
+LEAST_BYTES = 1 << 20
 """Smaller columns stay in memory."""
-ROWS_AT_ONCE = 1 << 18
+ROWS_AT_ONCE = 1 << 17
 """Rows that are looked up at once: NumPy makes eight bytes of every code on the way."""
 LEAST_FREE = 256 << 20
 """Bytes of the disk that are left to others: a database there must be able to write."""
+_SAMPLES, _SAMPLED_ROWS, _MOST_PARTS = 256, 64, 1 << 16
+_GOLDEN = (5**0.5 - 1) / 2
+_MAPPINGS: "WeakValueDictionary[int, mmap.mmap]" = WeakValueDictionary()
+"""All columns in files that somebody uses."""
 
 
 def empty_column(n: int, dtype: DTypeLike) -> NDArray[Any]:
@@ -38,37 +43,84 @@ def empty_column(n: int, dtype: DTypeLike) -> NDArray[Any]:
     return np.empty(n, kind)
 
 
-def row_slices(n: int, *columns: NDArray[Any], step: int | None = None) -> Iterator[slice]:
-    """All n rows, some at a time; what they took of these columns is given back before the next ones."""
+def row_slices(n: int, step: int | None = None) -> Iterator[slice]:
+    """All n rows, some at a time; what they took of columns in files is given back before the next ones."""
     width = step or ROWS_AT_ONCE
     for begin in range(0, n, width):
         yield slice(begin, min(n, begin + width))
-        release_pages(*columns)
+        release_pages()
+
+
+def made_column(n: int, dtype: DTypeLike, of: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
+    """(n,) values that `of` gives for some rows at a time."""
+    writer = ColumnWriter(dtype, n)
+    for rows in row_slices(n):
+        writer.append(of(rows))
+    return writer.column()
+
+
+def rows_where(n: int, of: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.signedinteger[Any]]:
+    """Which of n rows `of` keeps, looked at some at a time."""
+    writer = ColumnWriter(np.int32 if n < 1 << 31 else np.int64)
+    for rows in row_slices(n):
+        writer.append(rows.start + np.flatnonzero(of(rows)))
+    return writer.column()
+
+
+class KeptRows:
+    """Which of n rows `of` keeps, a bit for each: the numbers of some of them are found without those of all."""
+
+    def __init__(self, n: int, of: Callable[[slice], NDArray[np.bool_]]) -> None:
+        self._n, self._begins = n, np.arange(0, n, ROWS_AT_ONCE)
+        masks = [(np.packbits(mask), np.count_nonzero(mask)) for mask in map(of, row_slices(n))]
+        self._bits = [bits for bits, _ in masks]
+        self._ends = np.cumsum([number for _, number in masks])
+
+    def __len__(self) -> int:
+        return int(self._ends[-1]) if self._ends.size else 0
+
+    def __getitem__(self, some: slice) -> NDArray[np.int64]:
+        """The numbers of some of the rows that are kept, in order."""
+        begin, end, _ = some.indices(len(self))
+        first, last = np.searchsorted(self._ends, [begin + 1, end]).tolist()
+        found = [self._part(number) for number in range(first, last + 1 if begin < end else first)]
+        before = int(self._ends[first - 1]) if first else 0
+        return np.concatenate([np.zeros(0, np.int64), *found])[begin - before : end - before]
+
+    def and_where(self, of: Callable[[NDArray[np.int64]], NDArray[np.bool_]]) -> "KeptRows":
+        """Those of them that `of` keeps too; it is given numbers."""
+        parts = iter(range(len(self._bits)))
+
+        def kept(rows: slice) -> NDArray[np.bool_]:
+            numbers = self._part(next(parts))
+            mask = np.zeros(rows.stop - rows.start, bool)
+            mask[numbers[of(numbers)] - rows.start] = True
+            return mask
+
+        return KeptRows(self._n, kept)
+
+    def _part(self, number: int) -> NDArray[np.int64]:
+        kept: NDArray[np.int64] = self._begins[number] + np.flatnonzero(np.unpackbits(self._bits[number]))
+        return kept
 
 
 def looked_up(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
-    """`values[places]`, some rows at a time."""
-    found = empty_column(places.size, values.dtype)
-    for rows in row_slices(places.size, places, found):
-        found[rows] = values[places[rows]]
-    return found
+    """`values[places]`, some rows at a time. Large `values` should be asked for in about their own order."""
+    return made_column(places.size, values.dtype, lambda rows: values[places[rows]])
 
 
 def kept_rows(values: NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[Any]:
     """`values[kept]`, some rows at a time."""
     if kept.size <= ROWS_AT_ONCE:
         return values[kept]
-    writer = ColumnWriter(values.dtype)
-    for rows in row_slices(kept.size, values, kept):
-        writer.append(values[rows][kept[rows]])
-    return writer.column()
+    return made_column(kept.size, values.dtype, lambda rows: values[rows][kept[rows]])
 
 
 def joined(*parts: NDArray[Any]) -> NDArray[Any]:
     """These columns one after the other."""
-    writer = ColumnWriter(np.result_type(*parts))
+    writer = ColumnWriter(np.result_type(*parts), sum(part.size for part in parts))
     for part in parts:
-        for rows in row_slices(part.size, part):
+        for rows in row_slices(part.size):
             writer.append(part[rows])
     return writer.column()
 
@@ -77,30 +129,73 @@ def occurring(n: int, *columns: NDArray[Any]) -> NDArray[np.bool_]:
     """(n,) which of the codes 0 to n - 1 occur in one of these columns; -1 is no code."""
     used = np.zeros(n + 1, bool)
     for codes in columns:
-        for rows in row_slices(codes.size, codes):
+        for rows in row_slices(codes.size):
             used[codes[rows]] = True
     return used[:n]
 
 
-def release_pages(*columns: NDArray[Any]) -> None:
-    """Give back the memory of columns that are in files. They are read from there when they are used again."""
-    for column in columns:
-        held: Any = column
-        while isinstance(held, np.ndarray | memoryview):
-            held = held.obj if isinstance(held, memoryview) else held.base
-        if isinstance(held, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            held.madvise(mmap.MADV_DONTNEED)
+def sorted_parts(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> Iterator[list[NDArray[Any]]]:
+    """The n rows of some columns by the first one, the key: about `ROWS_AT_ONCE` at a time.
+
+    The keys of a part are above those of the part before. Within a part rows stay in their order, so that who needs
+    more order sorts each part. `read` gives the columns of some rows. They are copied to files once, part by part.
+    """
+    if n <= ROWS_AT_ONCE:
+        yield list(read(slice(0, n)))
+        return
+    bounds = _part_bounds(n, read)
+    writers: list[ColumnWriter] = []
+    ends = []
+    for rows in row_slices(n):
+        columns = read(rows)
+        part = np.searchsorted(bounds, columns[0], side="right").astype(np.uint16)
+        order = np.argsort(part, kind="stable")  # two bytes are sorted several times as fast as eight
+        ends.append(rows.start + np.cumsum(np.bincount(part, minlength=bounds.size + 1)))
+        writers = writers or [ColumnWriter(column.dtype, n) for column in columns]
+        for writer, column in zip(writers, columns, strict=True):
+            writer.append(column[order])
+    written = [writer.reader() for writer in writers]
+    begins = [np.append(begin, end[:-1]) for begin, end in zip(range(0, n, ROWS_AT_ONCE), ends, strict=True)]
+    for number in range(bounds.size + 1):
+        cuts = [slice(begin[number], end[number]) for begin, end in zip(begins, ends, strict=True)]
+        yield [pieces(cuts) for pieces in written]
+
+
+def _part_bounds(n: int, read: Callable[[slice], Sequence[NDArray[Any]]]) -> NDArray[Any]:
+    """Keys at which parts of about `ROWS_AT_ONCE` rows begin, from a sample of the rows."""
+    begins = (np.arange(_SAMPLES) * _GOLDEN % 1 * n).astype(int).tolist()  # at no regular distance: keys may repeat
+    samples = []
+    for begin in begins:
+        samples.append(read(slice(begin, min(n, begin + _SAMPLED_ROWS)))[0].copy())
+        release_pages()
+    sample = np.sort(np.concatenate(samples))
+    parts = min(n // ROWS_AT_ONCE + 1, _MOST_PARTS)
+    return np.unique(sample[np.arange(1, parts) * sample.size // parts])
+
+
+def release_pages() -> None:
+    """Give back the memory of all columns that are in files. They are read from there when they are used again.
+
+    Those of other threads too: looking for them again costs microseconds, and nobody has to know who holds what.
+    """
+    if hasattr(mmap, "MADV_DONTNEED"):
+        for reference in _MAPPINGS.valuerefs():
+            mapping = reference()
+            if mapping is not None:
+                mapping.madvise(mmap.MADV_DONTNEED)
 
 
 class ColumnWriter:
     """A column that grows: what does not fit into `LEAST_BYTES` goes to a file."""
 
-    def __init__(self, dtype: DTypeLike) -> None:
+    def __init__(self, dtype: DTypeLike, rows: int = 0) -> None:
+        """`rows`: how many there will be, where that is known."""
         self._dtype = np.dtype(dtype)
         self._parts: list[NDArray[Any]] = []
         self._held = self._written = 0
         self._file: IO[bytes] | None = None
-        self._most_held: float = LEAST_BYTES
+        large = rows * self._dtype.itemsize >= LEAST_BYTES
+        self._most_held: float = LEAST_BYTES / 16 if large else LEAST_BYTES
 
     def append(self, values: NDArray[Any]) -> None:
         """Add values to the end."""
@@ -112,8 +207,7 @@ class ColumnWriter:
 
     def column(self) -> NDArray[Any]:
         """All values. Nothing can be added afterwards."""
-        if self._file is not None and self._parts and self._held < self._most_held:
-            self._write_parts()
+        self._finish()
         if self._file is None or not self._written:
             return np.concatenate([np.empty(0, self._dtype), *self._parts])
         with self._file as file:
@@ -123,6 +217,33 @@ class ColumnWriter:
             except OSError:  # some file systems map no files
                 written = _read(file, self._written, self._dtype)
         return np.concatenate([written, *self._parts]) if self._parts else written
+
+    def reader(self) -> Callable[[Sequence[slice]], NDArray[Any]]:
+        """Gives pieces of the finished column, one after the other.
+
+        They are read from the file: mapping it would take many pages for each small piece.
+        """
+        self._finish()
+        file, dtype = self._file, self._dtype
+        if file is None or self._parts:
+            column = self.column()
+            return lambda cuts: np.concatenate([column[cut] for cut in cuts])
+
+        def read(cuts: Sequence[slice]) -> NDArray[Any]:
+            found, at = np.empty(sum(cut.stop - cut.start for cut in cuts), dtype), 0
+            data = found.view(np.uint8)
+            for cut in cuts:
+                file.seek(cut.start * dtype.itemsize)
+                end = at + (cut.stop - cut.start) * dtype.itemsize
+                while at < end:
+                    at += _read_some(file, data[at:end])
+            return found
+
+        return read
+
+    def _finish(self) -> None:
+        if self._file is not None and self._parts and self._held < self._most_held:
+            self._write_parts()
 
     def _write_parts(self) -> None:
         try:
@@ -179,14 +300,21 @@ def _write(file: IO[bytes], part: NDArray[Any]) -> None:
 
 def _read(file: IO[bytes], size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     """The first bytes of a file as a column in memory."""
-    column = np.empty(size // dtype.itemsize, dtype)
-    read, at = column.view(np.uint8), 0
+    column, at = np.empty(size // dtype.itemsize, dtype), 0
     file.seek(0)
-    while part := file.read(min(1 << 20, size - at)):
-        read[at : at + len(part)] = np.frombuffer(part, np.uint8)
-        at += len(part)
+    while at < size:
+        at += _read_some(file, column.view(np.uint8)[at:size])
     return column
 
 
+def _read_some(file: IO[bytes], into: NDArray[np.uint8]) -> int:
+    number = int(file.readinto(into.data))  # type: ignore[attr-defined]
+    if not number:
+        raise OSError("a temporary file became shorter")
+    return number
+
+
 def _mapped(file: IO[bytes], dtype: np.dtype[Any]) -> NDArray[Any]:
-    return np.frombuffer(mmap.mmap(file.fileno(), 0), dtype)
+    mapping = mmap.mmap(file.fileno(), 0)
+    _MAPPINGS[id(mapping)] = mapping
+    return np.frombuffer(mapping, dtype)

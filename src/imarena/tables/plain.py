@@ -6,7 +6,7 @@ rows are counted from 1 and the header is not counted.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from imarena.core import NOT_COUNTED, UserError
-from imarena.tables.files import read_file
+from imarena.tables.files import read_batches, read_file
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 OUTCOMES = ("left", "right", "tie", "both_bad")
@@ -98,9 +98,22 @@ def read_table(
     """
     spec = _kind(kind)
     renames = dict(columns or {})
-    text = frozenset(renames.get(name, name) for name in spec.known_text | spec.known_numbers)
+    text = _text_columns(spec, renames)
     wanted = None if extra is None else text | frozenset(extra)
     return _checked(read_file(Path(path), text=text, wanted=wanted), spec, str(path), renames, labels, bad_values)
+
+
+def read_table_batches(
+    path: Path, kind: str, *, columns: Mapping[str, str] | None = None, labels: Mapping[str, str] | None = None
+) -> Iterator[pa.Table]:
+    """The same table with all its columns, some rows at a time. An error counts rows from the first of its batch."""
+    spec, renames = _kind(kind), dict(columns or {})
+    for batch in read_batches(Path(path), text=_text_columns(spec, renames)):
+        yield _checked(batch, spec, str(path), renames, labels)
+
+
+def _text_columns(spec: TableKind, renames: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(renames.get(name, name) for name in spec.known_text | spec.known_numbers)
 
 
 def as_table(

@@ -27,7 +27,7 @@ def _peak(n: int, options: Options) -> int:
 
 @pytest.mark.parametrize("options", [Options(rounds=20), Options(rounds=20, method="davidson", position=True)])
 def test_four_times_the_battles_need_no_more_memory(monkeypatch: pytest.MonkeyPatch, options: Options) -> None:
-    monkeypatch.setattr(resample, "BATTLES_AT_ONCE", 1 << 16)
+    monkeypatch.setattr(large_columns, "ROWS_AT_ONCE", 1 << 16)
     monkeypatch.setattr(large_columns, "LEAST_BYTES", 1 << 18)
     rank_battles(battles(np.linspace(1, -1, 6), 1000, seed=2), options)  # what is imported on the way is not counted
     few, many = (_peak(n, options) for n in (200_000, 800_000))
@@ -36,7 +36,7 @@ def test_four_times_the_battles_need_no_more_memory(monkeypatch: pytest.MonkeyPa
 
 def _units(entry: np.ndarray, unit: np.ndarray, step: int) -> Units:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(resample, "BATTLES_AT_ONCE", step)
+        patch.setattr(large_columns, "ROWS_AT_ONCE", step)
         battles_read = BattleParts(entry.size, lambda begin, end: entry[begin:end], lambda begin, end: unit[begin:end])
         return grouped_units(battles_read, int(unit.max()) + 1, 12)
 
@@ -82,8 +82,8 @@ def test_units_without_a_name_are_numbered_alike_in_parts() -> None:
 def test_a_signature_does_not_depend_on_the_parts_that_are_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
     table = pa.table({"left": ["a", None, "b'", "a", "ü"], "list": [[1], [], None, [2, 3], [4]], "none": pa.nulls(5)})
     whole = signature.table_data(table)
-    monkeypatch.setattr(signature, "_AT_ONCE", 2)
+    monkeypatch.setattr(signature, "AT_ONCE", 2)
     assert signature.table_data(table) == whole
     assert signature.table_data(table.slice(0, 4)) != whole
     assert signature.table_data(table.slice(0, 0))["battles"].startswith("0#")
-    assert signature._listed(table["left"].combine_chunks()) == repr(table["left"].to_pylist())[1:-1]
+    assert signature.listed_text(table["left"].combine_chunks()) == repr(table["left"].to_pylist())[1:-1]

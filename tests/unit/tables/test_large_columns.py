@@ -4,6 +4,7 @@ import mmap
 import os
 import tempfile
 import threading
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from imarena.tables import large_columns
-from imarena.tables.large_columns import ColumnWriter, empty_column, kept_rows, looked_up, occurring, release_pages
+from imarena.tables.large_columns import (
+    ColumnWriter,
+    empty_column,
+    kept_rows,
+    looked_up,
+    occurring,
+    release_pages,
+    rows_where,
+    sorted_parts,
+)
 
 PARTS = st.lists(st.lists(st.integers(-1000, 1000), max_size=40), max_size=12)
 
@@ -45,7 +55,7 @@ def test_a_column_that_grows_has_all_its_values(parts: list[list[int]]) -> None:
     column = _written(parts)
     assert column.tolist() == [value for part in parts for value in part]
     assert _in_file(column) == (column.nbytes >= 64)
-    release_pages(column)
+    release_pages()
     assert column.tolist() == [value for part in parts for value in part]
 
 
@@ -116,7 +126,7 @@ def test_pages_are_given_back_while_others_read_and_write() -> None:
 
     def give_back() -> None:
         while not done.is_set():
-            release_pages(column)
+            release_pages()
 
     other = threading.Thread(target=give_back)
     other.start()
@@ -133,7 +143,7 @@ def test_files_go_where_they_are_wanted_and_leave_nothing(monkeypatch: pytest.Mo
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     column = empty_column(1000, np.int64)
     column[:] = np.arange(1000)
-    release_pages(column)
+    release_pages()
     assert column.sum() == 499_500
     assert not list(tmp_path.iterdir()), "a process that is killed leaves no file"
     monkeypatch.setenv("TMPDIR", str(tmp_path / "absent"))
@@ -148,3 +158,17 @@ def test_rows_are_taken_as_numpy_takes_them(codes: list[int], bits: int) -> None
     values = np.arange(10) * 11
     assert looked_up(values, column).tolist() == values[column].tolist()
     assert np.flatnonzero(occurring(9, column)).tolist() == sorted({*codes} - {-1})
+
+
+@given(st.lists(st.integers(-5, 60), max_size=300), st.booleans())
+def test_parts_are_sorted_by_their_key_and_keep_the_order_of_rows(values: list[int], as_bytes: bool) -> None:
+    keys = np.array([str(1000 + value) for value in values], "S4") if as_bytes else np.array(values, np.int64)
+    rows = np.arange(keys.size)
+    parts = [*sorted_parts(keys.size, lambda some: [keys[some], rows[some]])]
+    assert sorted(row for _, part in parts for row in part.tolist()) == rows.tolist()
+    for key, part in parts:
+        np.testing.assert_array_equal(keys[part], key)
+        assert all(first < second for first, second in pairwise(part.tolist()))
+    filled = [key for key, _ in parts if key.size]
+    assert all(max(one.tolist()) < min(other.tolist()) for one, other in pairwise(filled))
+    assert rows_where(keys.size, lambda some: rows[some] % 3 == 0).tolist() == rows[rows % 3 == 0].tolist()

@@ -6,9 +6,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from imarena.workflows.serving import explorer
+from imarena.tables import KeptRows, large_columns
 from imarena.workflows.serving.battle_index import BattleIndex
-from imarena.workflows.serving.explorer import _numbers
 from imarena.workflows.serving.judge_monitor import _met
 from imarena.workflows.views import Names, ReadPosition
 
@@ -26,21 +25,21 @@ def index(start: Any) -> BattleIndex:
 
 
 @pytest.mark.parametrize("repeated", [0.0, 0.1, 0.9])
-def test_a_pair_is_kept_with_any_of_its_verdicts(repeated: float) -> None:
+def test_a_pair_is_kept_with_any_of_its_verdicts(monkeypatch: pytest.MonkeyPatch, repeated: float) -> None:
+    monkeypatch.setattr(large_columns, "ROWS_AT_ONCE", 64)
     random = np.random.default_rng(3)
     sizes = 1 + (random.random(500) < repeated) * random.integers(1, 4, 500)
     start = np.append(0, np.cumsum(sizes)).astype(np.int64)
+    pairs = index(start)
     for share in (0.0, 0.3, 1.0):
         verdicts = random.random(int(start[-1])) < share
-        expected = [bool(verdicts[begin:end].any()) for begin, end in pairwise(start)]
-        assert index(start).has_any(verdicts).tolist() == expected
-
-
-def test_the_numbers_of_a_mask_do_not_depend_on_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    mask = np.random.default_rng(4).random(1_000) < 0.4
-    monkeypatch.setattr(explorer, "_PART", 64)
-    assert _numbers(mask).tolist() == np.flatnonzero(mask).tolist()
-    assert _numbers(mask[:0]).tolist() == []
+        expected = [number for number, (begin, end) in enumerate(pairwise(start)) if verdicts[begin:end].any()]
+        kept = KeptRows(len(pairs), lambda some, said=verdicts: pairs.has_any(some, lambda rows: said[rows]))  # type: ignore[misc]
+        assert kept[:].tolist() == expected
+        assert kept[5:90].tolist() == expected[5:90]
+        assert kept[-70:].tolist() == expected[-70:]
+        even = kept.and_where(lambda numbers: numbers % 2 == 0)
+        assert even[:].tolist() == [number for number in expected if number % 2 == 0]
 
 
 def test_pairs_that_people_voted_on_are_found() -> None:

@@ -46,7 +46,6 @@ def _combines_the_same_in_parts(workspace: Workspace, monkeypatch: pytest.Monkey
     columns = view.judgments(view.forms.counting(pairwise=True))
     whose = (columns.left % 3).astype(np.int32)
     at_once = orders.combine_columns(columns, whose, view.entries)
-    monkeypatch.setattr(orders, "AT_ONCE", 300)
     monkeypatch.setattr(fetch, "_PAGE", 1000)
     monkeypatch.setattr(large_columns, "LEAST_BYTES", 2000)
     monkeypatch.setattr(large_columns, "ROWS_AT_ONCE", 170)

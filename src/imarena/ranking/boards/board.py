@@ -110,7 +110,7 @@ def _on_one_item(battles: Battles, settings: JsonDict) -> dict[int, str]:
     ):
         return {}
     seen = np.zeros((len(battles.models), len(battles.item.names)), bool)
-    for rows in row_slices(len(battles), battles.left, battles.right, battles.item.of):
+    for rows in row_slices(len(battles)):
         for side in (battles.left, battles.right):
             seen[side[rows], battles.item.of[rows]] = True
     return dict.fromkeys(np.flatnonzero(seen.sum(axis=1) == 1).tolist(), "one item")

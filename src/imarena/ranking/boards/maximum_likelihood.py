@@ -30,7 +30,6 @@ from imarena.ranking.resample import (
     grouped_units,
     one_unit,
 )
-from imarena.tables import release_pages
 
 RUNAWAY = 15.0
 """A coefficient beyond this has no maximum: the outcome follows it without exception."""
@@ -299,16 +298,10 @@ def _units(battles: Battles, setup: PreparedMethod, options: Options, cluster: s
     def entry(begin: int, end: int) -> IntArray:
         if battles.covariates is not None:
             return np.arange(begin, end) * 3 + battles.outcome[begin:end]
-        places = cell_of(battles, setup.cells, begin, end, group=setup.group, sided=options.position)
-        release_pages(battles.left, battles.right, battles.outcome)
-        return places
+        return cell_of(battles, setup.cells, begin, end, group=setup.group, sided=options.position)
 
     def unit(begin: int, end: int) -> IntArray:
-        if codes is None:
-            return np.arange(begin, end)
-        units = codes.units(begin, end)
-        release_pages(codes.of)
-        return units
+        return np.arange(begin, end) if codes is None else codes.units(begin, end)
 
     parts = BattleParts(n, entry, unit, battles.weight)
     return grouped_units(parts, n if codes is None else codes.n_units, setup.cells.counts.size)

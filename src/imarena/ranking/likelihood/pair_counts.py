@@ -41,7 +41,7 @@ def count_pairs(battles: Battles, *, group: CodedColumn | None = None, sided: bo
     size = groups * m * m * 3
     if size <= min(DENSE_LIMIT, max(64 * len(battles), 1 << 16)):
         table = np.zeros(size)
-        for rows in row_slices(len(battles), battles.left, battles.right, battles.outcome, step=CHUNK):
+        for rows in row_slices(len(battles), CHUNK):
             key, weight = _keys(battles, group, m, rows.start)
             table += np.bincount(key, weights=weight, minlength=size)
         full = np.flatnonzero(table)

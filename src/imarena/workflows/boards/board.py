@@ -13,7 +13,7 @@ from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
 from imarena.ranking import empty_board, rank_table, sign_ranking, split_rows, table_data
 from imarena.storage import Form, Workspace
-from imarena.tables import row_slices
+from imarena.tables import made_column, row_slices
 from imarena.workflows import views
 from imarena.workflows.boards import choice, findings
 from imarena.workflows.boards.coverage import OutputCoverage, read_output_coverage
@@ -36,7 +36,7 @@ class Board:
     @property
     def by_scores(self) -> int:
         """Battles of judges that nobody fought: pairs of scores."""
-        return int((self.battles.judged & self.battles.scored).sum())
+        return self.battles.n_by_scores
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,13 @@ class Boards:
         chosen = choice.choose(self.view, query, choice.AvailableSources(self.view, query.window))
         every = self._read_battles(query, chosen)
         battles, notices = self._select_dimension(every, query, chosen)
-        kept = battles.where(self.outputs_with(query.filters)[battles.left]) if query.filters else battles
+        if query.filters:
+            battles = battles.of_outputs(self.outputs_with(query.filters), both=False)
         if query.outputs is not None:
             places = self.view.entries.index_of
             known = [places[one] for one in query.outputs if one in places]
-            kept = kept.where(np.isin(kept.left, known) & np.isin(kept.right, known))
-        return GatheredBattles(kept, chosen, notices, tuple(every.dimension.used()))
+            battles = battles.of_outputs(np.isin(np.arange(self.view.entries.seq.size), known))
+        return GatheredBattles(battles, chosen, notices, tuple(every.dimension.used()))
 
     def _read_battles(self, query: BoardQuery, chosen: choice.ChosenSource) -> views.BattleColumns:
         """The battles of the chosen source between named editors, about whatever they are."""
@@ -110,7 +111,7 @@ class Boards:
         """
         names = battles.dimension.names
         number = np.zeros(len(names), int)
-        for rows in row_slices(len(battles), battles.dimension.of):
+        for rows in row_slices(len(battles)):
             number += np.bincount(battles.dimension.of[rows], minlength=len(names))
         there = [name for name, n in zip(names, number.tolist(), strict=True) if n]
         if query.dimension is not None:
@@ -123,9 +124,12 @@ class Boards:
         excluded = battles.excluded.copy()
         counts = zip(names, number.tolist(), strict=True)
         excluded.update({f"about {name}, not the whole": n for name, n in counts if n and name != only})
-        kept = battles.dimension.of == (names.index(only) if only in names else -2)
+        code = names.index(only) if only in names else -2
         notices = () if only == views.WHOLE else (Notice(code="one_dimension", values={"dimension": only}),)
-        return replace(battles if kept.all() else battles.where(kept), excluded=excluded), notices
+        if len(there) > 1 or only not in there:
+            about = battles.dimension.of
+            battles = battles.where(made_column(len(battles), bool, lambda rows: about[rows] == code))
+        return replace(battles, excluded=excluded), notices
 
     def outputs_with(self, filters: Mapping[str, str]) -> NDArray[np.bool_]:
         """(k,) outputs whose item (or whose mode) has these values."""

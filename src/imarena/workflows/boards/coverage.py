@@ -1,14 +1,16 @@
 """Coverage: of all items of the data sets that an editor was run on, for how many it delivered an output."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.records import Mode, Status
-from imarena.workflows.views import MODES, NOT_TRIED, STATUSES, Entries, View, slots_of
+from imarena.tables import made_column, occurring, row_slices, sorted_parts
+from imarena.workflows.views import MODES, NOT_TRIED, OK, STATUSES, Entries, View, slots_of
 
 _SINGLE, _CHAIN = MODES.index(Mode.SINGLE.value), MODES.index(Mode.MULTI_TURN.value)
 
@@ -94,24 +96,27 @@ def read_output_coverage(view: View) -> OutputCoverage:
     cut_off = [slot for slot, state in slots_of(view.workspace).failed.items() if state == NOT_TRIED]
     unit_item, unit_turn, unit_mode, of_output = _units(entries, cut_off)
     editors = entries.editor.names
-    named = entries.editor.of >= 0
-    editor, unit = entries.editor.of[named].astype(np.int64), of_output[named]
     shape = (len(editors), unit_item.size)
-    share = _shares(shape, editor, unit, entries.sample[named], entries.ok[named])
+    share = _shares(entries, of_output, shape)
     dataset = entries.labels["dataset"].of[unit_item].astype(np.int64)
     used = np.zeros((shape[0], int(dataset.max(initial=0)) + 1), bool)
-    used[editor, dataset[unit]] = True
-    share[~used[:, dataset]] = np.nan
     status = np.full(shape, STATES.index(Status.MISSING_OUTPUT.value), np.int16)
-    status[editor, unit] = entries.status[named]  # the newest last
     tried = np.zeros(shape, bool)
-    tried[editor, unit] = True
-    item_row = {name: row for row, name in enumerate(entries.item_id)}
-    at = {
-        key: row for row, key in enumerate(zip(unit_item.tolist(), unit_turn.tolist(), unit_mode.tolist(), strict=True))
-    }
-    rows = {name: row for row, name in enumerate(editors)}
-    later = [(rows[name], at[item_row[item], turn, _CHAIN], sample) for item, turn, name, _, sample in cut_off]
+    for rows in row_slices(of_output.size):
+        named = entries.editor.of[rows] >= 0
+        editor, unit = entries.editor.of[rows][named], of_output[rows][named]
+        used[editor, dataset[unit]] = True
+        status[editor, unit] = entries.status[rows][named]  # the newest last
+        tried[editor, unit] = True
+    share[~used[:, dataset]] = np.nan
+    later: list[tuple[int, int, int]] = []
+    if cut_off:
+        item_row = {name: row for row, name in enumerate(entries.item_id)}
+        units = zip(unit_item.tolist(), unit_turn.tolist(), unit_mode.tolist(), strict=True)
+        at = {key: row for row, key in enumerate(units)}
+        later = [
+            (editors.index(name), at[item_row[item], turn, _CHAIN], sample) for item, turn, name, _, sample in cut_off
+        ]
     for editor_row, unit_row, _ in later:
         tried[editor_row, unit_row] = True
         status[editor_row, unit_row] = STATES.index(NOT_TRIED)
@@ -119,34 +124,35 @@ def read_output_coverage(view: View) -> OutputCoverage:
     return OutputCoverage(editors, unit_item, unit_turn, unit_mode, share, status, tried, of_output, never)
 
 
-def _units(entries: Entries, cut_off: Iterable[tuple[str, int, str, str, int]]) -> tuple[NDArray[np.int64], ...]:
-    item_row = {name: number for number, name in enumerate(entries.item_id)}
+def _units(entries: Entries, cut_off: Sequence[tuple[str, int, str, str, int]]) -> tuple[NDArray[np.int64], ...]:
+    item_row = {name: number for number, name in enumerate(entries.item_id)} if cut_off else {}
     later = [(item_row[item], turn, _CHAIN) for item, turn, *_ in cut_off]
-    tried = np.column_stack([entries.item, entries.turn, entries.mode]).astype(np.int64)
-    bare = np.setdiff1d(np.arange(len(entries.item_id)), entries.item)
+    bare = np.flatnonzero(~occurring(len(entries.item_id), entries.item))
     alone = np.column_stack([bare, np.zeros_like(bare), np.full_like(bare, _SINGLE)])
-    every = np.concatenate([tried, alone, np.array(later, np.int64).reshape(-1, 3)])
-    turns = int(every[:, 1].max(initial=0)) + 1
-    codes = (every[:, 0] * turns + every[:, 1]) * len(MODES) + every[:, 2]
-    known, inverse = np.unique(codes, return_inverse=True)
+    more = np.concatenate([alone, np.array(later, np.int64).reshape(-1, 3)])
+    turns = int(max(entries.turn.max(initial=0), more[:, 1].max(initial=0))) + 1
+
+    def codes(rows: slice) -> NDArray[np.int64]:
+        return (entries.item[rows].astype(np.int64) * turns + entries.turn[rows]) * len(MODES) + entries.mode[rows]
+
+    parts = [np.unique(codes(rows)) for rows in row_slices(entries.seq.size)]
+    known = np.unique(np.concatenate([*parts, (more[:, 0] * turns + more[:, 1]) * len(MODES) + more[:, 2]]))
+    of_output = made_column(entries.seq.size, np.int64, lambda rows: np.searchsorted(known, codes(rows)))
     mode, rest = known % len(MODES), known // len(MODES)
-    return rest // turns, rest % turns, mode, inverse[: len(tried)]
+    return rest // turns, rest % turns, mode, of_output
 
 
-def _shares(
-    shape: tuple[int, int],
-    editor: NDArray[np.int64],
-    unit: NDArray[np.int64],
-    sample: NDArray[np.int32],
-    ok: NDArray[np.bool_],
-) -> NDArray[np.float64]:
+def _shares(entries: Entries, unit: NDArray[np.int64], shape: tuple[int, int]) -> NDArray[np.float64]:
     """(e, u) share of the samples of each slot that came out ok; 0 where there are none."""
-    cell = editor * shape[1] + unit
-    samples = int(sample.max(initial=0)) + 1
-    slot, slot_of_output = np.unique(cell * samples + sample, return_inverse=True)
-    good = np.zeros(slot.size, bool)
-    good[slot_of_output[ok]] = True
-    of_cell = slot // samples
-    asked = np.bincount(of_cell, minlength=shape[0] * shape[1])
-    done = np.bincount(of_cell, good, shape[0] * shape[1])
+    samples = int(entries.sample.max(initial=0)) + 1
+
+    def slots(rows: slice) -> list[NDArray[Any]]:
+        cell = entries.editor.of[rows].astype(np.int64) * shape[1] + unit[rows]  # below 0 without an editor
+        return [cell * samples + entries.sample[rows], entries.status[rows] == OK]
+
+    asked, done = np.zeros(shape[0] * shape[1], np.int32), np.zeros(shape[0] * shape[1], np.int32)
+    for slot, ok in sorted_parts(unit.size, slots):
+        for number, tries in ((asked, slot), (done, slot[ok])):
+            distinct = np.unique(tries[tries >= 0])
+            np.add.at(number, distinct // samples, 1)
     return (done / np.maximum(asked, 1)).reshape(shape)

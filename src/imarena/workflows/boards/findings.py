@@ -13,7 +13,7 @@ from imarena.core.records import Status
 from imarena.judges import CARDS
 from imarena.storage import reading
 from imarena.storage.schema import outputs
-from imarena.tables import kept_rows, occurring
+from imarena.tables import kept_rows, occurring, row_slices, rows_where
 from imarena.workflows.boards.choice import AvailableSources, ChosenSource
 from imarena.workflows.boards.coverage import OutputCoverage
 from imarena.workflows.boards.query import BoardQuery
@@ -61,7 +61,7 @@ def verdict_notices(view: View, battles: BattleColumns, *, weighed: bool = False
     """
     judges = battles.judges
     notices: list[Notice] = []
-    if judges and not weighed and not battles.judged.all():
+    if judges and not weighed and battles.n_judged < len(battles):
         notices.append(Notice(code="people_and_judges"))
     if len(judges) > 1 and not weighed:
         notices.append(Notice(code="judges_pooled", values={"judges": list(judges)}))
@@ -115,7 +115,7 @@ def coverage_notices(
         *([] if kind else _scored_only(view, battles, chosen, evidence)),
         *_no_outputs(view, ranked | unwanted),
         *_fewer_items(battles, delivery, ranked),
-        *(_not_judged(view, battles, ranked) if chosen.judges else ()),
+        *(_not_judged(view, battles, delivery, ranked) if chosen.judges else ()),
     )
 
 
@@ -146,8 +146,7 @@ def _absent(
 def _scored_only(
     view: View, battles: BattleColumns, chosen: ChosenSource, evidence: AvailableSources
 ) -> Iterable[Notice]:
-    scored = battles.scored[battles.judged]
-    if scored.all() or not scored.any():
+    if battles.n_by_scores in (0, battles.n_judged):
         return ()
     fought = battles.where(~(battles.judged & battles.scored))
     only = sorted(editors_on(view, battles) - editors_on(view, fought))
@@ -183,7 +182,8 @@ def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:
 
 def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Collection[str]) -> Iterable[Notice]:
     """Who was asked for fewer of the units on this board than others. What failed is part of coverage, not of this."""
-    units = np.unique(delivery.unit[occurring(delivery.unit.size, battles.left)])
+    shown = occurring(delivery.unit.size, battles.left)
+    units = np.flatnonzero(occurring(delivery.item.size, kept_rows(delivery.unit, shown)))
     asked = delivery.tried[:, units].sum(axis=1).tolist()
     pairs = zip(delivery.editors, asked, strict=True)
     less = _lacking({name: (number, int(units.size)) for name, number in pairs if name in ranked})
@@ -191,19 +191,22 @@ def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Colle
     return (Notice(code="fewer_items", values={"models": values}),) if less else ()
 
 
-def _not_judged(view: View, battles: BattleColumns, ranked: Collection[str]) -> Iterable[Notice]:
+def _not_judged(
+    view: View, battles: BattleColumns, delivery: OutputCoverage, ranked: Collection[str]
+) -> Iterable[Notice]:
     entries = view.entries
     forms = view.forms.counting(battles.judges)
-    judged_battles = battles if battles.judged.all() else battles.where(battles.judged)  # a vote is no judgment
+    whole = battles.n_judged == len(battles)  # a vote is no judgment
+    judged_battles = battles if whole else battles.where(battles.judged)
     seen = occurring(entries.seq.size, judged_battles.left, judged_battles.right)
     ranks = np.array([name in ranked for name in entries.editor.names] or [False])
     mine = entries.ok & entries.pictured & (entries.editor.of >= 0) & ranks[entries.editor.of]
-    unit, unit_of_output = np.unique(entries.unit[mine], return_inverse=True)
     editors = len(entries.editor.names)
-    present = np.zeros((unit.size, editors), bool)
-    present[unit_of_output, entries.editor.of[mine]] = True
+    present = np.zeros((delivery.item.size, editors), bool)
+    for some in row_slices(mine.size):
+        present[delivery.unit[some][mine[some]], entries.editor.of[some][mine[some]]] = True
     contested = present.sum(axis=1) > 1  # one output alone is no battle
-    rows = np.flatnonzero(mine)[contested[unit_of_output]]
+    rows = rows_where(mine.size, lambda some: mine[some] & contested[delivery.unit[some]])
     if not seen[rows].all():  # some may be in judgments that are in no battle
         judgments = view.judgments(forms)
         ok = judgments.ok

@@ -1,14 +1,14 @@
 """Battles of a view as the table that `rank` takes: the same columns as a file of battles."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import UserError
-from imarena.ranking import CodedColumn
-from imarena.tables import empty_column, row_slices
+from imarena.ranking import CodedColumn, signed_numbers
+from imarena.tables import joined, made_column, row_slices
 from imarena.workflows.boards.coverage import STATES, MissingBattles, OutputCoverage
 from imarena.workflows.views import MODES, PREFERENCES, BattleColumns, CodeArray, Names, View
 
@@ -39,7 +39,6 @@ class BattleTable:
         missing: MissingBattles | None = None,
     ) -> None:
         self._entries, self._battles = view.entries, battles
-        self._sides = (battles.left, battles.right)
         self._missing = missing if delivery is not None and missing is not None and missing.left.size else None
         self._more = self._missing.left.size if self._missing is not None else 0
         self.num_rows = len(battles) + self._more
@@ -58,23 +57,40 @@ class BattleTable:
         return pa.table({name: self._made(name) for name in self.column_names})
 
     def _made(self, name: str) -> Any:
+        import pyarrow as pa
+
         if name in _SCORES:
-            return _numbers(_SCORES[name](self._battles), self._more)
+            numbers = self.numbers(name)
+            return _arrow(numbers, pa.float64(), np.isnan(numbers))
         return _coded(*self._places(name))
 
     def coded(self, name: str) -> CodedColumn | None:
         """A column of text as codes, -1 where there is none; None for a column of numbers."""
         return None if name in _SCORES else CodedColumn(*self._places(name))
 
+    def words(self, name: str) -> Iterable[str]:
+        """The names that occur in a column of text."""
+        return self._places(name)[1]
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """A column of scores, NaN where there is none."""
+        scores = _SCORES[name](self._battles)
+        return joined(scores, np.full(self._more, np.nan)) if self._more else scores
+
+    def signed_bytes(self, name: str) -> Iterator[Any]:
+        """What a signature is made from, of a column of scores."""
+        return signed_numbers(self.numbers(name))
+
     def _places(self, name: str) -> tuple[CodeArray, tuple[str, ...]]:
         codes, names, none = self._coded_column(name)
-        return _places(codes, self.num_rows, names, none, self._sides)
+        return _places(codes, self.num_rows, names, none)
 
     def _has_values(self, name: str) -> bool:
         if name in _SCORES:
-            return bool(np.isfinite(_SCORES[name](self._battles)).any())
+            scores = _SCORES[name](self._battles)
+            return any(np.isfinite(scores[rows]).any() for rows in row_slices(scores.size))
         codes, _, none = self._coded_column(name)
-        return not self.num_rows or any((codes(rows) != none).any() for rows in row_slices(self.num_rows, *self._sides))
+        return not self.num_rows or any((codes(rows) != none).any() for rows in row_slices(self.num_rows))
 
     def _coded_column(self, name: str) -> tuple[Codes, tuple[str, ...], int]:
         """Codes of a column, what they stand for, and the code of rows without a value."""
@@ -140,30 +156,27 @@ def with_item_column(view: View, battles: BattleColumns, table: Any, name: str) 
 
 def _one_source(battles: BattleColumns) -> int:
     """The source of battles that nobody could fight: that of the others, where they have one."""
-    judged = battles.judged
-    return 1 if judged.all() else -1 if judged.any() else 0
+    judged = battles.n_judged
+    return 1 if judged == len(battles) else -1 if judged else 0
 
 
-def _places(
-    codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1, read: tuple[NDArray[Any], ...] = ()
-) -> tuple[CodeArray, tuple[str, ...]]:
-    """(n,) the place of each row's text among the texts that occur, in the order of appearance; -1 where there is none.
-
-    `read`: the columns that the codes come from.
-    """
-    places = empty_column(n, np.int32)
+def _places(codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1) -> tuple[CodeArray, tuple[str, ...]]:
+    """(n,) the place of each row's text among the texts that occur, by first appearance; -1 where there is none."""
     position = np.full(len(names) + 1, -1, np.int32)
     used: list[int] = []
-    for rows in row_slices(n, places, *read):
+
+    def places(rows: slice) -> CodeArray:
         codes = codes_of(rows)
         new = (position[codes] < 0) & (codes != none)
         if new.any():
             found, first = np.unique(codes[new], return_index=True)
             found = found[np.argsort(first)]
             position[found] = np.arange(len(used), len(used) + found.size, dtype=np.int32)
-            used += found.tolist()
-        places[rows] = position[codes]
-    return places, tuple(names[code] for code in used)
+            used.extend(found.tolist())
+        return position[codes]
+
+    made = made_column(n, np.int32, places)  # the names that occur are known after it
+    return made, tuple(names[code] for code in used)
 
 
 def _coded(places: CodeArray, names: tuple[str, ...]) -> Any:
@@ -188,13 +201,6 @@ def _arrow(values: NDArray[Any], kind: Any, absent: NDArray[np.bool_]) -> Any:
 
     gaps = pa.py_buffer(np.packbits(~absent, bitorder="little")) if absent.any() else None
     return pa.Array.from_buffers(kind, values.size, [gaps, pa.py_buffer(np.ascontiguousarray(values))])
-
-
-def _numbers(values: NDArray[np.float64], more: int) -> Any:
-    import pyarrow as pa
-
-    longer = np.concatenate([values, np.full(more, np.nan)]) if more else values
-    return _arrow(longer, pa.float64(), np.isnan(longer))
 
 
 _SCORES: Mapping[str, Callable[[BattleColumns], NDArray[np.float64]]] = {

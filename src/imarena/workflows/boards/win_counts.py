@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.tables import row_slices, rows_where
 from imarena.workflows.views import BOTH_BAD, EQUAL, LEFT, MIRRORED, PREFERENCES, RIGHT, TIE, BattleColumns, Entries
 
 
@@ -22,14 +23,17 @@ class DuelCounts:
 
 def matrix_of(entries: Entries, battles: BattleColumns) -> tuple[DuelCounts, ...]:
     """Every two models that met, each pair once, by name."""
-    left, right = _models(entries, battles)
     names = entries.editor.names  # sorted, so that codes are in the order of names
-    low, high = np.minimum(left, right), np.maximum(left, right)
-    outcome = np.where(left > right, MIRRORED[battles.winner], battles.winner)
-    counts = np.bincount((low * len(names) + high) * len(PREFERENCES) + outcome, minlength=1)
-    counts = np.append(counts, np.zeros(-counts.size % len(PREFERENCES), np.int64)).reshape(-1, len(PREFERENCES))
-    cells = np.flatnonzero(counts.any(axis=1))
-    return tuple(_tallied(names[cell // len(names)], names[cell % len(names)], counts[cell]) for cell in cells.tolist())
+    size = len(names) ** 2 * len(PREFERENCES)
+    counts = np.zeros(size, np.int64)
+    for rows in row_slices(len(battles)):
+        left, right = _models(entries, battles, rows)
+        low, high = np.minimum(left, right), np.maximum(left, right)
+        outcome = np.where(left > right, MIRRORED[battles.winner[rows]], battles.winner[rows])
+        counts += np.bincount((low * len(names) + high) * len(PREFERENCES) + outcome, minlength=size)
+    table = counts.reshape(-1, len(PREFERENCES))
+    cells = np.flatnonzero(table.any(axis=1))
+    return tuple(_tallied(names[cell // len(names)], names[cell % len(names)], table[cell]) for cell in cells.tolist())
 
 
 def duel_of(
@@ -40,17 +44,16 @@ def duel_of(
     if left == right or left not in names or right not in names:
         return DuelCounts(left, right), {}
     left_code, right_code = names.index(left), names.index(right)
-    lefts, rights = _models(entries, battles)
-    straight, turned = (lefts == left_code) & (rights == right_code), (lefts == right_code) & (rights == left_code)
-    outcome = np.where(turned, MIRRORED[battles.winner], battles.winner)
-    rows = np.flatnonzero(straight | turned)
+    met = battles.of_outputs(np.isin(entries.editor.of, (left_code, right_code)))
+    lefts, _ = _models(entries, met)
+    outcome = np.where(lefts == right_code, MIRRORED[met.winner], met.winner)
     tasks = entries.labels["task"]
-    task = tasks.of[entries.item[battles.left[rows]]]
+    task = tasks.of[entries.item[met.left]]
     by_task = {
-        "" if code < 0 else tasks.names[code]: _tallied(left, right, _counts(outcome[rows[task == code]]))
+        "" if code < 0 else tasks.names[code]: _tallied(left, right, _counts(outcome[task == code]))
         for code in np.unique(task).tolist()
     }
-    return _tallied(left, right, _counts(outcome[rows])), dict(sorted(by_task.items()))
+    return _tallied(left, right, _counts(outcome)), dict(sorted(by_task.items()))
 
 
 @dataclass(frozen=True)
@@ -73,19 +76,22 @@ def outcomes_of_model(entries: Entries, battles: BattleColumns, model: str) -> M
     """The battles of a model. Battles are between different editors, so that each has one side of the model at most."""
     names = entries.editor.names
     code = names.index(model) if model in names else -2
-    left, right = _models(entries, battles)
-    rows = np.flatnonzero((left == code) | (right == code))
-    turned = left[rows] != code
+    made_it, sides = entries.editor.of == code, (battles.left, battles.right)
+    mine = battles.where(rows_where(len(battles), lambda rows: made_it[sides[0][rows]] | made_it[sides[1][rows]]))
+    left, right = _models(entries, mine)
+    turned = left != code
     return ModelOutcomes(
-        output=np.where(turned, battles.right[rows], battles.left[rows]),
-        opponent=np.where(turned, left[rows], right[rows]),
-        outcome=np.where(turned, MIRRORED[battles.winner[rows]], battles.winner[rows]),
+        output=np.where(turned, mine.right, mine.left),
+        opponent=np.where(turned, left, right),
+        outcome=np.where(turned, MIRRORED[mine.winner], mine.winner),
     )
 
 
-def _models(entries: Entries, battles: BattleColumns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _models(
+    entries: Entries, battles: BattleColumns, rows: slice = slice(None)
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     of = entries.editor.of
-    return of[battles.left].astype(np.int64), of[battles.right].astype(np.int64)
+    return of[battles.left[rows]].astype(np.int64), of[battles.right[rows]].astype(np.int64)
 
 
 def _counts(outcome: NDArray[np.int8]) -> NDArray[np.int64]:

@@ -7,7 +7,6 @@ of a server, and later only for pairs that are new.
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -15,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import content_id, content_number, content_numbers, sha256_hex
-from imarena.tables import ColumnWriter, empty_column, joined, looked_up, release_pages, row_slices
+from imarena.tables import ColumnWriter, joined, looked_up, made_column, row_slices, rows_where, sorted_parts
 from imarena.workflows import views
 
 _AT_ONCE = 2_000
+_READ_AT_ONCE = 40_000
 KIND = "battle"
 _AFTER_VOTES = 1 << 40
 """What a judgment's number is raised by, so that every vote comes before it."""
@@ -61,8 +61,12 @@ class BattleIndex:
 
     def pair_of(self, left: int, right: int) -> int | None:
         """The number of a pair; None where nobody compared these two, or nothing of it counts."""
-        matches = np.flatnonzero((self.left == left) & (self.right == right))  # a millisecond for a million
-        return int(matches[0]) if matches.size else None
+        for some in row_slices(len(self)):
+            matches = np.flatnonzero(self.left[some] == left)
+            matches = matches[self.right[some][matches] == right]
+            if matches.size:
+                return int(some.start + matches[0])
+        return None
 
     def verdicts_of(self, pairs: views.IntArray | views.CodeArray) -> views.IntArray:
         """The rows of the verdicts of these pairs, one pair after the other."""
@@ -70,23 +74,13 @@ class BattleIndex:
         before = np.cumsum(size) - size
         return np.repeat(self.start[pairs] - before, size) + np.arange(int(size.sum()))
 
-    def has_any(self, verdicts: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """(p,) whether at least one of these verdicts is of a pair."""
-        if len(self) == verdicts.size:  # every pair has one: a fifth of the time
+    def has_any(self, pairs: slice, kept: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        """Of some pairs, whether at least one verdict of each is kept. `kept` says it of some rows."""
+        start = self.start[pairs.start : pairs.stop + 1]
+        verdicts = kept(slice(int(start[0]), int(start[-1])))
+        if verdicts.size == start.size - 1:  # every pair has one: much faster
             return verdicts
-        if 4 * self.repeated.size > len(self):
-            return np.logical_or.reduceat(verdicts, self.start[:-1])
-        found = verdicts[self.start[:-1]]
-        if self.repeated.size:
-            size = self.start[self.repeated + 1] - self.start[self.repeated]
-            rows = verdicts[self.verdicts_of(self.repeated)]
-            found[self.repeated] = np.logical_or.reduceat(rows, np.cumsum(size) - size)
-        return found
-
-    @cached_property
-    def repeated(self) -> views.IntArray:
-        """The pairs with more than one verdict."""
-        return np.flatnonzero(np.diff(self.start) > 1)
+        return np.logical_or.reduceat(verdicts, start[:-1] - start[0])
 
 
 def read_battle_index(view: views.View, before: BattleIndex | None = None) -> BattleIndex:
@@ -98,7 +92,8 @@ def read_battle_index(view: views.View, before: BattleIndex | None = None) -> Ba
         return _indexed(view, cast, asking, None)
     touched = [changes.pairs]
     if known.voted != _digest(cast, asking):
-        old = np.flatnonzero(known.has_any(known.judge.of < 0))
+        people = known.judge.of
+        old = rows_where(len(known), lambda some: known.has_any(some, lambda rows: people[rows] < 0))
         for left, right in ((known.left[old], known.right[old]), (cast.left, cast.right)):
             touched.append(views.pair_keys(view.entries, left, right))
     pairs = np.unique(np.concatenate(touched))
@@ -133,8 +128,10 @@ def _indexed(
         rows = views.rows_on(entries, cast.left, cast.right, pairs)
         cast, asking = cast.where(rows), asking[rows]
         judgments = views.judgments_on(view, forms, pairs)
-    counting = judgments.ok & (judgments.preference != views.NONE)
-    judgments = judgments if counting.all() else judgments.where(counting)
+    ok, stated = judgments.ok, judgments.preference
+    counting = made_column(len(judgments), bool, lambda some: ok[some] & (stated[some] != views.NONE))
+    if not all(counting[some].all() for some in row_slices(counting.size)):
+        judgments = judgments.where(counting)
     left, right = joined(cast.left, judgments.left), joined(cast.right, judgments.right)
     keys = views.pair_keys(entries, left, right)
     named = _named(cast, judgments)
@@ -142,26 +139,24 @@ def _indexed(
     first = looked_up(rows, start[:-1])
     pair = looked_up(keys, first)
     judges = tuple(dict.fromkeys(form.judge for form in judgments.forms))
-    judged = judgments.of_forms([judges.index(form.judge) for form in judgments.forms]).astype(np.int32, copy=False)
+    judged = judgments.of_forms(np.array([judges.index(form.judge) for form in judgments.forms], np.int32))
     about = tuple(dict.fromkeys(form.dimension for form in judgments.forms))
-    dimensions = judgments.of_forms([about.index(form.dimension) for form in judgments.forms])
-    dimension = views.joined_names([cast.dimension, views.Names(dimensions.astype(np.int32, copy=False), about)])
+    dimensions = judgments.of_forms(np.array([about.index(form.dimension) for form in judgments.forms], np.int32))
+    dimension = views.joined_names([cast.dimension, views.Names(dimensions, about)])
     preference = joined(cast.preference, judgments.preference)
-    outcome = empty_column(rows.size, np.int8)
-    for some in row_slices(rows.size, rows, keys, left, preference, outcome):
+
+    def outcome(some: slice) -> views.ByteArray:
         at = rows[some]
-        outcome[some] = np.where(keys[at] >> 32 != left[at], views.MIRRORED[preference[at]], preference[at])
+        return np.where(keys[at] >> 32 != left[at], views.MIRRORED[preference[at]], preference[at])
+
     no_judge = views.constant_column(np.int32(-1), len(cast))
     no_vote = views.constant_column(np.bool_(False), len(judgments))
-    lower, upper = (empty_column(pair.size, np.int32) for _ in range(2))
-    for some in row_slices(pair.size, pair, lower, upper):
-        lower[some], upper[some] = pair[some] >> 32, pair[some] & 0xFFFFFFFF
     return BattleIndex(
-        left=lower,
-        right=upper,
+        left=made_column(pair.size, np.int32, lambda some: pair[some] >> 32),
+        right=made_column(pair.size, np.int32, lambda some: pair[some] & 0xFFFFFFFF),
         named=looked_up(named, first),
         start=start,
-        outcome=outcome,
+        outcome=made_column(rows.size, np.int8, outcome),
         judge=views.Names(looked_up(joined(no_judge, judged), rows), judges),
         dimension=views.Names(looked_up(dimension.of, rows), dimension.names),
         created_us=looked_up(joined(cast.created_us, judgments.created_us), rows),
@@ -175,41 +170,33 @@ def _indexed(
 
 def _named(cast: views.VoteColumns, judgments: views.JudgmentColumns) -> views.IntArray:
     """(n,) the numbers of votes, and after them those of judgments."""
-    named: views.IntArray = joined(cast.seq, judgments.seq)
-    for rows in row_slices(named.size, named):
-        named[rows][max(0, len(cast) - rows.start) :] += _AFTER_VOTES
-    return named
+    return joined(cast.seq, made_column(len(judgments), np.int64, lambda some: judgments.seq[some] + _AFTER_VOTES))
 
 
 def _grouped(keys: views.IntArray, named: views.IntArray) -> tuple[views.IntArray, views.IntArray]:
     """Rows sorted by pair, pairs by their first row, and where each pair starts."""
-    left = empty_column(keys.size, np.int32)
-    for some in row_slices(keys.size, keys, left):
-        left[some] = keys[some] >> 32
-    by_key, begun, sizes = ColumnWriter(np.int64), ColumnWriter(np.int64), ColumnWriter(np.int64)
-    for part in views.rows_by_owner(left):
-        rows = part[np.lexsort((named[part], keys[part]))]
-        begin = np.flatnonzero(views.group_starts(keys[rows]))
-        by_key.append(rows)
-        begun.append(named[rows[begin]])
-        sizes.append(np.diff(np.append(begin, rows.size)))
-        release_pages(keys, named)
-    size, order = sizes.column(), np.argsort(begun.column(), kind="stable")
-    begin, start = empty_column(size.size, np.int64), empty_column(size.size + 1, np.int64)
-    np.cumsum(size, out=begin)
-    begin -= size
-    start[0] = 0
-    np.cumsum(looked_up(size, order), out=start[1:])
-    rows_of_key, rows_of_pair = by_key.column(), ColumnWriter(np.int64)
-    for some in row_slices(order.size, rows_of_key, size, begin, start):
-        number = size[order[some]]
-        first = np.cumsum(number) - number
-        shift = np.repeat(begin[order[some]] - first, number)
-        rows_of_pair.append(rows_of_key[np.arange(shift.size) + shift])
-    return rows_of_pair.column(), start
+
+    def numbered(some: slice) -> list[views.IntArray]:
+        return [keys[some], named[some], np.arange(some.start, some.stop)]
+
+    by_key, begun = ColumnWriter(np.int64, keys.size), ColumnWriter(np.int64, keys.size)
+    for key, name, row in sorted_parts(keys.size, numbered):
+        order = np.lexsort((name, key))
+        new = views.group_starts(key[order])
+        by_key.append(row[order])
+        begun.append(name[order][new][np.cumsum(new) - 1])  # of every row, the number of the first row of its pair
+    rows, first = by_key.column(), begun.column()
+    by_pair, starts, at = ColumnWriter(np.int64, keys.size), ColumnWriter(np.int64, keys.size), 0
+    for name, row in sorted_parts(keys.size, lambda some: [first[some], rows[some]]):
+        order = np.argsort(name, kind="stable")
+        by_pair.append(row[order])
+        starts.append(at + np.flatnonzero(views.group_starts(name[order])))
+        at += row.size
+    starts.append(np.array([at]))
+    return by_pair.column(), starts.column()
 
 
-def _merged(known: BattleIndex, gone: views.IntArray, fresh: BattleIndex) -> BattleIndex:
+def _merged(known: BattleIndex, gone: views.IntArray | views.CodeArray, fresh: BattleIndex) -> BattleIndex:
     """An earlier index with some of its pairs replaced by those of a fresh one."""
     parts = _parts(gone, np.searchsorted(known.named, fresh.named), len(known))
 
@@ -226,13 +213,14 @@ def _merged(known: BattleIndex, gone: views.IntArray, fresh: BattleIndex) -> Bat
     dimension = known.dimension.of
     if known.dimension.names != fresh.dimension.names:
         code = {name: number for number, name in enumerate(fresh.dimension.names)}
-        dimension = np.array([*(code.get(name, -1) for name in known.dimension.names), -1], np.int32)[dimension]
+        codes = np.array([*(code.get(name, -1) for name in known.dimension.names), -1], np.int32)
+        dimension = looked_up(codes, dimension)
     return replace(
         fresh,
         left=put(known.left, fresh.left),
         right=put(known.right, fresh.right),
         named=put(known.named, fresh.named),
-        start=np.append(0, np.cumsum(put(np.diff(known.start), np.diff(fresh.start)))),
+        start=_starts(put(_sizes(known.start), _sizes(fresh.start))),
         outcome=put_rows(known.outcome, fresh.outcome),
         judge=views.Names(put_rows(known.judge.of, fresh.judge.of), fresh.judge.names),
         dimension=views.Names(put_rows(dimension, fresh.dimension.of), fresh.dimension.names),
@@ -241,7 +229,26 @@ def _merged(known: BattleIndex, gone: views.IntArray, fresh: BattleIndex) -> Bat
     )
 
 
-def _parts(gone: views.IntArray, position: views.IntArray, size: int) -> list[tuple[bool, int, int]]:
+def _sizes(start: views.IntArray) -> views.IntArray:
+    """(p,) how many verdicts each pair has."""
+    return made_column(start.size - 1, np.int64, lambda pairs: np.diff(start[pairs.start : pairs.stop + 1]))
+
+
+def _starts(sizes: views.IntArray) -> views.IntArray:
+    """(p + 1,) where the verdicts of each pair start, and where the last ones end."""
+    at = 0
+
+    def starts(pairs: slice) -> views.IntArray:
+        nonlocal at
+        ends = at + np.cumsum(sizes[pairs])
+        at, begins = int(ends[-1]), ends - sizes[pairs]
+        return begins
+
+    begins = made_column(sizes.size, np.int64, starts)
+    return joined(begins, np.array([at]))
+
+
+def _parts(gone: views.IntArray | views.CodeArray, position: views.IntArray, size: int) -> list[tuple[bool, int, int]]:
     """An earlier index without the pairs `gone`, and with fresh pair i before the pair `position[i]`, as stretches.
 
     Each is (fresh?, begin, end). Few pairs change, so that copying stretches is much less than picking every row.
@@ -326,31 +333,52 @@ class BattleIds:
         with self._guard:
             if self._read is index.left:
                 return
-            entries = view.entries
-            pairs = empty_column(len(index), np.int64)
-            for rows in row_slices(len(index), index.left, index.right, pairs):
-                pairs[rows] = entries.seq[index.left[rows]] << 32 | entries.seq[index.right[rows]]
-            new = np.arange(len(index))
-            if self._pair.size:
-                new = np.flatnonzero(np.isin(pairs, self._pair, assume_unique=True, invert=True))
-            numbers: list[NDArray[np.uint64]] = []
-            hashing = content_numbers(KIND, _rows(entries, index, new))
+            numbers = ColumnWriter(np.uint64)
+            new = _unknown(_pair_numbers(view.entries, index), self._pair)
+            hashing = content_numbers(KIND, _rows(view.entries, new))
             while (part := np.fromiter(islice(hashing, _AT_ONCE), np.uint64)).size:
                 numbers.append(part)
                 if not self._waiting and not pause():
                     return
-            if numbers:
-                number = joined(self._number, *numbers)
-                pair = joined(self._pair, looked_up(pairs, new))
-                order = np.argsort(number)
-                self._number, self._pair = looked_up(number, order), looked_up(pair, order)
+            if new.size:
+                self._number, self._pair = _by_number(joined(self._number, numbers.column()), joined(self._pair, new))
             self._read = index.left
 
 
-def _rows(entries: views.Entries, index: BattleIndex, pairs: views.IntArray) -> Iterator[tuple[str, str, str]]:
-    left, right = index.left[pairs], index.right[pairs]
+def _pair_numbers(entries: views.Entries, index: BattleIndex) -> views.IntArray:
+    """(p,) `seq` of left and right of each pair in one number."""
+    seq, left, right = entries.seq, index.left, index.right
+    return made_column(len(index), np.int64, lambda some: seq[left[some]] << 32 | seq[right[some]])
+
+
+def _unknown(pairs: views.IntArray, known: views.IntArray) -> views.IntArray:
+    """The pairs, each there once, that are not among the known ones."""
+    if not known.size:
+        return pairs
+    both = joined(pairs, known)
+    fresh = joined(
+        *(views.constant_column(np.bool_(is_new), part.size) for is_new, part in ((True, pairs), (False, known)))
+    )
+    new = ColumnWriter(np.int64)
+    for pair, is_new in sorted_parts(both.size, lambda some: [both[some], fresh[some]]):
+        new.append(np.setdiff1d(pair[is_new], pair[~is_new], assume_unique=True))
+    return new.column()
+
+
+def _by_number(numbers: NDArray[np.uint64], pairs: views.IntArray) -> tuple[NDArray[np.uint64], views.IntArray]:
+    """Both in the order of the numbers."""
+    sorted_numbers, sorted_pairs = ColumnWriter(np.uint64, numbers.size), ColumnWriter(np.int64, pairs.size)
+    for number, pair in sorted_parts(numbers.size, lambda some: [numbers[some], pairs[some]]):
+        order = np.argsort(number)
+        sorted_numbers.append(number[order])
+        sorted_pairs.append(pair[order])
+    return sorted_numbers.column(), sorted_pairs.column()
+
+
+def _rows(entries: views.Entries, pairs: views.IntArray) -> Iterator[tuple[str, str, str]]:
+    """Item, left and right output of pairs of `seq`."""
     items, ids = entries.item_id, entries.output_id
-    for begin in range(0, pairs.size, _AT_ONCE):
-        part = slice(begin, begin + _AT_ONCE)
-        sides = zip(entries.item[left[part]].tolist(), ids[left[part]].tolist(), ids[right[part]].tolist(), strict=True)
+    for part in row_slices(pairs.size, _READ_AT_ONCE):
+        left, right = entries.at(pairs[part] >> 32), entries.at(pairs[part] & 0xFFFFFFFF)
+        sides = zip(entries.item[left].tolist(), ids[left].tolist(), ids[right].tolist(), strict=True)
         yield from ((items[item], left_id.decode(), right_id.decode()) for item, left_id, right_id in sides)

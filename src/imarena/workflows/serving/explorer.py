@@ -15,6 +15,7 @@ from imarena.core import UserError
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Trace, Vote
 from imarena.storage import from_row, reading
 from imarena.storage.schema import blobs, items, judgments, votes
+from imarena.tables import KeptRows
 from imarena.workflows import views
 from imarena.workflows.rating import items_in_hand, items_in_open_campaigns
 from imarena.workflows.serving.battle_index import BattleIds, BattleIndex, battle_id, read_battle_index
@@ -32,7 +33,6 @@ _OUTCOMES = tuple(
     views.PREFERENCES[views.TIE] if code == views.EQUAL else name for code, name in enumerate(views.PREFERENCES)
 )
 _AT_ONCE = 500
-_PART = 1 << 17
 
 
 class HiddenRecord(UserError):
@@ -115,28 +115,28 @@ def hash_ids(leaderboards: Leaderboards, snapshot: ViewSnapshot, pause: Callable
 class BattleList(Sequence[BattleView]):
     """The battles that filters leave, in the order in which they were first named. Only what is asked for is built."""
 
-    def __init__(self, snapshot: ViewSnapshot, filters: BattleFilters, pairs: views.IntArray | views.CodeArray) -> None:
+    def __init__(self, snapshot: ViewSnapshot, filters: BattleFilters, pairs: KeptRows | range) -> None:
         self._view = snapshot.view
         self._index = index_of(snapshot)
         self._filters = filters
         self._pairs = pairs
 
     def __len__(self) -> int:
-        return int(self._pairs.size)
+        return len(self._pairs)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return self._built(self._pairs[index])
-        return self._built(self._pairs[[index]])[0]
+            return self._built(np.asarray(self._pairs[index], np.int64))
+        return self[index : index + 1 or None][0]
 
     def __iter__(self) -> Iterator[BattleView]:
         for begin in range(0, len(self), _AT_ONCE):
             yield from self[begin : begin + _AT_ONCE]
 
-    def _built(self, pairs: views.IntArray | views.CodeArray) -> list[BattleView]:
+    def _built(self, pairs: views.IntArray) -> list[BattleView]:
         index, entries = self._index, self._view.entries
         rows = index.verdicts_of(pairs)
-        rows = rows[_left_verdicts(self._view, index, self._filters, rows)]
+        rows = rows[_left_verdicts(self._view, index, self._filters)(rows)]
         owner = np.searchsorted(index.start, rows, side="right") - 1
         counts: dict[tuple[int, bool], Counter[str]] = defaultdict(Counter)
         for pair, outcome, judge in zip(
@@ -165,46 +165,36 @@ def list_battles(
     if hidden:
         entries = snapshot.view.entries
         open_items = np.array([item_id not in hidden for item_id in entries.item_id] or [True])
-        pairs = pairs[open_items[entries.item][index_of(snapshot).left[pairs]]]
+        pairs = _shown(index_of(snapshot), pairs, open_items[entries.item])
     return BattleList(snapshot, filters, pairs)
 
 
-def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> views.CodeArray:
-    """The numbers of the pairs that filters leave: masks of whole columns, which are faster than picking rows."""
+def _shown(index: BattleIndex, pairs: KeptRows | range, outputs: NDArray[np.bool_]) -> KeptRows:
+    """The pairs on these outputs."""
+    if isinstance(pairs, range):  # all pairs
+        return KeptRows(len(index), lambda some: outputs[index.left[some]])
+    return pairs.and_where(lambda numbers: outputs[index.left[numbers]])
+
+
+def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> KeptRows | range:
+    """The numbers of the pairs that filters leave."""
     view, index = snapshot.view, index_of(snapshot)
-    masks = []
+    masks: list[Callable[[slice], NDArray[np.bool_]]] = []
     if _looks_at_verdicts(filters):
-        verdicts = _left_verdicts(view, index, filters, slice(None))
-        if not verdicts.all():  # every pair has a verdict
-            masks.append(index.has_any(verdicts))
+        left_verdicts = _left_verdicts(view, index, filters)
+        masks.append(lambda pairs: index.has_any(pairs, left_verdicts))
     if filters.of_items:
         outputs = snapshot.boards.outputs_with(filters.of_items)
         if not outputs.all():
-            masks.append(outputs[index.left])
+            masks.append(lambda pairs: outputs[index.left[pairs]])
     editor = view.entries.editor
     for name in models:
         code = editor.names.index(name) if name in editor.names else -2
-        left, right = snapshot.kept("editors of pairs", lambda: _editors_of_pairs(view, index), "glances")
-        masks.append((left == code) | (right == code))
-    return _numbers(reduce(np.logical_and, masks)) if masks else np.arange(len(index), dtype=np.int32)
-
-
-def _numbers(mask: NDArray[np.bool_]) -> views.CodeArray:
-    """Where a mask is true; in parts that stay in the processor's cache, which takes half the time."""
-    found = np.empty(np.count_nonzero(mask), np.int32)
-    at = 0
-    for begin in range(0, mask.size, _PART):
-        some = np.flatnonzero(mask[begin : begin + _PART])
-        np.add(some, begin, out=found[at : at + some.size], casting="same_kind")
-        at += some.size
-    return found
-
-
-def _editors_of_pairs(view: views.View, index: BattleIndex) -> tuple[NDArray[np.integer[Any]], ...]:
-    """Codes of the editors of the left and of the right outputs."""
-    codes = view.entries.editor
-    small = codes.of.astype(np.int16) if len(codes.names) < 2**15 else codes.of
-    return small[index.left], small[index.right]
+        made_it = editor.of == code
+        masks.append(lambda pairs, made_it=made_it: made_it[index.left[pairs]] | made_it[index.right[pairs]])  # type: ignore[misc]
+    if not masks:
+        return range(len(index))
+    return KeptRows(len(index), lambda pairs: reduce(np.logical_and, (mask(pairs) for mask in masks)))
 
 
 def _looks_at_verdicts(filters: BattleFilters) -> bool:
@@ -213,25 +203,30 @@ def _looks_at_verdicts(filters: BattleFilters) -> bool:
 
 
 def _left_verdicts(
-    view: views.View, index: BattleIndex, filters: BattleFilters, rows: views.IntArray | slice
-) -> NDArray[np.bool_]:
-    """(n,) which of these verdicts the filters leave."""
-    judge = index.judge.of[rows]
+    view: views.View, index: BattleIndex, filters: BattleFilters
+) -> Callable[[slice | views.IntArray], NDArray[np.bool_]]:
+    """Says of some verdicts which of them the filters leave."""
     names = judge_names(view, filters.judge)
     by_judges = filters.source == "judge" or filters.judge is not None
     people = not by_judges
     machines = by_judges or filters.source != "human"
     # by the code of the judge; the last one is for -1, people
     source = np.array([*(machines and (names is None or name in names) for name in index.judge.names), people])
-    masks = [] if source.all() else [source[judge]]
+    masks: list[Callable[[slice | views.IntArray], NDArray[np.bool_]]] = []
+    if not source.all():
+        every = source[:-1].all()  # looking up the code of each verdict takes much longer
+        masks.append(lambda rows: index.judge.of[rows] >= 0 if every else source[index.judge.of[rows]])
     if filters.dimension is not None:
         known = index.dimension.names
-        masks.append(index.dimension.of[rows] == (known.index(filters.dimension) if filters.dimension in known else -2))
+        code = known.index(filters.dimension) if filters.dimension in known else -2
+        masks.append(lambda rows: index.dimension.of[rows] == code)
     if filters.since or filters.until:
-        masks.append(filters.window.sees(index.created_us[rows]))
+        masks.append(lambda rows: filters.window.sees(index.created_us[rows]))
     if filters.released:
-        masks.append(~index.asking[rows])
-    return reduce(np.logical_and, masks) if masks else np.ones(judge.size, bool)
+        masks.append(lambda rows: ~index.asking[rows])
+    if not masks:
+        return lambda rows: np.ones(index.outcome[rows].size, bool)
+    return lambda rows: reduce(np.logical_and, (mask(rows) for mask in masks))
 
 
 def load_battle(
@@ -244,9 +239,9 @@ def load_battle(
     snapshot = leaderboards.snapshot()
     index = index_of(snapshot)
     number = ids_of(leaderboards, snapshot).find(snapshot.view, index, identity)
-    if number is None or not _left_verdicts(snapshot.view, index, filters, index.verdicts_of(np.array([number]))).any():
+    if number is None or not _left_verdicts(snapshot.view, index, filters)(index.verdicts_of(np.array([number]))).any():
         raise RecordNotFound("There is no such battle.")
-    pair: BattleView = BattleList(snapshot, filters, np.array([number]))[0]
+    pair: BattleView = BattleList(snapshot, filters, range(number, number + 1))[0]
     may_see(leaderboards, pair.item_id, leads=leads)
     seqs = [int(snapshot.view.entries.seq[side[number]]) for side in (index.left, index.right)]
     cast = [

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from imarena.storage import Form
+from imarena.tables import ColumnWriter, joined, kept_rows, made_column, row_slices
 from imarena.workflows import views
 
 Who = tuple[str, str]
@@ -153,51 +154,62 @@ def _behaved(
     swapping, counts = False, Counter[str]()
     for form in forms:
         judgments = view.judgments([form])
-        counts["ok"] += int(judgments.ok.sum())
+        counts.update(_counts(judgments, pairwise=form.pairwise))
         if form.pairwise:
-            counts.update(_counts(judgments))
-            swapping = swapping or bool(views.has_swapped_order(judgments, np.zeros(len(judgments), np.int32))[0])
+            swapping = swapping or bool(views.has_swapped_order(judgments, views.constant_form(len(judgments)))[0])
     pairwise = [form for form in forms if form.pairwise]
     if before is not None and changes is not None and before.swapping == swapping:
         fresh = _decided(view, views.judgments_on(view, pairwise, changes.pairs), swapping)
         decided = _replaced(view, before.decided, changes.pairs, fresh)
     else:
         decided = _decided(view, view.judgments(pairwise), swapping)
-    counts["both_orders"], counts["same"] = int((decided.agreed >= 0).sum()), int((decided.agreed == 1).sum())
+    for rows in row_slices(decided.agreed.size):
+        agreed = decided.agreed[rows]
+        counts.update(both_orders=int((agreed >= 0).sum()), same=int((agreed == 1).sum()))
     figures: dict[str, Any] = dict(counts)
     return DimensionBehaviour(replace(health, **figures), decided, of_forms, swapping)
 
 
-def _counts(judgments: views.JudgmentColumns) -> dict[str, int]:
-    preference, order = judgments.preference, judgments.order
-    with_preference = judgments.ok & (preference != views.NONE)
-    side = with_preference & ((preference == views.LEFT) | (preference == views.RIGHT))
-    ordered = side & ((order == views.LEFT_FIRST) | (order == views.RIGHT_FIRST))
-    shown_first = ordered & ((order == views.LEFT_FIRST) == (preference == views.LEFT))
-    return {
-        "preferences": int(with_preference.sum()),
-        "ties": int(with_preference.sum() - side.sum()),
-        "sided": int(ordered.sum()),
-        "first": int(shown_first.sum()),
-    }
+def _counts(judgments: views.JudgmentColumns, *, pairwise: bool) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for rows in row_slices(len(judgments)):
+        some = judgments.where(rows)
+        preference, order, ok = some.preference, some.order, some.ok
+        counts["ok"] += int(ok.sum())
+        if pairwise:
+            side = ok & ((preference == views.LEFT) | (preference == views.RIGHT))
+            ordered = side & ((order == views.LEFT_FIRST) | (order == views.RIGHT_FIRST))
+            with_preference = int((ok & (preference != views.NONE)).sum())
+            counts["preferences"] += with_preference
+            counts["ties"] += with_preference - int(side.sum())
+            counts["sided"] += int(ordered.sum())
+            counts["first"] += int((ordered & ((order == views.LEFT_FIRST) == (preference == views.LEFT))).sum())
+    return counts
 
 
 def _decided(view: views.View, judgments: views.JudgmentColumns, swapping: bool) -> DecidedPairs:
     fought: views.CombinedPairs = views.combine_columns(
-        judgments, np.zeros(len(judgments), np.int32), view.entries, np.array([swapping])
+        judgments, views.constant_form(len(judgments)), view.entries, np.array([swapping])
     )
-    rows = np.flatnonzero(fought.decided)
-    seen = canonical_pairs(fought.left[rows], fought.right[rows], fought.outcome[rows])
-    return DecidedPairs(*seen, fought.agreed[rows])
+    key, outcome, agreed = ColumnWriter(np.int64), ColumnWriter(np.int8), ColumnWriter(np.int8)
+    for rows in row_slices(fought.problem.size):
+        kept = fought.problem[rows] == views.OK
+        keys, seen = canonical_pairs(fought.left[rows][kept], fought.right[rows][kept], fought.outcome[rows][kept])
+        key.append(keys)
+        outcome.append(seen)
+        agreed.append(fought.agreed[rows][kept])
+    return DecidedPairs(key.column(), outcome.column(), agreed.column())
 
 
 def _replaced(view: views.View, known: DecidedPairs, pairs: views.IntArray, fresh: DecidedPairs) -> DecidedPairs:
     """What was decided before, with these pairs (as `pair_keys` gives them) replaced by what is decided now."""
-    stays = np.ones(known.key.size, bool)
-    low, high = (known.key >> 32).astype(np.int32), (known.key & 0xFFFFFFFF).astype(np.int32)
+    keys = known.key
+    low = made_column(keys.size, np.int32, lambda some: keys[some] >> 32)
+    high = made_column(keys.size, np.int32, lambda some: keys[some] & 0xFFFFFFFF)
+    stays = made_column(keys.size, bool, lambda some: np.ones(some.stop - some.start, bool))
     stays[views.rows_on(view.entries, low, high, pairs)] = False
     names = ("key", "outcome", "agreed")
-    return DecidedPairs(*(np.append(getattr(known, name)[stays], getattr(fresh, name)) for name in names))
+    return DecidedPairs(*(joined(kept_rows(getattr(known, name), stays), getattr(fresh, name)) for name in names))
 
 
 def canonical_pairs(

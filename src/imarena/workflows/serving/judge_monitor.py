@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.tables import row_slices
 from imarena.workflows.serving.judge_behaviour import Behaviour, JudgeBehaviour, canonical_pairs, read_behaviour
 from imarena.workflows.serving.leaderboards import Leaderboards
 from imarena.workflows.serving.page_cache import read_behaviour_cached, write_behaviour_cached
@@ -48,11 +49,15 @@ def _met(pairs: IntArray, keys: IntArray, outputs: int) -> tuple[IntArray, IntAr
     """
     voted = np.zeros(max(outputs, 1), bool)
     voted[pairs >> 32] = True
-    rows = np.flatnonzero(voted[keys >> 32])
-    at = np.searchsorted(pairs, keys[rows])
-    at[at == pairs.size] = 0
-    met = pairs[at] == keys[rows] if pairs.size else np.zeros(0, bool)
-    return rows[met], at[met]
+    rows, places = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for some in row_slices(keys.size if pairs.size else 0):
+        near = np.flatnonzero(voted[keys[some] >> 32])
+        at = np.searchsorted(pairs, keys[some][near])
+        at[at == pairs.size] = 0
+        met = pairs[at] == keys[some][near]
+        rows.append(some.start + near[met])
+        places.append(at[met])
+    return np.concatenate(rows), np.concatenate(places)
 
 
 def behaviour_of(snapshot: ViewSnapshot) -> Behaviour:

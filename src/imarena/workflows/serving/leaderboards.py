@@ -16,6 +16,7 @@ from imarena.core.records import Ranking
 from imarena.ranking import SIGNATURE, Options, rank_table
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import rankings
+from imarena.tables import made_column, row_slices, sorted_parts
 from imarena.workflows import boards
 from imarena.workflows.serving.battle_index import BattleIds
 from imarena.workflows.serving.run_monitor import Costs, RunWatch
@@ -167,10 +168,11 @@ class Leaderboards:
         entries = snapshot.view.entries
         if hidden:
             shown = np.array([item_id not in hidden for item_id in entries.item_id] or [True])
-            battles = battles.where(shown[entries.item[battles.left]])
-        for batch in boards.battle_table(snapshot.view, battles).to_batches(max_chunksize=_AT_ONCE):
-            columns = {name: batch[name].to_pylist() for name in names if name in batch.schema.names}
-            empty = [None] * batch.num_rows
+            battles = battles.of_outputs(shown[entries.item], both=False)
+        for rows in row_slices(len(battles), _AT_ONCE):
+            table = boards.battle_table(snapshot.view, battles.where(rows))
+            columns = {name: table[name].to_pylist() for name in names if name in table.column_names}
+            empty = [None] * table.num_rows
             yield from map(list, zip(*(columns.get(name, empty) for name in names), strict=True))
 
     def board(self, filters: BattleFilters, method: str) -> BoardOrReason:
@@ -261,7 +263,7 @@ def _without(snapshot: ViewSnapshot, query: boards.BoardQuery, error: UserError)
             ranking = made.ranking and made.ranking.model_copy(update={"notices": (*made.notices, notice)})
             return replace(made, ranking=ranking)
     elif query.dimension is None and gathered.dimensions and WHOLE not in gathered.dimensions:
-        reason = f"No verdict is about the whole: choose a dimension ({', '.join(gathered.dimensions)})."
+        reason = f"No verdict is about the whole: boards.choose a dimension ({', '.join(gathered.dimensions)})."
     elif query.filters or query.window.since or query.window.until:
         reason = "No battle fits these filters."
     beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), chosen)
@@ -283,12 +285,17 @@ def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> l
         battles = snapshot.boards.gather(query).battles
     except UserError:  # no such judge
         return []
-    moments = np.sort(battles.created_us)
-    steps = {int(moments[(n + 1) * moments.size // points - 1]) for n in range(points)} if moments.size else set()
+    created, at = battles.created_us, 0
+    wanted = {(n + 1) * created.size // points - 1 for n in range(points)}
+    steps: set[int] = set()
+    for (some,) in sorted_parts(created.size, lambda rows: [created[rows]]):
+        moments = np.sort(some)
+        steps.update(int(moments[place - at]) for place in wanted if at <= place < at + some.size)
+        at += some.size
     options = replace(query.options, rounds=0, interval="none")
     history = []
     for moment in sorted(steps):
-        part = battles.where(battles.created_us <= moment)
+        part = battles.where(made_column(created.size, bool, lambda rows, until=moment: created[rows] <= until))  # type: ignore[misc]
         try:
             ranking = rank_table(boards.BattleTable(snapshot.view, part), options)
         except UserError:

@@ -74,7 +74,7 @@ class ViewWarmer:
         aside.start()
         steps: tuple[Callable[[], object], ...] = (
             lambda: view.votes,
-            lambda: index_of(snapshot).repeated,
+            lambda: index_of(snapshot),
             lambda: health_without_costs(snapshot, released=False),
             lambda: health_without_costs(snapshot, released=True),
             lambda: hash_ids(leaderboards, snapshot, goes_on),
@@ -117,7 +117,7 @@ class ViewWarmer:
         yield lambda: view.votes
         for form in view.forms.counting():
             yield lambda form=form: view.judgments([form])  # type: ignore[misc]
-        yield lambda: index_of(snapshot).repeated
+        yield lambda: index_of(snapshot)
         yield lambda: snapshot.boards.delivery
         yield lambda: health_without_costs(snapshot, released=False)
         yield lambda: health_without_costs(snapshot, released=True)

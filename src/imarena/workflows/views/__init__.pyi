@@ -35,6 +35,7 @@ from .codes import LEFT_FIRST as LEFT_FIRST
 from .codes import MIRRORED as MIRRORED
 from .codes import MODES as MODES
 from .codes import NONE as NONE
+from .codes import OK as OK
 from .codes import ORDERS as ORDERS
 from .codes import PREFERENCES as PREFERENCES
 from .codes import RIGHT as RIGHT
@@ -64,12 +65,12 @@ from .forms import EARLIER as EARLIER
 from .forms import count_live as count_live
 from .forms import read_forms as read_forms
 from .judgments import JudgmentColumns as JudgmentColumns
+from .judgments import constant_form as constant_form
 from .judgments import first_scores as first_scores
 from .orders import PROBLEMS as PROBLEMS
 from .orders import CombinedPairs as CombinedPairs
 from .orders import combine_columns as combine_columns
 from .orders import has_swapped_order as has_swapped_order
-from .orders import rows_by_owner as rows_by_owner
 from .questions import FAILED as FAILED
 from .questions import PAGE as PAGE
 from .questions import QuestionKey as QuestionKey

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.storage import Form
-from imarena.tables import joined, looked_up, row_slices
+from imarena.tables import joined, looked_up, made_column, row_slices
 from imarena.workflows.views.codes import (
     LEFT,
     MODES,
@@ -21,6 +21,7 @@ from imarena.workflows.views.codes import (
     ColumnTable,
     Names,
     column_part,
+    computed_column,
     constant_column,
     group_starts,
     is_constant,
@@ -65,12 +66,31 @@ class BattleColumns(ColumnTable):
     @property
     def judged(self) -> NDArray[np.bool_]:
         """(n,) which are a judge's."""
-        return np.asarray(self.judge.of >= 0)
+        return computed_column(self.judge.of, bool, lambda codes: codes >= 0)
 
     @property
     def scored(self) -> NDArray[np.bool_]:
         """(n,) which nobody fought: two scores, or two mean ratings."""
-        return np.isfinite(self.score_left)
+        return computed_column(self.score_left, bool, np.isfinite)
+
+    @property
+    def n_judged(self) -> int:
+        """How many are a judge's."""
+        judged = self.judged
+        return sum(int(np.count_nonzero(judged[rows])) for rows in row_slices(len(self)))
+
+    @property
+    def n_by_scores(self) -> int:
+        """How many of a judge's nobody fought."""
+        judged, scored = self.judged, self.scored
+        return sum(int(np.count_nonzero(judged[rows] & scored[rows])) for rows in row_slices(len(self)))
+
+    def of_outputs(self, chosen: NDArray[np.bool_], *, both: bool = True) -> "BattleColumns":
+        """The battles whose outputs, or whose left ones, are among those that are chosen (k,)."""
+        left, right = self.left, self.right
+        return self.where(
+            made_column(len(self), bool, lambda rows: chosen[left[rows]] & (chosen[right[rows]] if both else True))
+        )
 
     @property
     def judges(self) -> list[str]:
@@ -86,18 +106,19 @@ def battles_between_named(table: BattleColumns, entries: Entries, editors: Colle
     if editors:
         names = entries.editor.names
         chosen = np.isin(entries.editor.of, [names.index(name) for name in editors if name in names])
-        table = table.where(chosen[table.left] & chosen[table.right])
-    unknown, same = np.empty(len(table), bool), np.empty(len(table), bool)
-    for rows in row_slices(len(table), table.left, table.right):
+        table = table.of_outputs(chosen)
+    lost: Counter[str] = Counter()
+
+    def kept(rows: slice) -> NDArray[np.bool_]:
         left, right = entries.editor.of[table.left[rows]], entries.editor.of[table.right[rows]]
-        unknown[rows] = (left < 0) | (right < 0)
-        same[rows] = ~unknown[rows] & (left == right)
-    excluded = table.excluded.copy()
-    for reason, where in ((EDITORS_NOT_NAMED, unknown), (SAME_EDITOR, same)):
-        if where.any():
-            excluded[reason] += int(where.sum())
-    kept = table if not (unknown | same).any() else table.where(~(unknown | same))
-    return replace(kept, excluded=excluded)
+        unknown = (left < 0) | (right < 0)
+        same = ~unknown & (left == right)
+        lost.update({EDITORS_NOT_NAMED: int(unknown.sum()), SAME_EDITOR: int(same.sum())})
+        named: NDArray[np.bool_] = ~(unknown | same)
+        return named
+
+    between = made_column(len(table), bool, kept)
+    return replace(table.where(between) if lost.total() else table, excluded=table.excluded + lost)
 
 
 def people_battles(view: View, *, dimension: str | None = None, window: Window = EVERYTHING) -> BattleColumns:
@@ -191,7 +212,7 @@ def judge_battles(
     if "scored" not in kinds:
         scored = scored.where(slice(0))
     kept: NDArray[np.bool_] | slice = fought.decided if "compared" in kinds else slice(0)
-    if not isinstance(kept, slice) and kept.all():
+    if not isinstance(kept, slice) and all(kept[rows].all() for rows in row_slices(kept.size)):
         kept = slice(None)
     columns = vars(fought).copy()
     del fought, compared  # the columns of millions of battles: each is let go as soon as it is copied
@@ -212,8 +233,8 @@ def judge_battles(
         judge=_owned(whose_all, [judges.index(who[0]) for who in known], judges),
         rater=Names(constant_column(np.int32(-1), whose_all.size), ()),
         dimension=_owned(whose_all, [dimensions.index(who[1]) for who in known], dimensions),
-        score_left=np.concatenate([none, scored.score_left]) if scored.left.size else none,
-        score_right=np.concatenate([none, scored.score_right]) if scored.left.size else none,
+        score_left=joined(none, scored.score_left) if scored.left.size else none,
+        score_right=joined(none, scored.score_right) if scored.left.size else none,
         created_us=followed("created_us", scored.created_us),
         excluded=excluded,
     )

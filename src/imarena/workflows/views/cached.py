@@ -69,7 +69,7 @@ def origin(view: "View", upto: int, outputs: int) -> ColumnOrigin:
         entries = view.entries
         named = sha256()
         for column, kind in ((entries.seq, np.int64), (entries.output_id, "S64")):
-            for rows in row_slices(outputs, column):
+            for rows in row_slices(outputs):
                 named.update(np.ascontiguousarray(column[rows], kind).data)
         workspace_id = view.workspace.store.fact("workspace_id")
         view.computed[key] = ColumnOrigin(workspace_id, upto, _sampled(view, upto), outputs, named.hexdigest())

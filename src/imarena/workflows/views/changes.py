@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from imarena.storage import Form, reading
 from imarena.storage.schema import judgments
-from imarena.tables import empty_column, row_slices
+from imarena.tables import made_column, rows_where
 from imarena.workflows.views.codes import CodeArray
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, fetch_columns
@@ -41,21 +41,22 @@ NO_CHANGES = ChangedQuestions(np.zeros(0, np.int64), ())
 
 def pair_keys(entries: Entries, left: CodeArray, right: CodeArray) -> IntArray:
     """(n,) one number for each pair of outputs, whichever was left: the output with the smaller id comes first."""
-    keys = empty_column(left.size, np.int64)
-    for rows in row_slices(left.size, left, right, keys):
+
+    def keys(rows: slice) -> IntArray:
         turned = entries.order[left[rows]] > entries.order[right[rows]]
         first = np.where(turned, right[rows], left[rows]).astype(np.int64)
-        keys[rows] = first << 32 | np.where(turned, left[rows], right[rows])
-    return keys
+        return first << 32 | np.where(turned, left[rows], right[rows])
+
+    return made_column(left.size, np.int64, keys)
 
 
-def rows_on(entries: Entries, left: CodeArray, right: CodeArray, pairs: IntArray) -> IntArray:
+def rows_on(entries: Entries, left: CodeArray, right: CodeArray, pairs: IntArray) -> IntArray | CodeArray:
     """The rows on one of these pairs, which are sorted. Only rows whose outputs are both in some pair are compared."""
     if not pairs.size:
         return np.zeros(0, np.int64)
     touched = np.zeros(entries.seq.size, bool)
     touched[pairs >> 32] = touched[pairs & 0xFFFFFFFF] = True
-    rows = np.flatnonzero(touched[left] & touched[right])
+    rows = rows_where(left.size, lambda some: touched[left[some]] & touched[right[some]])
     keys = pair_keys(entries, left[rows], right[rows])
     at = np.searchsorted(pairs, keys)
     at[at == pairs.size] = 0

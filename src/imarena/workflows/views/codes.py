@@ -1,6 +1,6 @@
 """Integer codes for text: how columns of a view represent outcomes, orders, statuses and names."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, case
 
 from imarena.core.records import Mode, Order, Outcome, Status
-from imarena.tables import kept_rows, occurring, release_pages
+from imarena.tables import ColumnWriter, kept_rows, looked_up, made_column, occurring
 
 ByteArray = NDArray[np.int8]
 CodeArray = NDArray[np.int32]
@@ -46,13 +46,32 @@ class Names:
         return [None if code < 0 else self.names[code] for code in self.of[rows].tolist()]
 
 
+class NameWriter:
+    """Names that are encoded some at a time."""
+
+    def __init__(self) -> None:
+        self._code_of: dict[str | None, int] = {None: -1}
+        self._codes = ColumnWriter(np.int32)
+
+    def append(self, values: Iterable[str | None]) -> None:
+        """Add names to the end."""
+        code_of = self._code_of
+        self._codes.append(np.array([code_of.setdefault(name, len(code_of) - 1) for name in values], np.int32))
+
+    def names(self) -> Names:
+        """All of them; those that occur are kept in sorted order."""
+        found = [name for name in self._code_of if name is not None]
+        known = sorted(found)
+        place_of = {name: place for place, name in enumerate(known)}
+        places = np.array([*(place_of[name] for name in found), -1], np.int32)
+        return Names(looked_up(places, self._codes.column()), tuple(known))
+
+
 def encode_names(values: Iterable[str | None]) -> Names:
     """Encode names; those that occur are kept in sorted order."""
-    listed = list(values)
-    known = sorted({value for value in listed if value is not None})
-    code_of: dict[str | None, int] = {name: code for code, name in enumerate(known)}
-    code_of[None] = -1
-    return Names(np.fromiter((code_of[value] for value in listed), np.int32, len(listed)), tuple(known))
+    writer = NameWriter()
+    writer.append(values)
+    return writer.names()
 
 
 def group_starts(*keys: NDArray[Any]) -> NDArray[np.bool_]:
@@ -90,14 +109,17 @@ def is_constant(values: NDArray[Any]) -> bool:
     return values.strides == (0,) and values.size > 0
 
 
+def computed_column(values: NDArray[Any], dtype: Any, of: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
+    """(n,) what `of` makes of each value; a constant stays one."""
+    if is_constant(values):
+        return constant_column(of(values[:1])[0], values.size)
+    return made_column(values.size, dtype, lambda rows: of(values[rows]))
+
+
 def column_part(values: NDArray[Any], kept: NDArray[Any] | slice) -> NDArray[Any]:
     """These rows of a column; a constant stays one."""
     if isinstance(kept, slice):
         return values[kept]
     if not is_constant(values):
-        if kept.dtype == bool:
-            return kept_rows(values, kept)
-        chosen: NDArray[Any] = values[kept]
-        release_pages(values)
-        return chosen
+        return kept_rows(values, kept) if kept.dtype == bool else looked_up(values, kept)
     return constant_column(values[0], int(np.count_nonzero(kept)) if kept.dtype == bool else kept.size)

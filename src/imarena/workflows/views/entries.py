@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
 from imarena.storage.schema import items, outputs
-from imarena.tables import ColumnWriter
-from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, CodeArray, Names, code_column, encode_names
-from imarena.workflows.views.fetch import IntArray, column_pages, fetch_columns
+from imarena.tables import ColumnWriter, empty_column, made_column, row_slices, sorted_parts
+from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, CodeArray, Names, NameWriter, code_column
+from imarena.workflows.views.fetch import IntArray, column_pages
 
 LABELS = ("dataset", "task", "family", "topic", "track")
 """What items can be grouped by."""
@@ -38,8 +38,11 @@ class Entries:
 
     @cached_property
     def _at(self) -> CodeArray:
-        index = np.full(int(self.seq[-1]) + 2 if self.seq.size else 1, -1, np.int32)
-        index[self.seq] = np.arange(self.seq.size)
+        index: CodeArray = empty_column(int(self.seq[-1]) + 2 if self.seq.size else 1, np.int32)
+        for rows in row_slices(index.size):
+            index[rows] = -1
+        for rows in row_slices(self.seq.size):
+            index[self.seq[rows]] = np.arange(rows.start, rows.stop)
         return index
 
     def at(self, seq: IntArray) -> CodeArray:
@@ -49,8 +52,15 @@ class Entries:
     @cached_property
     def order(self) -> CodeArray:
         """(k,) place of each output among all of them sorted by id: an order that does not depend on arrival."""
-        rank = np.empty(self.seq.size, np.int32)
-        rank[np.argsort(self.output_id, kind="stable")] = np.arange(self.seq.size, dtype=np.int32)
+        rank: CodeArray = empty_column(self.seq.size, np.int32)
+        begin = 0
+
+        def numbered(rows: slice) -> list[NDArray[Any]]:
+            return [self.output_id[rows], np.arange(rows.start, rows.stop)]
+
+        for ids, place in sorted_parts(self.seq.size, numbered):
+            rank[place[np.argsort(ids, kind="stable")]] = np.arange(begin, begin + ids.size)
+            begin += ids.size
         return rank
 
     @cached_property
@@ -62,7 +72,11 @@ class Entries:
     def unit(self) -> IntArray:
         """(k,) a number for each item, turn and mode: outputs that can be compared share it."""
         turns = int(self.turn.max(initial=0)) + 1
-        return (self.item.astype(np.int64) * turns + self.turn) * len(MODES) + self.mode
+
+        def unit(rows: slice) -> IntArray:
+            return (self.item[rows].astype(np.int64) * turns + self.turn[rows]) * len(MODES) + self.mode[rows]
+
+        return made_column(self.seq.size, np.int64, unit)
 
     @cached_property
     def index_of(self) -> dict[str, int]:
@@ -75,50 +89,49 @@ class Entries:
 
 
 def read_entries(connection: Connection) -> Entries:
-    """Read them all: ten times fewer than judgments or less, and every view needs them."""
-    item_id, *about = fetch_columns(
-        connection, select(items.c.id, *(items.c[name] for name in LABELS)).order_by(items.c.seq)
-    )
+    """Read them all: ten times fewer than judgments or less, and every view needs them.
+
+    Columns are made from a page of rows at a time: a million rows of texts would be most of a board's memory.
+    """
+    item_ids: list[str] = []
+    labels = {name: NameWriter() for name in LABELS}
+    query = select(items.c.id, *(items.c[name] for name in LABELS)).order_by(items.c.seq)
+    for page, *about in column_pages(connection, query):
+        item_ids += page
+        for values, writer in zip(about, labels.values(), strict=True):
+            writer.append(values)
     return Entries(
-        item_id=tuple(item_id),
-        labels={name: encode_names(values) for name, values in zip(LABELS, about, strict=True)},
-        **_read_outputs(connection, {name: number for number, name in enumerate(item_id)}),
+        item_id=tuple(item_ids),
+        labels={name: writer.names() for name, writer in labels.items()},
+        **_read_outputs(connection, {name: number for number, name in enumerate(item_ids)}),
     )
 
 
 def _read_outputs(connection: Connection, item_index: dict[str, int]) -> dict[str, Any]:
-    """Their columns, made from a page of rows at a time: a million rows of texts would be most of a board's memory."""
     query = select(
+        outputs.c.editor,
+        outputs.c.item_id,
         outputs.c.seq,
         outputs.c.id,
-        outputs.c.item_id,
-        outputs.c.editor,
         outputs.c.turn,
         code_column(outputs.c.mode, MODES),
         outputs.c.sample,
         code_column(outputs.c.status, STATUSES),
         outputs.c.image_sha256.is_not(None),
     ).order_by(outputs.c.seq)
-    editors: dict[str | None, int] = {None: -1}
-    writers = {name: ColumnWriter(kind) for name, kind in _KINDS.items()}
-    for seq, output_id, of_item, editor, *rest in column_pages(connection, query):
-        for name in editor:
-            editors.setdefault(name, len(editors) - 1)
-        texts = ([item_index[name] for name in of_item], [editors[name] for name in editor])
-        for values, (name, writer) in zip((seq, output_id, *texts, *rest), writers.items(), strict=True):
+    editors, writers = NameWriter(), {name: ColumnWriter(kind) for name, kind in _KINDS.items()}
+    for editor, of_item, *rest in column_pages(connection, query):
+        editors.append(editor)
+        places = [item_index[name] for name in of_item]
+        for values, (name, writer) in zip((places, *rest), writers.items(), strict=True):
             writer.append(np.array(values, _KINDS[name]))
-    columns: dict[str, Any] = {name: writer.column() for name, writer in writers.items()}
-    known = sorted(name for name in editors if name is not None)
-    place = [known.index(name) for name in editors if name is not None]
-    columns["editor"] = Names(np.array([*place, -1], np.int32)[columns["editor"]], tuple(known))
-    return columns
+    return {"editor": editors.names(), **{name: writer.column() for name, writer in writers.items()}}
 
 
 _KINDS: Mapping[str, Any] = {
+    "item": np.int32,
     "seq": np.int64,
     "output_id": "S64",
-    "item": np.int32,
-    "editor": np.int32,
     "turn": np.int32,
     "mode": np.int8,
     "sample": np.int32,

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, case, select
 
 from imarena.storage import Form
 from imarena.storage.schema import judgments
-from imarena.tables import ColumnWriter, joined, looked_up
+from imarena.tables import ColumnWriter, joined, looked_up, made_column
 from imarena.workflows.views.codes import (
     EQUAL,
     OK,
@@ -59,7 +59,7 @@ class JudgmentColumns(ColumnTable):
     @property
     def ok(self) -> NDArray[np.bool_]:
         """(n,) which hold a verdict."""
-        return np.asarray(self.status == OK)
+        return made_column(len(self), bool, lambda rows: self.status[rows] == OK)
 
     @property
     def raw_score(self) -> FloatArray:
@@ -72,7 +72,7 @@ class JudgmentColumns(ColumnTable):
         """(n,) a value of each form, spread over its judgments."""
         listed = np.asarray(values)
         if not len(self.forms):
-            return np.zeros(0)
+            return np.zeros(0, listed.dtype)
         return constant_column(listed[0], len(self)) if (listed == listed[0]).all() else looked_up(listed, self.form)
 
 

@@ -1,8 +1,7 @@
 """Battles from judgments in one or both orders, for whole columns. The rule is `outcome_of_both` of the records."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from imarena.core import outcome_of_both
 from imarena.core.records import Outcome
-from imarena.tables import ColumnWriter, empty_column, release_pages, row_slices
+from imarena.tables import ColumnWriter, made_column, row_slices, sorted_parts
 from imarena.workflows.views import codes
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray
@@ -21,16 +20,14 @@ ONE_ORDER_MISSING = len(codes.STATUSES)
 NO_PREFERENCE = ONE_ORDER_MISSING + 1
 PROBLEMS = (*codes.STATUSES, "one order missing", "no preference")
 """Why a battle has no outcome; `ok` where it has one."""
-AT_ONCE = 250_000
-"""Judgments that are sorted at once: sorting all of ten million takes more memory than they do, and more time."""
 
 
 @dataclass(frozen=True)
 class CombinedPairs:
     """n pairs that a judge was shown, one row per pair and repeat, both orders combined.
 
-    `whose` (n,) numbers the judge and dimension. `outcome` counts only where `problem` is `OK`. `agreed` (n,): 1 both
-    orders agree, 0 they differ, -1 there are not two.
+    `whose` (n,) numbers the judge and dimension. `outcome` counts only where `problem` is `codes.OK`. `agreed` (n,): 1
+    both orders agree, 0 they differ, -1 there are not two.
     """
 
     whose: codes.CodeArray
@@ -45,12 +42,12 @@ class CombinedPairs:
     @property
     def decided(self) -> NDArray[np.bool_]:
         """(n,) which have an outcome."""
-        return np.asarray(self.problem == codes.OK)
+        return made_column(self.problem.size, bool, lambda rows: self.problem[rows] == codes.OK)
 
     def incomplete(self) -> Counter[str]:
         """How many have none, by reason."""
         counts = np.zeros(len(PROBLEMS), np.int64)
-        for rows in row_slices(self.problem.size, self.problem):
+        for rows in row_slices(self.problem.size):
             counts += np.bincount(self.problem[rows], minlength=len(PROBLEMS))
         problems = {f"incomplete: {name}": n for name, n in zip(PROBLEMS, counts.tolist(), strict=True) if n}
         return Counter({name: n for name, n in problems.items() if name != "incomplete: ok"})
@@ -73,9 +70,12 @@ def combinations() -> codes.ByteArray:
 
 def has_swapped_order(columns: JudgmentColumns, whose: codes.CodeArray) -> NDArray[np.bool_]:
     """Of each judge and dimension: does the source of its imported verdicts have any in swapped order?"""
-    imported = columns.of_forms([form.imported for form in columns.forms]).astype(bool, copy=False)
-    swapping = np.zeros(int(whose.max(initial=0)) + 1, bool)
-    swapping[whose[(columns.order == codes.RIGHT_FIRST) & imported]] = True
+    imported = columns.of_forms([form.imported for form in columns.forms])
+    highest = max((int(whose[rows].max()) for rows in row_slices(whose.size)), default=0)
+    swapping = np.zeros(highest + 1, bool)
+    for rows in row_slices(len(columns)):
+        swapped = (columns.order[rows] == codes.RIGHT_FIRST) & imported[rows].astype(bool, copy=False)
+        swapping[whose[rows][swapped]] = True
     return swapping
 
 
@@ -91,49 +91,34 @@ def combine_columns(
     come sorted by judge, then by the ids of the outputs: a board must not depend on the order of arrival.
     """
     swaps = has_swapped_order(columns, whose) if swapping is None else swapping
-    one = codes.is_constant(whose)
+    one, outputs = codes.is_constant(whose), entries.seq.size
     names = [field.name for field in fields(CombinedPairs) if not (one and field.name == "whose")]
+    arrays = {name: values for name, values in vars(columns).items() if isinstance(values, np.ndarray)}
+    moved = [name for name, values in arrays.items() if not codes.is_constant(values)]
+
+    def read(rows: slice) -> list[NDArray[Any]]:
+        """All judgments of a pair share the number of their judge and left output: they come in one part."""
+        owner = whose[rows].astype(np.int64) * outputs + entries.order[columns.left[rows]]
+        return [owner, *([] if one else [whose[rows]]), *(arrays[name][rows] for name in moved)]
+
     writers: dict[str, ColumnWriter] = {}
-    for rows in rows_by_owner(_owners(columns, whose, entries)):
-        part = _combine_part(columns, rows, whose, entries, swaps)
-        release_pages(*(values for values in vars(columns).values() if isinstance(values, np.ndarray)))
+    for owner, *values in sorted_parts(len(columns), read):
+        whose_part = codes.constant_column(whose[0], owner.size) if one else values.pop(0)
+        moved_values: dict[str, Any] = dict(zip(moved, values, strict=True))
+        some = replace(columns.where(slice(owner.size)), **moved_values)
+        part = _combine_part(some, whose_part, entries, swaps)
         for name in names:
-            writers.setdefault(name, ColumnWriter(part[name].dtype)).append(part[name])
-    arrays: dict[str, Any] = {name: writer.column() for name, writer in writers.items()}
-    return CombinedPairs(**({"whose": codes.constant_column(whose[0], arrays["left"].size)} if one else {}), **arrays)
-
-
-def _owners(columns: JudgmentColumns, whose: codes.CodeArray, entries: Entries) -> NDArray[np.integer]:
-    """(n,) a number for judge and left output. All judgments of a pair share it: parts by it are combined in turn."""
-    outputs = entries.seq.size
-    small = (int(whose.max(initial=0)) + 1) * outputs < 1 << 31
-    owner: NDArray[np.integer] = empty_column(len(columns), np.int32 if small else np.int64)
-    for rows in row_slices(len(columns), columns.left, owner):
-        owner[rows] = whose[rows].astype(np.int64) * outputs + entries.order[columns.left[rows]]
-    return owner
-
-
-def rows_by_owner(owner: NDArray[np.integer]) -> Iterator[IntArray]:
-    """Rows with the same owner together, owners in order, about `AT_ONCE` rows at a time."""
-    if owner.size <= AT_ONCE:
-        yield np.arange(owner.size)
-        return
-    most = int(owner.max())
-    step = max(1, (most + 1) * AT_ONCE // owner.size)
-    for begin in range(0, most + 1, step):
-        found = [
-            rows.start + np.flatnonzero((owner[rows] >= begin) & (owner[rows] < begin + step))
-            for rows in row_slices(owner.size, owner)
-        ]
-        if any(part.size for part in found):
-            yield np.concatenate(found)
+            writers.setdefault(name, ColumnWriter(part[name].dtype, len(columns))).append(part[name])
+    combined: dict[str, Any] = {name: writer.column() for name, writer in writers.items()}
+    return CombinedPairs(
+        **({"whose": codes.constant_column(whose[0], combined["left"].size)} if one else {}), **combined
+    )
 
 
 def _combine_part(
-    columns: JudgmentColumns, part: IntArray, whose: codes.CodeArray, entries: Entries, swapping: NDArray[np.bool_]
+    some: JudgmentColumns, owner: codes.CodeArray, entries: Entries, swapping: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """The columns of `CombinedPairs` for some of the rows."""
-    some, owner = (columns, whose) if part.size == len(columns) else (columns.where(part), whose[part])
+    """The columns of `CombinedPairs` for some of the judgments."""
     pair = entries.order[some.left].astype(np.int64) << 32 | entries.order[some.right]
     slot = (owner.astype(np.int64) << 24 | some.repeat) << 3 | some.order
     ok = some.ok

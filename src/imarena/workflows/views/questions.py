@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, func, select, text
+from sqlalchemy import ColumnElement, Connection, case, func, select, text
 
 from imarena.core.records import Status
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import judge_forms, judgments
 from imarena.workflows.views.chains import apart_pairs, asked_of_one_turn
-from imarena.workflows.views.fetch import fetch_columns
+from imarena.workflows.views.fetch import column_pages, fetch_columns
 
 PAGE = 500
 FAILED = [state.value for state in Status if state is not Status.OK]
@@ -43,19 +43,33 @@ def unanswered_questions(workspace: Workspace, **where: Any) -> dict[QuestionKey
         table.c.superseded == 0,
         *_where(where),
     )
+    found: dict[QuestionKey, tuple[int, int, Unanswered]] = {}
+    shared: dict[Unanswered, Unanswered] = {}
     with reading(workspace.store.engine) as connection:
-        rows = sorted(zip(*fetch_columns(connection, query), strict=True))  # to sort there would read every judgment
-        apart = apart_pairs(connection, {(row[2], row[3]) for row in rows if row[8]})  # nobody asks these again
-        last = {row[1:5]: Unanswered(*row[5:8]) for row in rows if not row[8] or (row[2], row[3]) not in apart}
-        works, answered = sorted({key[0] for key in last}), set[str]()
-        for start in range(0, len(works), PAGE):
-            ok = select(table.c.work_id).where(
-                table.c.work_id.in_(works[start : start + PAGE]),
-                table.c.status == Status.OK.value,
-                table.c.superseded == 0,
-            )
-            answered.update(connection.execute(ok).scalars())
-    return {key: question for key, question in last.items() if key[0] not in answered}
+        for page in column_pages(connection, query):  # most failures were tried again: they are not kept
+            rows = [*zip(*page, strict=True)]
+            answered = _answered(connection, sorted({row[1] for row in rows}))
+            apart = apart_pairs(connection, {(row[2], row[3]) for row in rows if row[8]})  # nobody asks these again
+            for seq, *key, judge, dimension, status, one_turn in rows:
+                if key[0] not in answered and not (one_turn and (key[1], key[2]) in apart):
+                    question = Unanswered(judge, dimension, status)
+                    one = seq, seq, shared.setdefault(question, question)
+                    first, last, newest = found.setdefault(tuple(key), one)  # to sort there would read every judgment
+                    found[tuple(key)] = min(first, seq), *((seq, one[2]) if seq > last else (last, newest))
+    return {key: found[key][2] for key in sorted(found, key=lambda key: found[key][0])}
+
+
+def _answered(connection: Connection, works: list[str]) -> set[str]:
+    """Which of these have a live ok answer."""
+    answered: set[str] = set()
+    for start in range(0, len(works), PAGE):
+        ok = select(judgments.c.work_id).where(
+            judgments.c.work_id.in_(works[start : start + PAGE]),
+            judgments.c.status == Status.OK.value,
+            judgments.c.superseded == 0,
+        )
+        answered.update(connection.execute(ok).scalars())
+    return answered
 
 
 @dataclass(frozen=True)

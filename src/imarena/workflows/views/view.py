@@ -21,6 +21,7 @@ from sqlalchemy import ColumnElement, Connection, func, select
 from imarena.core.records import Mode, Status
 from imarena.storage import ColumnCache, Form, Workspace, microseconds, reading
 from imarena.storage.schema import assignments, campaigns, exclusions, items, judgments, outputs, votes
+from imarena.tables import made_column
 from imarena.workflows.views.cached import (
     read_judgments_cached,
     uncommitted_window,
@@ -56,12 +57,11 @@ class Window:
 
     def sees(self, created_us: IntArray) -> NDArray[np.bool_]:
         """(n,) which moments lie in it."""
-        seen = np.ones(created_us.size, bool)
-        if self.since:
-            seen &= created_us >= microseconds(_midnight(self.since))
-        if self.until:
-            seen &= created_us < microseconds(_midnight(self.until) + timedelta(days=1))
-        return seen
+        if not self.since and not self.until:
+            return np.ones(created_us.size, bool)
+        since = microseconds(_midnight(self.since)) if self.since else np.iinfo(np.int64).min
+        until = microseconds(_midnight(self.until) + timedelta(days=1)) if self.until else np.iinfo(np.int64).max
+        return made_column(created_us.size, bool, lambda rows: (created_us[rows] >= since) & (created_us[rows] < until))
 
 
 EVERYTHING = Window()

@@ -1,0 +1,130 @@
+"""A table of battles from a file, a batch of rows at a time: columns are codes and numbers in temporary files."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core import FloatArray
+from imarena.ranking.battles import CodedColumn
+from imarena.ranking.signature import AT_ONCE, listed_text, signed_numbers
+from imarena.tables import KINDS, ColumnWriter, release_pages, row_slices
+
+
+class BattleFile:
+    """What `read_table` gives of a file of battles, in the same memory however many rows it has.
+
+    `batches` are checked Arrow tables with the same columns. Of columns that no board is made from only what a
+    signature is made from is kept.
+    """
+
+    def __init__(self, batches: Iterable[Any]) -> None:
+        self.num_rows = 0
+        columns: dict[str, _Words | _Values | _Listed] = {}
+        for batch in batches:
+            for name in batch.column_names:
+                column = columns.setdefault(name, _column(name, batch.schema.field(name).type))
+                for chunk in batch[name].chunks:
+                    column.append(chunk)
+            self.num_rows += batch.num_rows
+            release_pages()
+        self.column_names = list(columns)
+        self._words = {name: column.column() for name, column in columns.items() if isinstance(column, _Words)}
+        self._named = {name: column.words for name, column in columns.items() if isinstance(column, _Listed)}
+        self._others = {name: column.columns() for name, column in columns.items() if not isinstance(column, _Words)}
+
+    def coded(self, name: str) -> CodedColumn | None:
+        """A column of text as codes, -1 where there is none; None for a column of something else."""
+        return self._words.get(name)
+
+    def words(self, name: str) -> Iterable[Any]:
+        """What a column of text, or of names of data sets, holds."""
+        return self._words[name].names if name in self._words else self._named[name] or ()
+
+    def numbers(self, name: str) -> FloatArray:
+        """A column of numbers, NaN where there is none."""
+        (numbers,) = self._others[name]
+        return numbers
+
+    def signed_bytes(self, name: str) -> Iterator[Any]:
+        """What a signature is made from, of a column that is not text."""
+        if name in KINDS["battles"].known_numbers:
+            yield from signed_numbers(self.numbers(name))
+            return
+        for column in self._others[name]:
+            for rows in row_slices(column.size):
+                yield column[rows].data
+
+
+def _column(name: str, kind: Any) -> "_Words | _Values | _Listed":
+    import pyarrow as pa
+
+    if name in KINDS["battles"].known_numbers:
+        return _Values(kind, missing=np.nan)
+    if name in KINDS["battles"].known_text:
+        return _Words()
+    if name == "dataset":
+        return _Listed(named=True)
+    return _Values(kind, missing=0) if pa.types.is_integer(kind) or pa.types.is_floating(kind) else _Listed()
+
+
+class _Words:
+    """Text as codes: each word has the place of its first appearance."""
+
+    def __init__(self) -> None:
+        self._place_of: dict[str, int] = {}
+        self._codes = ColumnWriter(np.int32)
+        self._known: Any = None
+        self._places = np.zeros(0, np.int32)
+
+    def append(self, chunk: Any) -> None:
+        if self._known is None or not chunk.dictionary.equals(self._known):  # often that of the chunk before
+            self._known = chunk.dictionary
+            places = [self._place_of.setdefault(word, len(self._place_of)) for word in self._known.to_pylist()]
+            self._places = np.array([*places, -1], np.int32)
+        self._codes.append(self._places[chunk.indices.fill_null(-1).to_numpy()])
+
+    def column(self) -> CodedColumn:
+        return CodedColumn(self._codes.column(), tuple(self._place_of))
+
+
+class _Values:
+    """Numbers. Where there is none they hold `missing`, and unless that is NaN another column says where."""
+
+    def __init__(self, kind: Any, missing: float) -> None:
+        self._missing = missing
+        self._values, self._absent = ColumnWriter(kind.to_pandas_dtype()), ColumnWriter(bool)
+        self._any_absent = False
+
+    def append(self, chunk: Any) -> None:
+        self._values.append(chunk.fill_null(self._missing).to_numpy(zero_copy_only=False))
+        if self._missing == 0:
+            self._any_absent |= chunk.null_count > 0
+            self._absent.append(chunk.is_null().to_numpy(zero_copy_only=False))
+
+    def columns(self) -> list[NDArray[Any]]:
+        return [*([self._absent.column()] if self._any_absent else []), self._values.column()]
+
+
+class _Listed:
+    """Anything else, spelt as one long list."""
+
+    def __init__(self, *, named: bool = False) -> None:
+        self.words: dict[Any, None] | None = {} if named else None
+        """Each value once, where names are wanted."""
+        self._text, self._begun = ColumnWriter(np.uint8), False
+
+    def append(self, chunk: Any) -> None:
+        if self.words is not None:
+            self.words |= dict.fromkeys(chunk.unique().to_pylist())
+        for begin in range(0, len(chunk), AT_ONCE):
+            self._add((", " if self._begun else "[") + listed_text(chunk.slice(begin, AT_ONCE)))
+            self._begun = True
+
+    def _add(self, text: str) -> None:
+        self._text.append(np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8))
+
+    def columns(self) -> list[NDArray[Any]]:
+        self._add("]" if self._begun else "[]")
+        return [self._text.column()]
