@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import errno
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +18,8 @@ from imarena.core import VERSION, ImarenaError, UserError
 _M_ARENA_MAX = -8
 _USUAL_VALUES = {"--fragility": "3"}
 """Options that may stand without their value, and the value that they then have."""
+_OPTION = re.compile(r"-(?![\d.])")
+"""Begins as an option does, and not as a negative number."""
 _DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -149,7 +152,7 @@ def fill_in_values(arguments: list[str]) -> list[str]:
     filled: list[str] = []
     for word, following in zip(arguments, [*arguments[1:], "-"], strict=True):
         filled.append(word)
-        if word in _USUAL_VALUES and following.startswith("-"):
+        if word in _USUAL_VALUES and _OPTION.match(following):
             filled.append(_USUAL_VALUES[word])
     return filled
 

@@ -4,11 +4,15 @@ from collections.abc import Iterable, Mapping
 
 from imarena.core import package_yaml
 from imarena.core.records import Status
+from imarena.editors.folder import NO_FILE
 from imarena.editors.function import RAISED
 
 AGAIN = "The same command asks again for what is missing, and for nothing else."
 ADVICE: Mapping[str, str] = package_yaml("imarena.editors", "advice.yaml")
 """By status."""
+OF_FOLDERS = (
+    "No file for these items. Name files as `imarena status --items` lists them, then run the same command again."
+)
 OF_FUNCTIONS = "The error comes from the function itself: fix the named line, then run again."
 
 
@@ -20,4 +24,10 @@ def failure_advice(statuses: Iterable[str], errors: Mapping[str, str]) -> dict[s
     if any(message.startswith(RAISED) for message in messages):
         only = all(message.startswith(RAISED) for message in messages)
         known[failed] = OF_FUNCTIONS if only else f"Where a function raised: {OF_FUNCTIONS} Else: {known[failed]}"
-    return {status: f"{known[status]} {AGAIN}" for status in sorted(set(statuses)) if status in known}
+    advice = {status: f"{known[status]} {AGAIN}" for status in sorted(set(statuses)) if status in known}
+    missing = Status.MISSING_OUTPUT.value
+    messages = [message for where, message in errors.items() if where.endswith(f": {missing}")]
+    if missing in advice and any(NO_FILE in message for message in messages):
+        only = all(NO_FILE in message for message in messages)
+        advice[missing] = OF_FOLDERS if only else f"For a folder: {OF_FOLDERS} Else: {advice[missing]}"
+    return advice

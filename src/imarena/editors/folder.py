@@ -20,6 +20,8 @@ from imarena.editors.options import read_editor_options
 from imarena.images import MAX_IMAGE_BYTES, read_image_file
 
 TYPES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".tif", ".tiff", ".bmp", ".gif")
+NO_FILE = "has no image for"
+"""In the error message of an item without a file."""
 
 
 class FolderSettings(Noun):
@@ -55,7 +57,7 @@ class FolderEditor:
         path = self.file_of(request.params)
         if path is None:
             name = file_names(request.params)[0]
-            return EditResult(Status.MISSING_OUTPUT, error=f"The folder {self.root.name} has no image for '{name}'.")
+            return EditResult(Status.MISSING_OUTPUT, error=f"The folder {self.root.name} {NO_FILE} '{name}'.")
         return EditResult(Status.OK, read_image_file(path), cost_usd=None)
 
     def file_of(self, named: Mapping[str, JsonValue]) -> Path | None:

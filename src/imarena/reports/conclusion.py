@@ -47,7 +47,7 @@ def reading_help(ranking: Ranking) -> str:
     if any(standing.low is not None for standing in ranking.models):
         level = interval_level_text(ranking)
         texts.append(
-            f"The {level} interval shows how far chance could move a figure; a difference is "
+            f"The {level} interval is the range of values that fit the data; a difference is "
             "significant if its interval does not contain 0."
         )
     return " ".join(texts)

@@ -149,6 +149,9 @@ def test_fragility_names_the_votes_items_and_raters_that_decide(tmp_path: Path) 
     for words in (("--rounds", "50", "--fragility"), ("--fragility", "--rounds", "50")):  # without a number: 3
         done_too = Imarena(tmp_path)("--json", "rank", "--from", path, *words).json
         assert done_too["details"]["fragility"]["orders"] == orders
+    refused = Imarena(tmp_path)("rank", "--from", path, "--fragility", "-1", code=2).err
+    assert "No such option" not in refused
+    assert "--fragility" in refused
 
 
 def sweep(path: Path, wins: int) -> Path:

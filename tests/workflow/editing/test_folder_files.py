@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from imarena.editors import failure_advice
 from tests import samples
 from tests.command import Imarena
 
@@ -74,3 +75,18 @@ def test_failures_are_printed_once_per_cause(imarena: Imarena, root: Path) -> No
     assert lines == ["failed: 2 x made, missing_output: The folder made has no image for …, such as b and c"]
     report = imarena("-w", "arena", "--json", "edit", "-e", "folder:made", code=3).json["report"]
     assert [(cause["count"], cause["examples"]) for cause in report["failures"]] == [(2, ["b", "c"])]
+
+
+def test_the_advice_for_a_missing_file_is_about_files(imarena: Imarena, root: Path) -> None:
+    put(root, "a.png", "d/2.png")
+    shown = " ".join(imarena("-w", "arena", "edit", "-e", "folder:made", "--mode", "all", code=3).out.split())
+    advice = shown.split("What to do about missing_output: ")[1]
+    assert advice.startswith("No file for these items. Name files as `imarena status --items` lists them")
+    assert "--wrap" not in advice
+    assert "1 later turn was skipped: the previous turn has no image" in shown
+    mixed = failure_advice(
+        ["missing_output"],
+        {"made: missing_output": "The folder made has no image for 'b'.", "program: missing_output": "no picture"},
+    )["missing_output"]
+    assert mixed.startswith("For a folder: No file for these items.")
+    assert "Else: No image was returned." in mixed

@@ -45,7 +45,7 @@ def voted(arena: Path, raters: tuple[str, ...] = ("ann", "bob"), **plan: Any) ->
 def test_the_number_of_tasks_is_known_before(imarena: Imarena, arena: Path) -> None:
     create = ("campaign", "create", "c", "--raters-per-unit", 3, "--editor", "x", "--editor", "y", "--max-units", 4)
     text = imarena("-w", arena, *create, "--dry-run").out
-    assert "4 units for 3 raters each: 12 tasks." in text
+    assert "4 pairs for 3 raters each: 12 tasks." in text
     assert "6 outputs by editors that were not chosen." in text
     assert "2 units over the maximum number of units." in text
     made = imarena("--json", "-w", arena, *create, "--dry-run").json

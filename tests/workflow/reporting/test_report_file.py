@@ -189,4 +189,7 @@ def test_what_changed_and_how_much_of_it_is_the_judge(arena: Path, tmp_path: Pat
         assert abs(change - by_judge) <= 1, "all of the change is the judge's"
         assert abs(rest) <= 1
     assert "neither a workspace nor a day" in imarena("-w", arena, "report", "x", "--against", "nowhere", code=2).err
+    future = imarena("-w", arena, "report", "x", "--against", "2999-01-31", code=2).err
+    assert "2999-01-31 is in the future." in future
+    assert "Name a past day, or a workspace." in future
     assert "no board to compare with" in imarena("-w", arena, "report", "x", "--against", "2001-01-01", code=2).err

@@ -196,7 +196,7 @@ def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
     console.print(f"{made:,} made, {report.done_before:,} done before{cost}, {duration_text(report.seconds)}")
     if report.cut_off:
         turns = "later turn was" if report.cut_off == 1 else "later turns were"
-        console.print(f"{report.cut_off:,} {turns} not tried: the turn before has no picture")
+        console.print(f"{report.cut_off:,} {turns} skipped: the previous turn has no image")
     print_causes(console, report.failures, "  failed")
     for status, advice in failure_advice(report.outputs, report.errors).items():
         console.print(f"What to do about {status}: {advice}", soft_wrap=True)

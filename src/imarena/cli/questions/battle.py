@@ -15,7 +15,9 @@ SamplerOption = Annotated[
         "--sampler", help="full; voted (pairs with votes); per-pair:N; adaptive (with --width); new-model:NAME."
     ),
 ]
-Width = Annotated[float | None, typer.Option("--width", help="Adaptive: the widest interval wanted, in Elo points.")]
+Width = Annotated[
+    float | None, typer.Option("--width", help="Stop when every interval is narrower than this (Elo points).")
+]
 Until = Annotated[str, typer.Option("--until", help="Adaptive: intervals of 'pairs' or of 'models'.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the sampler and of the paper-compat coin.")]
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 app = command_group("Manage rating campaigns: raters vote through a link.")
 Many = list[str] | None
+UNITS = {"preference": "pair", "rating": "output", "yes_no": "output", "check": "item"}
+"""What one unit of a campaign is, by its kind."""
 PERSON = (
     "rater_id", "name", "params", "votes", "active", "sheet", "median_time_s", "hasty", "flags", "gold_right",
     "gold_asked", "repeats_same", "repeats_asked", "excluded", "excluded_since", "excluded_reason",
@@ -39,7 +41,7 @@ def create(
     topic: Annotated[Many, typer.Option(help="Only items of these topics; repeatable.")] = None,
     per_stratum: Annotated[int | None, typer.Option(min=1, help="Number of items drawn per task and topic.")] = None,
     max_units: Annotated[int | None, typer.Option(min=1, help="Maximum number of pairs, outputs or items.")] = None,
-    raters_per_unit: Annotated[int | None, typer.Option(min=1, help="Raters per task.")] = None,
+    raters_per_unit: Annotated[int | None, typer.Option(min=1, help="Raters per pair or output.")] = None,
     gold_rate: Annotated[float, typer.Option(min=0, max=0.5, help="Share of tasks with a known answer.")] = 0.0,
     repeat_rate: Annotated[float, typer.Option(min=0, max=0.5, help="Share of tasks shown again.")] = 0.0,
     weekly_quota: Annotated[int, typer.Option(min=1, help="Maximum number of votes per rater in seven days.")] = 200,
@@ -73,25 +75,26 @@ def create(
     with session_workspace(context) as workspace:
         forecast = forecast_campaign(workspace, plan)
         if dry_run:
-            text = _forecast_text(forecast)
+            text = _forecast_text(forecast, UNITS[plan.kind])
             emit(context, {"dry_run": True, **asdict(forecast)}, text)
             return
         document = campaign_progress(workspace, create_campaign(workspace, plan)).to_json()
         document["reasons"] = asdict(forecast)["reasons"]
-    here = program(context)
+    here, unit = program(context), UNITS[plan.kind]
     text = (
-        f"{document['campaign_id']}: {counted(document['units'], 'unit')}, {counted(document['slots'], 'task')}.\n"
+        f"Created campaign {name}: {counted(document['units'], unit)}, {counted(document['slots'], 'task')} "
+        f"({counted(plan.raters, 'rater')} per {unit}).\n"
         + "".join(f"{line}\n" for line in _reason_lines(forecast))
         + f"Next: {here} campaign invite {quoted(name)} --name WHO   (a rater's link)\n"
-        f"      {here} serve   (so that it can be opened)"
+        f"      {here} serve   (starts the server that the link opens)"
     )
     emit(context, document, text)
 
 
-def _forecast_text(forecast: "CampaignForecast") -> str:
+def _forecast_text(forecast: "CampaignForecast", unit: str) -> str:
     """How many tasks there will be, and why there are not more."""
     lines = [
-        f"{counted(forecast.units, 'unit')} for {counted(forecast.raters_per_unit, 'rater')} each: "
+        f"{counted(forecast.units, unit)} for {counted(forecast.raters_per_unit, 'rater')} each: "
         f"{counted(forecast.tasks, 'task')}."
     ]
     if forecast.checks:
@@ -147,14 +150,12 @@ def invite(
     if not session(context).json:  # the link alone goes to stdout
         whom = f"the rater {rater}" if rater else "one person" if people == 1 else f"up to {people:,} people"
         stderr().print(
-            f"For {whom}, good for {days:g} days, shown this once; it opens while `imarena serve` runs there."
+            f"Link for {whom}, valid for {days:g} days. It is printed only once. "
+            "It works while `imarena serve` runs at this address.",
+            soft_wrap=True,
         )
         if here is None:
-            stderr().print(
-                f"No server runs here now. Where `serve` will listen elsewhere, replace {USUAL} in the link, "
-                "or give --address.",
-                soft_wrap=True,
-            )
+            stderr().print("No server is running. If it will use another address, pass --address.", soft_wrap=True)
         elif "//0.0.0.0" in here or "//[::]" in here:
             stderr().print("Replace the host in the link by the name under which raters reach this machine.")
 

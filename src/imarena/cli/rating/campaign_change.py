@@ -29,7 +29,8 @@ def change(
     ] = None,
     weekly_quota: Annotated[int | None, typer.Option(help="Maximum number of votes per rater in seven days.")] = None,
     raters_per_unit: Annotated[
-        int | None, typer.Option(help="Raters per task. More: tasks are added. Fewer: free tasks are withdrawn.")
+        int | None,
+        typer.Option(help="Raters per pair or output. More: tasks are added. Fewer: free tasks are withdrawn."),
     ] = None,
     lease_s: Annotated[int | None, typer.Option(help="Seconds to answer, for tasks taken from now on.")] = None,
     gold_rate: Annotated[float | None, typer.Option(help="Share of tasks with a known answer.")] = None,

@@ -81,7 +81,8 @@ def reinvite(
     link = f"{here.rstrip('/')}/join#{made.secret}"
     emit(context, invitation_document(made.invitation, link), lambda console: console.print(link, soft_wrap=True))
     if not session(context).json:
-        stderr().print(f"For the rater {made.invitation.rater_id}, valid for {days:g} days, shown this once.")
+        who = made.invitation.rater_id
+        stderr().print(f"Link for the rater {who}, valid for {days:g} days. It is printed only once.", soft_wrap=True)
 
 
 def invitation_document(invitation: "StoredInvitation", link: str) -> dict[str, Any]:

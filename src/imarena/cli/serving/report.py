@@ -14,7 +14,8 @@ def command(
     target: Annotated[
         Path | None,
         typer.Argument(
-            help="FILE.html, or a folder that also gets Markdown, LaTeX, CSV, PNG and SVG.", show_default="report.html"
+            help="FILE.html, or a folder that also gets Markdown, LaTeX, CSV, PNG and SVG "
+            "(default: report.html in the workspace)."
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="The report's title.")] = "",
@@ -31,7 +32,7 @@ def command(
     leaderboard: Leaderboard = None,
     names: LeaderboardNames = None,
     by: Annotated[
-        str | None, typer.Option("--by", help="Each board also per value of this column, such as task.")
+        str | None, typer.Option("--by", help="Also print each board per value of this column, such as task.")
     ] = None,
 ) -> None:
     """Write a report that opens in any browser: one HTML file, or a folder with the tables and plots beside it.

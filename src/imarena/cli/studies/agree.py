@@ -24,7 +24,7 @@ def command(
     only: Only = None,
     order: Annotated[str, typer.Option("--order", help="Words from worst to best: bad,fair,good.")] = "",
     leave_one_out: Annotated[
-        bool, typer.Option("--leave-one-out", help="Each rater against the mean of the others.")
+        bool, typer.Option("--leave-one-out", help="Compare each rater with the mean of the others.")
     ] = False,
     average: Annotated[
         str, typer.Option("--average", help="Average correlations: fisher, plain or paper-compat.")
@@ -37,7 +37,7 @@ def command(
     latex: Latex = False,
     all_votes: AllVotes = False,
 ) -> None:
-    """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
+    """Measure agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
     from imarena.workflows.studies import agree_on_each, agreement_tables, ratings_in_folder, ratings_of_file
 
     if from_file is not None:

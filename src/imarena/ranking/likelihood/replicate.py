@@ -100,7 +100,7 @@ class Replicates:
     beta: FloatArray
     aux: FloatArray
     alone: int
-    """How many rounds were fitted alone."""
+    """How many rounds did not settle with the others, and were then fitted by blocks or alone."""
 
 
 def replicate(base: Fit, units: Units, aux: Aux, *, rounds: int, seed: int) -> Replicates:

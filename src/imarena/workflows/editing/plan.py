@@ -66,7 +66,7 @@ class EditReport:
     outputs: Counter[str]
     done_before: int
     cut_off: int
-    """Later turns that were not tried, because the turn before has no picture."""
+    """Later turns that were skipped, because the previous turn has no image."""
     failed_elsewhere: int
     """Edits that another process tried meanwhile, without a picture."""
     stopped: str

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +85,8 @@ def changes_section(boards: Boards, new: Board, query: BoardQuery, against: str)
         day = date.fromisoformat(against)
     except ValueError:
         raise UserError(f"'{against}' is not a day of the calendar.", hint="Write YYYY-MM-DD.") from None
+    if day > datetime.now(UTC).date():
+        raise UserError(f"{against} is in the future.", hint="Name a past day, or a workspace.")
     until = (day - timedelta(days=1)).isoformat()
     before = replace(query, window=Window(until=until))
     earlier = Boards(View(boards.view.workspace, until=until))
@@ -253,8 +255,8 @@ def _section(changes: BoardChanges) -> Section:
         Column(f"by {changes.source}", "+.0f", "–"), Column("by outputs and items", "+.0f", "–"),
     )  # fmt: skip
     notes = (
-        "Old ratings are shifted so that the means over common editors agree. The interval of a change takes the two "
-        "boards as independent; where they share verdicts, it is wider than needed.",
+        "Old ratings are shifted so that the means over common editors agree. The interval assumes "
+        "independent boards. If they share verdicts, it is too wide.",
         f"by {changes.source}: the change between the boards of the outputs that both have verdicts on. by outputs and "
         "items: the rest, from outputs and items that only one board has.",
     )

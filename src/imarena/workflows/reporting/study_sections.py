@@ -38,7 +38,10 @@ def agreement_sections(workspace: Workspace) -> Iterator[Section]:
 
 
 def _under_pseudonyms(tables: Sequence[RatingColumns]) -> list[RatingColumns]:
-    """A report is made to be passed on: raters are numbered, in an order that does not follow from their ids."""
+    """A report is made to be passed on: raters are numbered, in the order of the hashes of their ids.
+
+    That order looks random, but it follows from the ids: who knows all ids can find out which number each rater has.
+    """
     raters = sorted(
         {rater for columns in tables for rater in columns.rater}, key=lambda name: sha256_hex(name.encode())
     )
