@@ -5,12 +5,24 @@ from pathlib import Path
 
 from imarena.core import sha256_hex
 from imarena.core.records import ImageRef, Item, Output, Status, Turn
+from imarena.reports.charts import chart_of
 from imarena.reports.comparison_page import ComparedItem, ComparisonFigures, build_comparison_page
 from imarena.reports.gallery import ScoringJudge, gallery_section, spread_items
-from imarena.reports.page import Page, Section, write_folder
+from imarena.reports.page import GalleryItem, Page, PageImage, Section, write_folder
 from imarena.reports.tables import Column, Table
 from imarena.reports.workspace_sections import issues_section, overview_section, report_lead
 from imarena.stats import compare_points
+
+
+class BarChart:
+    """A chart of one bar with this name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def to_dict(self) -> dict[str, object]:
+        axes = {"x": {"field": "x", "type": "quantitative"}, "y": {"field": "y", "type": "nominal"}}
+        return {"mark": "bar", "data": {"values": [{"x": 1, "y": self.name}]}, "encoding": axes}
 
 
 def item(key: str, task: str = "add") -> Item:
@@ -88,6 +100,23 @@ def test_issues_are_listed_only_where_somebody_marked_one() -> None:
     section = issues_section(("box", "other"), {"e": {"box": 2}}, {"e": 3})
     assert section is not None
     assert section.tables[0].rows == (("e", 3, 2, 0),)
+
+
+def test_no_form_of_a_report_obeys_marks_in_a_name(tmp_path: Path) -> None:
+    bad = "\u202egnp\x1b[31m\u2066"
+    table = Table((Column(bad),), ((bad,),), bad, (bad,), bad)
+    picture = PageImage("a.png", bad, bad)
+    chart = chart_of("c", bad, BarChart(bad))
+    shown = GalleryItem(bad, f"two\nlines {bad}", (picture,), (bad,))
+    section = Section(bad, (bad,), (bad,), (table,), (picture,), (chart,), (bad,), (shown,))
+    write_folder(Page(bad, bad, (section,), (bad,), bad, bad), tmp_path)
+    files = [file for file in tmp_path.rglob("*") if file.suffix in (".html", ".md", ".tex", ".csv")]
+    assert len(files) == 4
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        assert not set("\u202e\u2066\x1b") & set(text), file.name
+        assert "u202e" in text
+    assert "two lines" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
 def test_latex_has_the_texts_of_the_report_and_names_what_other_scripts_need(tmp_path: Path) -> None:
