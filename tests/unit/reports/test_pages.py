@@ -185,7 +185,8 @@ def test_long_texts_fold_in_the_document() -> None:
 def test_the_document_compiles_within_its_pages(tmp_path: Path) -> None:
     rows = tuple((HOSTILE_WORDS, "x_y,z=1|" * 80, number) for number in range(150))
     table = Table((Column("editor"), Column("settings"), Column("n")), rows, "Boards", signature="a|b_c" * 40)
-    write_folder(Page("t", HOSTILE_WORDS, (Section("s", tables=(table,)),)), tmp_path)
+    tasks = Table(tuple(Column(f"long_name of_task_{number}") for number in range(20)), (tuple(range(20)),), "Tasks")
+    write_folder(Page("t", HOSTILE_WORDS, (Section("s", tables=(table, tasks)),)), tmp_path)
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
     made = run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
     assert made.returncode == 0, made.stdout[-2000:]

@@ -23,6 +23,7 @@ GAP_LETTERS = 3
 LONG_TEXT = 24
 """Columns of longer text may fold."""
 _SEPARATORS = re.compile(r"(?<=[,|/:;_=])(?! )|(?<=[a-z0-9]-)")
+_STACKED = re.compile(r" |(?<=_)(?=.)")
 _LIGATURES = re.compile(r"(?<=[-',!?])(?=[-',`])")
 
 
@@ -56,12 +57,13 @@ def _parts(shown: Table, *, fitted: bool) -> tuple[str, str, list[str]]:
     columns = range(len(shown.columns))
     ranged = [any(isinstance(row[column], Range) for row in shown.rows) for column in columns]
     decimals = [_decimals(shown, column) for column in columns]
-    folded = _folded(shown, ranged) if fitted else {}
+    wide = fitted and sum(_sizes(shown, stacked=False)) > _room(ranged)
+    folded = _folded(shown, ranged) if wide else {}
     shape = "".join(
         "r@{ to }r" if ranged[column] else "r" if shown.numeric(column) else folded.get(column, "l")
         for column in columns
     )
-    head = [_head(shown, column, pair) for column, pair in zip(columns, ranged, strict=True)]
+    head = [_head(shown, column, pair, stacked=wide) for column, pair in zip(columns, ranged, strict=True)]
     body = [
         _row(
             [
@@ -78,17 +80,33 @@ def _parts(shown: Table, *, fitted: bool) -> tuple[str, str, list[str]]:
 
 def _folded(shown: Table, ranged: list[bool]) -> dict[int, str]:
     """Columns of text that fold, so that the table is no wider than a page: those of long text share what is left."""
-    columns = range(len(shown.columns))
-    texts = [[shown.columns[column].title, *(shown.text(row, column) for row in shown.rows)] for column in columns]
-    sizes = [max(map(len, of_column)) for of_column in texts]
-    room = PAGE_LETTERS - sum(GAP_LETTERS * (2 if ranged[column] else 1) for column in columns)
-    long = [column for column in columns if sizes[column] > LONG_TEXT and not (shown.numeric(column) or ranged[column])]
-    if sum(sizes) <= room or not long:
+    sizes = _sizes(shown, stacked=True)
+    long = [
+        column
+        for column, size in enumerate(sizes)
+        if size > LONG_TEXT and not (shown.numeric(column) or ranged[column])
+    ]
+    if sum(sizes) <= _room(ranged):
         return {}
-    left = max(room - sum(size for column, size in enumerate(sizes) if column not in long), LONG_TEXT * len(long))
+    left = max(
+        _room(ranged) - sum(size for column, size in enumerate(sizes) if column not in long), LONG_TEXT * len(long)
+    )
     weights = {column: sizes[column] ** 0.5 for column in long}
     widths = {column: left * weight / sum(weights.values()) / PAGE_LETTERS for column, weight in weights.items()}
     return {column: rf">{{\raggedright\arraybackslash}}p{{{width:.3f}\linewidth}}" for column, width in widths.items()}
+
+
+def _sizes(shown: Table, *, stacked: bool) -> list[int]:
+    """Letters of each column; with stacked headings, the longest of a heading's lines counts."""
+    heads = [_STACKED.split(column.title) if stacked else [column.title] for column in shown.columns]
+    return [
+        max(map(len, [*head, *(shown.text(row, column) for row in shown.rows)])) for column, head in enumerate(heads)
+    ]
+
+
+def _room(ranged: list[bool]) -> int:
+    """Letters of a line that the gaps between columns leave."""
+    return PAGE_LETTERS - sum(GAP_LETTERS * (2 if pair else 1) for pair in ranged)
 
 
 def _foldable(text: str) -> str:
@@ -109,8 +127,11 @@ def latex_number(text: str) -> str:
     return escape_latex(text).replace("-", "$-$").replace("+", "$+$")
 
 
-def _head(table: Table, column: int, pair: bool) -> str:
+def _head(table: Table, column: int, pair: bool, *, stacked: bool) -> str:
     title = escape_latex(table.columns[column].title)
+    if stacked and table.numeric(column):
+        lines = r" \\ ".join(map(escape_latex, _STACKED.split(table.columns[column].title)))
+        title = rf"\shortstack{{{lines}}}"
     if pair:
         return rf"\multicolumn{{2}}{{c}}{{{title}}}"
     return rf"\multicolumn{{1}}{{c}}{{{title}}}" if table.numeric(column) else title
