@@ -5,6 +5,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from imarena.reports.tables import printable
+
 BLUE, ORANGE = "#3b78c4", "#d97a1f"
 """Legible on white paper and on a dark page."""
 _LINE = {"domainColor": "currentColor", "tickColor": "currentColor", "gridColor": "currentColor", "gridOpacity": 0.15}
@@ -53,6 +55,14 @@ class Chart:
 
 
 def chart_of(name: str, caption: str, drawn: Any) -> Chart:
-    """The chart that Altair drew."""
+    """The chart that Altair drew. Control characters in names, which no SVG may have, are shown as codes."""
     spec: dict[str, Any] = drawn.to_dict()
-    return Chart(name, caption, {key: value for key, value in spec.items() if key != "config"})
+    return Chart(name, caption, {key: _plain(value) for key, value in spec.items() if key != "config"})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return "\n".join(map(printable, value.split("\n")))
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list) else value

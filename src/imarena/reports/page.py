@@ -7,14 +7,17 @@ from re import findall
 from imarena.core import VERSION
 from imarena.core.records import now
 from imarena.reports.charts import Chart
-from imarena.reports.tables import Table, escape_latex, render_template, to_csv, to_latex
+from imarena.reports.tables import Table, escape_latex, render_template, to_csv, to_long_latex
 
 LAST_LATIN = 0x24F
 OTHER_SCRIPTS = "% Names in other scripts than Latin: compile with XeLaTeX or LuaLaTeX, and set a font that has them."
-PREAMBLE = r"""\documentclass{article}
+PREAMBLE = r"""% Compile it twice: the columns of long tables then have one width on all pages.
+\documentclass{article}
 \usepackage[T1]{fontenc}
-\usepackage[margin=2cm,landscape]{geometry}
-\usepackage{booktabs}
+\usepackage[margin=2cm,a3paper,landscape]{geometry}
+\usepackage{array,booktabs,longtable}
+\setlength\LTleft{0pt}
+\setlength\LTpre{0pt}
 \begin{document}"""
 
 
@@ -108,7 +111,7 @@ def latex(page: Page) -> str:
                 title = (
                     [rf"\medskip\noindent\textbf{{{escape_latex(table.title)}}}\par\smallskip"] if table.title else []
                 )
-                parts.append("\n".join([*title, r"\noindent", to_latex(table).rstrip("\n")]))
+                parts.append("\n".join([*title, to_long_latex(table).rstrip("\n")]))
     made = "\n\n".join([*parts, r"\end{document}"]) + "\n"
     return f"{OTHER_SCRIPTS}\n{made}" if any(ord(letter) > LAST_LATIN and letter.isalpha() for letter in made) else made
 

@@ -1,16 +1,35 @@
 """Pages and sections from plain values."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
+from shutil import which
+from subprocess import run
+
+import pytest
 
 from imarena.core import sha256_hex
 from imarena.core.records import ImageRef, Item, Output, Status, Turn
+from imarena.reports.charts import chart_of
 from imarena.reports.comparison_page import ComparedItem, ComparisonFigures, build_comparison_page
 from imarena.reports.gallery import ScoringJudge, gallery_section, spread_items
-from imarena.reports.page import Page, Section, write_folder
+from imarena.reports.page import GalleryItem, Page, PageImage, Section, latex, write_folder
 from imarena.reports.tables import Column, Table
 from imarena.reports.workspace_sections import issues_section, overview_section, report_lead
 from imarena.stats import compare_points
+
+HOSTILE_WORDS = r"\input{x} 100% & co #1 ~ ^ {} [1] _ <b> |"
+
+
+class BarChart:
+    """A chart of one bar with this name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def to_dict(self) -> dict[str, object]:
+        axes = {"x": {"field": "x", "type": "quantitative"}, "y": {"field": "y", "type": "nominal"}}
+        return {"mark": "bar", "data": {"values": [{"x": 1, "y": self.name}]}, "encoding": axes}
 
 
 def item(key: str, task: str = "add") -> Item:
@@ -90,6 +109,23 @@ def test_issues_are_listed_only_where_somebody_marked_one() -> None:
     assert section.tables[0].rows == (("e", 3, 2, 0),)
 
 
+def test_no_form_of_a_report_obeys_marks_in_a_name(tmp_path: Path) -> None:
+    bad = "\u202egnp\x1b[31m\u2066"
+    table = Table((Column(bad),), ((bad,),), bad, (bad,), bad)
+    picture = PageImage("a.png", bad, bad)
+    chart = chart_of("c", bad, BarChart(bad))
+    shown = GalleryItem(bad, f"two\nlines {bad}", (picture,), (bad,))
+    section = Section(bad, (bad,), (bad,), (table,), (picture,), (chart,), (bad,), (shown,))
+    write_folder(Page(bad, bad, (section,), (bad,), bad, bad), tmp_path)
+    files = [file for file in tmp_path.rglob("*") if file.suffix in (".html", ".md", ".tex", ".csv")]
+    assert len(files) == 4
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        assert not set("\u202e\u2066\x1b") & set(text), file.name
+        assert "u202e" in text
+    assert "two lines" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
 def test_latex_has_the_texts_of_the_report_and_names_what_other_scripts_need(tmp_path: Path) -> None:
     table = Table((Column("editor"),), (("a_b",),), "Boards")
     methods = Section("Methods & more", ("We evaluated 2 editors: 50% of 100_000.",), points=("a_b is [not] better.",))
@@ -109,11 +145,49 @@ We evaluated 2 editors: 50\% of 100\_000.
 \subsection*{Board}
 
 \medskip\noindent\textbf{Boards}\par\smallskip
-\noindent
-% Needs \usepackage{booktabs}."""
+% Needs \usepackage{array,booktabs,longtable}.
+% Boards
+{\footnotesize
+\begin{longtable}{l}
+\toprule
+editor \\
+\midrule
+\endhead
+a\_b \\
+\bottomrule
+\end{longtable}}
+
+\end{document}
+"""
     assert expected in made
-    assert made.startswith("\\documentclass{article}")
+    assert "\n\\documentclass{article}" in made
     assert made.rstrip().endswith("\\end{document}")
     assert "Gallery" not in made
     write_folder(replace(page, lead="模型 is the best."), tmp_path)
     assert (tmp_path / "report.tex").read_text().startswith("% Names in other scripts than Latin: compile with XeLaTeX")
+
+
+def test_long_texts_fold_in_the_document() -> None:
+    long = "a=1,b=2 " * 60
+    head = (Column("editor"), Column("settings"), Column("battles"), Column("note"))
+    made = latex(Page("t", "", (Section("s", tables=(Table(head, (("a_b", long, 3, long[:40]),)),)),)))
+    (shape,) = re.findall(r"\\begin\{longtable\}\{(.*)\}", made)
+    widths = [float(width) for width in re.findall(r"p\{([0-9.]+)\\linewidth\}", shape)]
+    assert shape.startswith("l>{")
+    assert len(widths) == 2
+    assert widths[0] > widths[1] > 0
+    assert sum(widths) < 1
+    assert r"a=\allowbreak{}1,\allowbreak{}b=\allowbreak{}2 a=" in made
+    assert "tabular}" not in made
+
+
+@pytest.mark.skipif(which("pdflatex") is None, reason="LaTeX is not installed")
+def test_the_document_compiles_within_its_pages(tmp_path: Path) -> None:
+    rows = tuple((HOSTILE_WORDS, "x_y,z=1|" * 80, number) for number in range(150))
+    table = Table((Column("editor"), Column("settings"), Column("n")), rows, "Boards", signature="a|b_c" * 40)
+    tasks = Table(tuple(Column(f"long_name of_task_{number}") for number in range(20)), (tuple(range(20)),), "Tasks")
+    write_folder(Page("t", HOSTILE_WORDS, (Section("s", tables=(table, tasks)),)), tmp_path)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
+    made = run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+    assert made.returncode == 0, made.stdout[-2000:]
+    assert "Overfull \\hbox" not in made.stdout

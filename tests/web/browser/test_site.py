@@ -43,7 +43,7 @@ def reader(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
 
 def ready(page: Page) -> None:
     """The explorer has searched."""
-    expect(page.locator("#state")).to_contain_text("shown")
+    expect(page.locator("#state")).to_contain_text("matching battle")
 
 
 @pytest.mark.parametrize("reader", [(1280, "light"), (390, "dark"), (1280, "dark"), (390, "light")], indirect=True)
@@ -90,15 +90,17 @@ def test_the_battle_explorer_filters_and_shows_images(reader: Page, site: Path) 
     ready(reader)
     battles = reader.locator("article.battle")
     expect(battles).to_have_count(20)
+    expect(reader.locator("#state")).to_have_text("First 20 of 36 matching battles.")
     image = battles.first.locator("img").first
     image.scroll_into_view_if_needed()
     expect(image).to_have_js_property("complete", True)
     assert image.evaluate("image => image.naturalWidth") > 0
     reader.get_by_role("button", name="Show more").click()
     expect(battles).to_have_count(36)
+    expect(reader.locator("#state")).to_have_text("36 matching battles, all shown.")
     expect(reader.get_by_role("button", name="Show more")).to_be_hidden()
     reader.locator("select[name=board]").select_option("people")
-    reader.get_by_label("Result").select_option("both bad")
+    reader.get_by_label("Result").select_option("at least one both bad")
     expect(battles.first.locator("ul.verdicts")).to_contain_text("people: both bad")
     reader.get_by_label("Result").select_option("any")
     reader.locator("select[name=board]").select_option("")
@@ -111,6 +113,35 @@ def test_the_battle_explorer_filters_and_shows_images(reader: Page, site: Path) 
     expect(reader.locator("#state")).to_have_text("No battle fits these filters.")
     reader.reload()
     expect(reader.locator("#state")).to_have_text("No battle fits these filters.")
+
+
+def test_a_result_is_the_chosen_models(reader: Page, site: Path) -> None:
+    reader.goto((site / "battles.html").as_uri() + "#outcome=win")
+    ready(reader)
+    result, battles = reader.get_by_label("Result"), reader.locator("article.battle")
+    expect(result).to_have_value("")
+    assert reader.locator("option[value=win], option[value=loss]").evaluate_all("all => all.every(o => o.disabled)")
+    reader.locator("select[name=board]").select_option("people")
+    reader.locator("select[name=opponent]").select_option("ash")
+    result.select_option("the model won")
+    verdicts = reader.locator("ul.verdicts")
+    expect(reader.locator("#state")).to_contain_text("all shown")
+    assert battles.count() > 0
+    assert all("people: ash" not in said for said in verdicts.all_inner_texts()), "ash won none of these"
+    won = battles.count()
+    result.select_option("the model lost")
+    expect(verdicts.first).to_have_text("people: ash")
+    assert set(verdicts.all_inner_texts()) == {"people: ash"}
+    lost = battles.count()
+    result.select_option("at least one both bad")
+    expect(verdicts.first).to_have_text("people: both bad")
+    assert won + lost + battles.count() == 24, "each of the 24 battles of ash has one vote"
+    reader.locator("select[name=board]").select_option("")
+    expect(verdicts.first).to_contain_text("both bad")
+    assert all("both bad" in said for said in verdicts.all_inner_texts()), "over all boards too"
+    result.select_option("the model won")
+    reader.locator("select[name=opponent]").select_option("")
+    expect(result).to_have_value("")
 
 
 def test_hostile_texts_are_shown_as_text(reader: Page, site: Path) -> None:

@@ -2,7 +2,7 @@
 
 from imarena.reports.tables.csv import csv_rows, safe_cell, to_csv, whole_number, write_csv
 from imarena.reports.tables.html import render_template, to_html
-from imarena.reports.tables.latex import escape_latex, to_latex
+from imarena.reports.tables.latex import escape_latex, to_latex, to_long_latex
 from imarena.reports.tables.markdown import escape_markdown, to_markdown
 from imarena.reports.tables.table import Cell, Column, Number, Range, Table, printable
 from imarena.reports.tables.terminal import show_table
@@ -23,6 +23,7 @@ __all__ = [
     "to_csv",
     "to_html",
     "to_latex",
+    "to_long_latex",
     "to_markdown",
     "whole_number",
     "write_csv",

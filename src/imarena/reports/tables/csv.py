@@ -7,17 +7,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from imarena.core import UserError
-from imarena.reports.tables.table import Cell, Number, Range, Table
+from imarena.reports.tables.table import Cell, Number, Range, Table, printable
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def to_csv(table: Table) -> str:
-    """The table without its title and notes. A column of ranges becomes two: `NAME low` and `NAME high`."""
+    """The table without its title and notes. A column of ranges becomes two: `NAME low` and `NAME high`.
+
+    Control characters but line breaks are shown as codes: none of them turns the direction of what follows.
+    """
     ranged = [any(isinstance(row[index], Range) for row in table.rows) for index in range(len(table.columns))]
     names: list[str] = []
     for column, pair in zip(table.columns, ranged, strict=True):
-        name = column.key or column.title
+        name = _plain(column.key or column.title)
         names += [f"{name} low", f"{name} high"] if pair else [name]
     rows = (
         [value for cell, pair in zip(row, ranged, strict=True) for value in _values(cell, pair)] for row in table.rows
@@ -70,4 +73,10 @@ def _values(cell: Cell, pair: bool) -> list[str | float | None]:
 
 
 def _value(value: str | float | None) -> str | float | None:
+    if isinstance(value, str):
+        return _plain(value)
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _plain(text: str) -> str:
+    return "\n".join(map(printable, text.replace("\r\n", "\n").replace("\r", "\n").split("\n")))

@@ -16,25 +16,102 @@ SPECIAL = {
 }  # fmt: skip
 """Brackets and stars too: at the start of a row they would belong to the line break before it."""
 PACKAGES = r"% Needs \usepackage{booktabs}."
+LONG_PACKAGES = r"% Needs \usepackage{array,booktabs,longtable}."
+PAGE_LETTERS = 230
+"""Letters of the small type in a line of a document's page (A3, landscape)."""
+GAP_LETTERS = 3
+LONG_TEXT = 24
+"""Columns of longer text may fold."""
+_SEPARATORS = re.compile(r"(?<=[,|/:;_=])(?! )|(?<=[a-z0-9]-)")
+_STACKED = re.compile(r" |(?<=_)(?=.)")
 _LIGATURES = re.compile(r"(?<=[-',!?])(?=[-',`])")
 
 
 def to_latex(table: Table) -> str:
     """A `tabular`; title, notes and signature stand above it as comments, the signature also below in small type."""
     shown = table.filled
+    shape, head, body = _parts(shown, fitted=False)
+    lines = [PACKAGES, *_comments(shown), rf"\begin{{tabular}}{{{shape}}}", r"\toprule", head, r"\midrule"]
+    return "\n".join([*lines, *body, r"\bottomrule", r"\end{tabular}", *_signature(shown)]) + "\n"
+
+
+def to_long_latex(table: Table) -> str:
+    """A `longtable` in small type for a document: pages break it, and columns of long text fold to the page's width."""
+    shown = table.filled
+    shape, head, body = _parts(shown, fitted=True)
+    lines = [LONG_PACKAGES, *_comments(shown), r"{\footnotesize", rf"\begin{{longtable}}{{{shape}}}"]
+    lines += [r"\toprule", head, r"\midrule", r"\endhead", *body, r"\bottomrule", r"\end{longtable}}"]
+    return "\n".join([*lines, *_signature(shown)]) + "\n"
+
+
+def _comments(shown: Table) -> list[str]:
+    return [f"% {printable(line)}" for line in (shown.title, *shown.notes, shown.signature) if line]
+
+
+def _signature(shown: Table) -> list[str]:
+    return [rf"\par\smallskip{{\footnotesize {breakable(shown.signature)}\par}}"] if shown.signature else []
+
+
+def _parts(shown: Table, *, fitted: bool) -> tuple[str, str, list[str]]:
+    """The shape of the columns, the row of headings, and the other rows."""
     columns = range(len(shown.columns))
     ranged = [any(isinstance(row[column], Range) for row in shown.rows) for column in columns]
     decimals = [_decimals(shown, column) for column in columns]
-    shape = "".join("r@{ to }r" if ranged[column] else "r" if shown.numeric(column) else "l" for column in columns)
-    head = [_head(shown, column, pair) for column, pair in zip(columns, ranged, strict=True)]
-    lines = [PACKAGES, *(f"% {printable(line)}" for line in (shown.title, *shown.notes, shown.signature) if line)]
-    lines += [rf"\begin{{tabular}}{{{shape}}}", r"\toprule", _row(head), r"\midrule"]
-    for row in shown.rows:
-        lines.append(_row([_cell(shown, row, column, ranged[column], decimals[column]) for column in columns]))
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    if shown.signature:
-        lines.append(rf"\par\smallskip{{\footnotesize {breakable(shown.signature)}\par}}")
-    return "\n".join(lines) + "\n"
+    wide = fitted and sum(_sizes(shown, stacked=False)) > _room(ranged)
+    folded = _folded(shown, ranged) if wide else {}
+    shape = "".join(
+        "r@{ to }r" if ranged[column] else "r" if shown.numeric(column) else folded.get(column, "l")
+        for column in columns
+    )
+    head = [_head(shown, column, pair, stacked=wide) for column, pair in zip(columns, ranged, strict=True)]
+    body = [
+        _row(
+            [
+                _foldable(shown.text(row, column))
+                if column in folded
+                else _cell(shown, row, column, ranged[column], decimals[column])
+                for column in columns
+            ]
+        )
+        for row in shown.rows
+    ]
+    return shape, _row(head), body
+
+
+def _folded(shown: Table, ranged: list[bool]) -> dict[int, str]:
+    """Columns of text that fold, so that the table is no wider than a page: those of long text share what is left."""
+    sizes = _sizes(shown, stacked=True)
+    long = [
+        column
+        for column, size in enumerate(sizes)
+        if size > LONG_TEXT and not (shown.numeric(column) or ranged[column])
+    ]
+    if sum(sizes) <= _room(ranged):
+        return {}
+    left = max(
+        _room(ranged) - sum(size for column, size in enumerate(sizes) if column not in long), LONG_TEXT * len(long)
+    )
+    weights = {column: sizes[column] ** 0.5 for column in long}
+    widths = {column: left * weight / sum(weights.values()) / PAGE_LETTERS for column, weight in weights.items()}
+    return {column: rf">{{\raggedright\arraybackslash}}p{{{width:.3f}\linewidth}}" for column, width in widths.items()}
+
+
+def _sizes(shown: Table, *, stacked: bool) -> list[int]:
+    """Letters of each column; with stacked headings, the longest of a heading's lines counts."""
+    heads = [_STACKED.split(column.title) if stacked else [column.title] for column in shown.columns]
+    return [
+        max(map(len, [*head, *(shown.text(row, column) for row in shown.rows)])) for column, head in enumerate(heads)
+    ]
+
+
+def _room(ranged: list[bool]) -> int:
+    """Letters of a line that the gaps between columns leave."""
+    return PAGE_LETTERS - sum(GAP_LETTERS * (2 if pair else 1) for pair in ranged)
+
+
+def _foldable(text: str) -> str:
+    """Text that also breaks after separators of settings, signatures and paths."""
+    return r"\allowbreak{}".join(escape_latex(part) for part in _SEPARATORS.split(text))
 
 
 def escape_latex(text: str) -> str:
@@ -50,8 +127,11 @@ def latex_number(text: str) -> str:
     return escape_latex(text).replace("-", "$-$").replace("+", "$+$")
 
 
-def _head(table: Table, column: int, pair: bool) -> str:
+def _head(table: Table, column: int, pair: bool, *, stacked: bool) -> str:
     title = escape_latex(table.columns[column].title)
+    if stacked and table.numeric(column):
+        lines = r" \\ ".join(map(escape_latex, _STACKED.split(table.columns[column].title)))
+        title = rf"\shortstack{{{lines}}}"
     if pair:
         return rf"\multicolumn{{2}}{{c}}{{{title}}}"
     return rf"\multicolumn{{1}}{{c}}{{{title}}}" if table.numeric(column) else title

@@ -36,23 +36,28 @@ const imarenaSite = (() => {
     return sum;
   }
 
+  function needsSide(outcome) {
+    return outcome === "win" || outcome === "loss";
+  }
+
   function fits(part, battle, wanted) {
     const item = part.items[battle[0]], names = [facts.models[battle[1]][0], facts.models[battle[2]][0]];
     let side = -1;
     if (wanted.model && (side = names.indexOf(wanted.model)) < 0) return false;
-    if (wanted.opponent && (side < 0 ? !names.includes(wanted.opponent) : names[1 - side] !== wanted.opponent)) return false;
+    if (wanted.opponent && side < 0) {
+      const against = names.indexOf(wanted.opponent);
+      if (against < 0) return false;
+      side = 1 - against; // with only an opponent chosen, "the model" is whoever met it
+    } else if (wanted.opponent && names[1 - side] !== wanted.opponent) return false;
     for (const name of facts.labels) if (wanted[name] && item.labels[name] !== wanted[name]) return false;
     if (wanted.text && !`${item.instruction} ${item.key}`.toLowerCase().includes(wanted.text.toLowerCase())) return false;
     const sum = counts(battle, wanted.board);
     const most = (outcome) => sum.every((count, other) => other === outcome || sum[outcome] > count);
     if (sum.every((count) => count === 0)) return false;
     if (wanted.outcome === "split") return sum.filter((count) => count > 0).length > 1;
-    if (wanted.outcome === "tie") return most(2);
-    if (wanted.outcome === "both_bad") return most(3);
-    if (wanted.outcome) {
-      if (side < 0) return sum[0] !== sum[1];
-      return most(wanted.outcome === "win" ? side : 1 - side);
-    }
+    if (wanted.outcome === "tie") return sum[2] > 0;
+    if (wanted.outcome === "both_bad") return sum[3] > 0;
+    if (needsSide(wanted.outcome)) return side >= 0 && most(wanted.outcome === "win" ? side : 1 - side);
     return true;
   }
 
@@ -127,14 +132,37 @@ const imarenaSite = (() => {
       $("state").textContent = `The battles cannot be shown: ${error.message}. Is the folder complete?`;
       return;
     }
-    const ended = cursor.part >= total;
+    const rest = restOf(wanted), known = rest.unread === 0, all = (shown + rest.found).toLocaleString("en");
+    const ended = known && rest.found === 0;
     $("more").hidden = ended;
-    $("state").textContent = shown === 0 ? "No battle fits these filters." : `${shown.toLocaleString("en")} ${shown === 1 ? "battle" : "battles"} shown${ended ? "; these are all" : ""}.`;
+    if (ended) $("state").textContent = shown === 0 ? "No battle fits these filters."
+      : `${all} matching ${shown === 1 ? "battle" : "battles"}, all shown.`;
+    else $("state").textContent = `First ${shown.toLocaleString("en")} of ${known ? "" : "at least "}${all} matching battles.`;
+  }
+
+  // Matching battles that are not shown yet, and how many parts with battles were never loaded.
+  function restOf(wanted) {
+    let found = 0, unread = 0;
+    for (let number = cursor.part; number < facts.parts; number += 1) {
+      if (!parts[number]) { unread += 1; continue; }
+      const from = number === cursor.part ? cursor.row : 0;
+      for (const battle of parts[number].battles.slice(from)) if (fits(parts[number], battle, wanted)) found += 1;
+    }
+    return { found, unread };
+  }
+
+  // Nobody can have won or lost where no model is chosen.
+  function limitResults() {
+    const form = $("explorer"), open = form.elements.model.value !== "" || form.elements.opponent.value !== "";
+    const field = form.elements.outcome;
+    for (const option of field.options) if (needsSide(option.value)) option.disabled = !open;
+    if (!open && needsSide(field.value)) field.value = "";
   }
 
   function readAddress() {
     const wanted = new URLSearchParams(location.hash.slice(1));
     for (const field of $("explorer").elements) if (field.name) field.value = wanted.get(field.name) ?? "";
+    limitResults();
   }
 
   function writeAddress() {
@@ -146,7 +174,7 @@ const imarenaSite = (() => {
     facts = given;
     readAddress();
     $("explorer").addEventListener("submit", (event) => event.preventDefault());
-    $("explorer").addEventListener("input", () => { writeAddress(); search(false); });
+    $("explorer").addEventListener("input", () => { limitResults(); writeAddress(); search(false); });
     window.addEventListener("hashchange", () => { readAddress(); search(false); });
     $("more").addEventListener("click", () => search(true));
     search(false);

@@ -1,13 +1,13 @@
 """report: a workspace as one HTML file, or as a folder with Markdown, LaTeX, CSV and plots beside the page."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from imarena import reports
 from imarena.core import Progress, UserError, counted, split_names
-from imarena.core.records import Ranking
+from imarena.core.records import Item, Ranking
 from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
 from imarena.workflows.boards import (
@@ -246,16 +246,25 @@ def _texts_section(workspace: Workspace) -> reports.Section | None:
 
 
 def explain_codes(view: View, sections: Sequence[reports.Section | None]) -> list[reports.Section | None]:
-    """The sections, each with the meaning of the codes in its tables."""
+    """The sections, each with the meaning of the codes in its tables. Another benchmark's topic "A" is no code."""
     taxonomy = load_taxonomy("imagenworld")
-    listed = {"task": taxonomy.tasks, "topic": taxonomy.topics}
-    codes = {
-        entry.name: entry.title
-        for column, entries in listed.items()
-        for entry in entries
-        if entry.name in view.entries.labels[column].used()
-    }
+    codes: dict[str, str] = {}
+    for column, entries in (("task", taxonomy.tasks), ("topic", taxonomy.topics)):
+        used = _codes_used(view, column, {entry.name for entry in entries})
+        codes |= {entry.name: entry.title for entry in entries if entry.name in used}
     return [section and _explained(section, codes) for section in sections]
+
+
+def _codes_used(view: View, column: str, codes: Set[str]) -> set[str]:
+    """Which of the codes items have that say that their labels are ImagenWorld's."""
+    possible = codes & set(view.entries.labels[column].used())
+    found: set[str] = set()
+    for item in view.workspace.store.records(Item, **{column: sorted(possible)}) if possible else ():
+        if item.taxonomy == "imagenworld":
+            found.add(getattr(item, column))
+            if found == possible:
+                break
+    return found
 
 
 def _explained(section: reports.Section, codes: Mapping[str, str]) -> reports.Section:

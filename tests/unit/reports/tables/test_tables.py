@@ -136,7 +136,7 @@ def test_csv_reads_back(rows: list[tuple[str, float | None]]) -> None:
     assert read[0] == ["name", "value"]
     assert len(read) == len(rows) + 1
     for (name, value), (text, number) in zip(rows, read[1:], strict=True):
-        plain = name.replace("\r\n", "\n").replace("\r", "\n")
+        plain = "\n".join(map(printable, name.replace("\r\n", "\n").replace("\r", "\n").split("\n")))
         assert text == (f"'{plain}" if plain.startswith(FORMULA_STARTS) else plain)
         assert number == "" if value is None else type(value)(number) == value
 
