@@ -36,10 +36,10 @@ class BoardSettings(_Section):
     """The board that is shown where nobody chooses one."""
 
     source: Literal["", "people", "judge"] = ""
-    """Empty: people where their votes link all editors, else the judge with the widest coverage."""
+    """Empty: people, unless a judge covers as many editors and links them in fewer separate groups."""
     judge: str = ""
     min_battles: int = Field(default=30, ge=1)
-    """How many of people's battles every editor needs before their board is the default."""
+    """An editor with fewer battles of people is not linked to the others by them."""
     overall: str = ""
     """How a rater's marks on several criteria become one. Empty: by the rule of the data set."""
     success: dict[str, float] = Field(default_factory=dict)

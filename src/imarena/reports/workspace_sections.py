@@ -136,8 +136,8 @@ def _with_meanings(text: str, states: Sequence[str]) -> str:
     return f"{text}. {'; '.join(words)}." if words else f"{text}."
 
 
-def board_section(title: str, ranking: Ranking, index: int) -> Section:
-    """One leaderboard: its tables, notices and charts."""
+def board_section(title: str, ranking: Ranking, index: int, command: str = "") -> Section:
+    """One leaderboard: its tables, notices, charts, and the command that prints it."""
     charts = []
     for name, caption, draw in (
         ("ratings", "ratings with 95 % intervals", ratings_chart),
@@ -147,18 +147,19 @@ def board_section(title: str, ranking: Ranking, index: int) -> Section:
         if chart is not None:
             charts.append(chart_of(f"board-{index + 1}-{name}", f"{title}: {caption}", chart))
     battles = f"{counted(ranking.n_battles, 'battle')}; method {METHODS.get(ranking.method, ranking.method)}."
+    said = (board_conclusion(ranking, "editor"), battles, command and f"Command: {command}")
     standings, *others = board_tables(ranking)
     return Section(
         f"Leaderboard: {title}",
-        tuple(text for text in (board_conclusion(ranking, "editor"), battles) if text),
+        tuple(text for text in said if text),
         tuple(sentences(ranking.notices, "report")),
         tables=(replace(standings, title=""), *others),  # what the board says stands above it already
         charts=tuple(charts),
     )
 
 
-def groups_section(title: str, by: str, rankings: Sequence[Ranking]) -> Section:
-    """One leaderboard per value of a column: what each says, then all standings in one table."""
+def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: str = "") -> Section:
+    """One leaderboard per value of a column: what each says, then all standings in one table; `command` prints them."""
     names = [ranking.scope.get(by, "") for ranking in rankings]
     said = tuple(
         (
@@ -182,6 +183,7 @@ def groups_section(title: str, by: str, rankings: Sequence[Ranking]) -> Section:
     )  # fmt: skip
     return Section(
         f"Leaderboard: {title}, by {by}",
+        (f"Command: {command}",) if command else (),
         tables=(Table(columns(by, Column("battles", ","), Column("conclusion", wrap=True)), said), Table(head, rows)),
     )
 

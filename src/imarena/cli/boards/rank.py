@@ -31,6 +31,12 @@ JudgeName = Annotated[str | None, typer.Option("--judge", help="Workspace: verdi
 Dimension = Annotated[
     str | None, typer.Option("--dimension", help="Workspace: battles about this dimension (default: overall).")
 ]
+Kind = Annotated[
+    str | None,
+    typer.Option(
+        metavar="compared|scored", help="Workspace: only direct comparisons, or only battles from scores, of a judge."
+    ),
+]
 Method = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo, mixture or corrected.")]
 Rounds = Annotated[int, typer.Option(help="Bootstrap rounds.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
@@ -125,6 +131,7 @@ def command(
     all_votes: AllVotes = False,
     fragility: Fragility = None,
     executor: RoundsExecutor = "auto",
+    kind: Kind = None,
 ) -> None:
     """Print a leaderboard: ratings and ranks with intervals, win counts, coverage."""
     from imarena.engine import read_executor
@@ -144,7 +151,7 @@ def command(
         raise UserError("--all-votes needs a table.", hint="imarena rank --from votes.csv --all-votes")
     if source is not None:
         chosen = {"--source": voters != "auto", "--judge": judge is not None, "--dimension": dimension is not None}
-        refuse_with_table(chosen | {"--samples": samples, "--success": success is not None})
+        refuse_with_table(chosen | {"--kind": kind is not None, "--samples": samples, "--success": success is not None})
     if source is not None and against is not None and work.is_board(source):
         if fail_if or summary:
             raise UserError("A board without battles has no gate.", hint="Give a table of battles, or leave it out.")
@@ -174,7 +181,7 @@ def command(
         from imarena.workflows.boards import rank_workspace
         from imarena.workflows.studies import unanswered_by_models
 
-        asked: dict[str, Any] = {"source": voters, "judge": judge, "dimension": dimension}
+        asked: dict[str, Any] = {"source": voters, "judge": judge, "dimension": dimension, "kind": kind}
         boards = rank_workspace(
             session(context).workspace, options, by=by, samples="always" if samples or success is not None else "auto",
             success=success, **asked, **reading,

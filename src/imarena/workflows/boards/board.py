@@ -32,6 +32,8 @@ class Board:
     chosen: choice.ChosenSource
     title: str = ""
     samples: SampleBoard | None = None
+    command: str = ""
+    """The command that prints this board; empty: there is none."""
 
     @property
     def by_scores(self) -> int:
@@ -287,6 +289,7 @@ def _check_weighed(query: BoardQuery) -> None:
     """Refuse what boards that weigh people against a judge do not take, rather than leave it out in silence."""
     options = query.options
     asked = {
+        "--kind": query.kind is not None,
         "--both-bad": query.both_bad != "tie",
         "--missing": query.missing != "exclude",
         "--covariate": bool(query.covariates),

@@ -73,9 +73,19 @@ class AvailableSources:
                 seen[form.judge] |= set(np.unique(judgments.right[judgments.ok]).tolist()) - {-1}
         return max(names, key=lambda name: (len(seen[name]), sum(self.judges[name]), name != "builtin"))
 
+    def battles_of(self, judge: str, query: BoardQuery) -> views.BattleColumns:
+        """The battles of a judge between named editors, about what the query is about."""
+        forms = self.view.forms.counting((judge,), query.dimension)
+        if query.dimension is None:
+            forms = [form for form in forms if form.dimension == views.WHOLE] or forms
+        battles = views.judge_battles(self.view, forms, once=True, window=self.window)
+        return views.battles_between_named(battles, self.view.entries, ())
+
 
 def choose(view: views.View, query: BoardQuery, evidence: AvailableSources) -> ChosenSource:
     """What was asked for; else the default."""
+    if query.kind is not None and query.source in ("human", "all"):
+        raise UserError("--kind is about the verdicts of a judge.", hint="Leave it out, or choose a --judge.")
     if query.judge is not None:
         if query.source == "human":
             raise UserError("--source people and --judge contradict each other.", hint="Leave one of them out.")
@@ -84,7 +94,7 @@ def choose(view: views.View, query: BoardQuery, evidence: AvailableSources) -> C
         )
     if query.source in ("human", "all"):
         return ChosenSource(query.source, tuple(evidence.judges) if query.source == "all" else (), asked=True)
-    if query.source == "judge":
+    if query.source == "judge" or query.kind is not None:
         return _by_judge(evidence, query.dimension, asked=True)
     if query.options.method in WEIGHED:  # these weigh all sources themselves
         return ChosenSource("all", tuple(evidence.judges))
@@ -92,19 +102,25 @@ def choose(view: views.View, query: BoardQuery, evidence: AvailableSources) -> C
 
 
 def _default(view: views.View, query: BoardQuery, evidence: AvailableSources) -> ChosenSource:
-    """The lead's setting; else people, if their votes link all editors; else the widest judge."""
+    """The lead's setting; else people, unless the board of the widest judge is better connected than theirs."""
     setting = view.workspace.settings.board
     if setting.judge:
         return ChosenSource("judge", _judges(view, setting.judge, evidence))
+    if setting.source:
+        return ChosenSource("human") if setting.source == "people" else _by_judge(evidence, query.dimension)
     # the same source whatever the board is grouped by and whichever editors it shows
-    whole = replace(query, by=None, dimensions_together=False, editors=())
-    if setting.source == "people" or (
-        not setting.source and links_all_editors(view, people_battles_for(view, whole), setting.min_battles)
-    ):
+    voted = people_battles_for(view, replace(query, by=None, dimensions_together=False, editors=()))
+    people = read_links(view, voted, setting.min_battles)
+    if len(voted) and people.groups == 1:
         return ChosenSource("human")
     widest = _by_judge(evidence, query.dimension)
-    some_votes = not widest.judges and not setting.source and len(people_battles_for(view, query)) > 0
-    return ChosenSource("human") if some_votes else widest
+    if not widest.judges:
+        return ChosenSource("human") if len(people_battles_for(view, query)) else widest
+    if not len(voted):
+        return widest
+    judged = read_links(view, evidence.battles_of(widest.judges[0], query), 1)
+    better = judged.editors >= people.editors and judged.groups < people.groups
+    return widest if better else ChosenSource("human")
 
 
 def _judges(view: views.View, name: str, evidence: AvailableSources) -> tuple[str, ...]:
@@ -139,21 +155,31 @@ def people_battles_for(view: views.View, query: BoardQuery) -> views.BattleColum
     return views.battles_between_named(battles, view.entries, query.editors)
 
 
-def links_all_editors(view: views.View, battles: views.BattleColumns, least: int) -> bool:
-    """Do these battles link all editors that have outputs, each with at least `least` of them?"""
+@dataclass(frozen=True)
+class Links:
+    """How the battles of a source connect the editors that have outputs."""
+
+    editors: int
+    """Editors with battles."""
+    groups: int
+    """Groups that never met; an editor with too few battles is a group of its own."""
+
+
+def read_links(view: views.View, battles: views.BattleColumns, least: int) -> Links:
+    """What these battles connect, where an editor needs at least `least` of them."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     entries = view.entries
     editors = np.unique(entries.editor.of[entries.ok & (entries.editor.of >= 0)])
     left, right = entries.editor.of[battles.left], entries.editor.of[battles.right]
     number = len(entries.editor.names)
     fought = np.bincount(left, minlength=number) + np.bincount(right, minlength=number)
-    if editors.size < 2 or (fought[editors] < max(least, 1)).any():
-        return False
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     graph = coo_array((np.ones(left.size), (left, right)), shape=(number, number))
     _, part = connected_components(graph, directed=False)
-    return bool(np.unique(part[editors]).size == 1)
+    enough = fought[editors] >= max(least, 1)
+    groups = np.unique(part[editors[enough]]).size + int((~enough).sum())
+    return Links(int((fought[editors] > 0).sum()), groups)
 
 
 def judge_called(view: views.View, name: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from imarena.core import UserError
 from imarena.workflows.boards.board import Board, Boards
 from imarena.workflows.boards.choice import judge_called
-from imarena.workflows.boards.query import BoardQuery
+from imarena.workflows.boards.query import BoardQuery, rank_command
 from imarena.workflows.views import WHOLE, Kind, View, people_battles, read_ratings
 
 ALL = BoardQuery()
@@ -20,9 +20,12 @@ def all_boards(boards: Boards, chosen: BoardQuery = ALL) -> list[Board]:
     Scores and comparisons of one judge are different evidence: a board each.
     """
     made = []
-    for title, query in board_queries(boards, chosen):
+    queries = list(board_queries(boards, chosen))
+    whole = all(query.dimension == WHOLE for _, query in queries)
+    for title, query in queries:
+        command = rank_command(replace(query, dimension=None) if whole else query)
         try:
-            made.append(replace(boards.board(query), title=title))
+            made.append(replace(boards.board(query), title=title, command=command))
         except UserError:  # fewer than two models, or nothing decided: there is no such board
             continue
     return made

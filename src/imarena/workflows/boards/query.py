@@ -1,8 +1,9 @@
 """The query of a board: which battles it covers, and how it is computed."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from imarena.core import UserError
 from imarena.core.records import Ranking
@@ -29,6 +30,16 @@ def read_source(text: str) -> Source:
     if text not in SOURCES:
         raise UserError(f"No source '{text}'.", hint="Known: auto, human (or people), judge, all.")
     return SOURCES[text]
+
+
+def read_kind(text: str | None) -> Kind | None:
+    """One of compared and scored, or None. Raises `UserError`."""
+    for kind in get_args(Kind):
+        if text == kind:
+            return cast("Kind", kind)
+    if text is None:
+        return None
+    raise UserError(f"No kind of verdict '{text}'.", hint="Known: compared, scored.")
 
 
 @dataclass(frozen=True)
@@ -66,3 +77,16 @@ class BoardQuery:
     """Figures over the samples of each editor; `auto` computes them if an editor has several per item."""
     success: float | None = None
     """Minimum score of a success. None: from the settings, otherwise the judge's own threshold."""
+
+
+def rank_command(query: BoardQuery) -> str:
+    """The command that prints the board of a query; empty where it chooses editors, which `imarena rank` cannot."""
+    if query.editors:
+        return ""
+    source = {"human": "people", "all": "all", "judge": "" if query.judge else "judge"}.get(query.source, "")
+    options = {
+        "--source": source, "--judge": query.judge, "--kind": query.kind, "--dimension": query.dimension,
+        "--by": query.by,
+    }  # fmt: skip
+    words = [word for name, value in options.items() if value for word in (name, value)]
+    return shlex.join(["imarena", "rank", *words])

@@ -14,17 +14,21 @@ from imarena.ranking import Options
 from imarena.storage import Workspace, open_workspace, reading
 from imarena.storage.schema import items
 from imarena.workflows.boards.board import Board, Boards
-from imarena.workflows.boards.query import BoardQuery, read_source
+from imarena.workflows.boards.query import BoardQuery, read_kind, read_source
 from imarena.workflows.views import View
 
 
-def rank_workspace(folder: Path, options: Options, *, source: str = "auto", **asked: Any) -> list[Ranking]:
+def rank_workspace(
+    folder: Path, options: Options, *, source: str = "auto", kind: str | None = None, **asked: Any
+) -> list[Ranking]:
     """The board of a workspace, or one per value of the column `by`. `asked` are fields of `BoardQuery`.
 
     Davidson's method, and weights per dimension, take verdicts about all dimensions together.
     """
     together = options.method == "davidson" or options.dimension_weight == "balanced"
-    query = BoardQuery(source=read_source(source), options=options, dimensions_together=together, **asked)
+    query = BoardQuery(
+        source=read_source(source), kind=read_kind(kind), options=options, dimensions_together=together, **asked
+    )
     with open_workspace(folder) as workspace:
         made = Boards(View(workspace, keep_judgments=False)).boards(query)
         unstored = store_boards(workspace, [board.ranking for board in made])

@@ -1,5 +1,6 @@
 """report: a workspace as one HTML file, or as a folder with Markdown, LaTeX, CSV and plots beside the page."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from imarena.workflows.boards import (
     board_queries,
     describe_source,
     judge_called,
+    rank_command,
     store_boards,
     with_samples,
 )
@@ -104,7 +106,8 @@ def write_report(
     tell("report", 1, 5)
     main = first if first is None else next((board for board in made if _same(board, first)), first)
     if main is not None and not main.title:
-        main = replace(main, title=describe_source(main.chosen))
+        command = rank_command(BoardQuery(judge=query.judge, editors=query.editors))
+        main = replace(main, title=describe_source(main.chosen), command=command)
     shown = [*([main] if main is not None else []), *(board for board in made if board is not main)]
     groups = {board.title: list(_groups(boards, board, main, query)) for board in shown}
     store_boards(workspace, [board.ranking for board in shown])
@@ -120,8 +123,12 @@ def write_report(
         ),
     ]
     for number, board in enumerate(shown):
-        sections.append(reports.board_section(board.title, with_samples(board), number))
-        sections += [reports.groups_section(board.title, by, _rankings(some)) for by, some in groups[board.title]]
+        sections.append(reports.board_section(board.title, with_samples(board), number, board.command))
+        for by, some in groups[board.title]:
+            command = rank_command(BoardQuery(judge=query.judge, editors=query.editors, by=by))
+            if board is not main:
+                command = board.command and f"{board.command} {shlex.join(['--by', by])}"
+            sections.append(reports.groups_section(board.title, by, _rankings(some), command))
     tell("report", 3, 5)
     sections.append(known.section if known else None)
     sections += failure_sections(view, query.editors, pictures)

@@ -10,7 +10,7 @@ from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import Options, gate_board, read_below_rules
 from imarena.stats import COMPARISON_RULES, ComparisonRule, GateReport, gate_comparison
 from imarena.storage import open_workspace
-from imarena.workflows.boards import AvailableSources, BoardQuery, choose, read_source
+from imarena.workflows.boards import AvailableSources, BoardQuery, choose, read_kind, read_source
 from imarena.workflows.questions import JudgeReport
 from imarena.workflows.studies.comparing import ModelComparison
 from imarena.workflows.views import View, unanswered_questions
@@ -58,14 +58,23 @@ def _missing_outputs(boards: Sequence[Ranking], models: Sequence[str]) -> list[N
 
 
 def unanswered_by_models(
-    folder: Path, options: Options, *, source: str = "auto", judge: str | None = None, dimension: str | None = None
+    folder: Path,
+    options: Options,
+    *,
+    source: str = "auto",
+    judge: str | None = None,
+    dimension: str | None = None,
+    kind: str | None = None,
 ) -> dict[frozenset[str], int]:
     """Questions to the judges of a board that have no answer, by the models whose outputs they are about."""
-    query = BoardQuery(source=read_source(source), judge=judge, dimension=dimension, options=options)
+    query = BoardQuery(
+        source=read_source(source), judge=judge, kind=read_kind(kind), dimension=dimension, options=options
+    )
     with open_workspace(folder) as workspace:
         view = View(workspace)
         chosen = choose(view, query, AvailableSources(view, query.window))
         forms = view.forms.counting(chosen.judges, dimension) if chosen.judges else []
+        forms = [form for form in forms if query.kind is None or form.pairwise == (query.kind == "compared")]
         questions = unanswered_questions(workspace, form_id=[form.form_id for form in forms]) if forms else {}
         editor, index_of = view.entries.editor, view.entries.index_of
         counts: Counter[frozenset[str]] = Counter()
