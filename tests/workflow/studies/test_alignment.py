@@ -229,3 +229,17 @@ def test_the_missing_column_and_the_warning_agree(imarena: Imarena, tmp_path: Pa
     by_model = imarena(*words, "--by", "model", "--json").json
     assert {group["group"]["model"]: group["n_missing"] for group in by_model["groups"]} == {"a": 2, "b": 1}
     assert by_model["coverage"][0]["n_ungrouped"] == 0
+
+
+def test_a_column_of_judges_gives_one_row_per_judge(imarena: Imarena, tmp_path: Path) -> None:
+    battles = [(f"i{n}", "left" if n % 2 else "right") for n in range(20)]
+    votes = ["item,left,right,winner", *(f"{item},a,b,{won}" for item, won in battles)]
+    (tmp_path / "votes.csv").write_text("\n".join(votes) + "\n", encoding="utf-8")
+    said = [f"{item},a,b,{word},{judge}" for item, won in battles for judge, word in (("1", won), ("02", "left"))]
+    (tmp_path / "j.csv").write_text("\n".join(["item,left,right,winner,judge", *said]) + "\n", encoding="utf-8")
+    words = ("align", "--from", "j.csv", "--against", "votes.csv")
+    groups = imarena(*words, "--json").json["groups"]
+    assert {group["judge"]: group["four_way_accuracy"] for group in groups} == {"1": 1.0, "02": 0.5}
+    both = [f"{row},r" for row in said]
+    (tmp_path / "j.csv").write_text("\n".join(["item,left,right,winner,judge,rater", *both]) + "\n", encoding="utf-8")
+    assert "the columns 'judge' and 'rater' both say who" in imarena(*words, code=2).err
