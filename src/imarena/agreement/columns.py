@@ -169,8 +169,8 @@ def is_battle_file(path: Path) -> bool:
 def _battle_file(path: Path) -> Any:
     from imarena.tables import read_file
 
-    names = ("item", "key", "left", "right", "winner", "rater", "task", "dimension", "source", "purpose", NOT_COUNTED)
-    return read_file(path, text=frozenset(names), wanted=None)
+    names = ("item", "key", "left", "right", "winner", "rater", "judge", "task", "dimension", "source", "purpose")
+    return read_file(path, text=frozenset((*names, NOT_COUNTED)), wanted=None)
 
 
 WORK = "vote"

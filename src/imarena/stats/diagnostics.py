@@ -1,5 +1,6 @@
 """Detect unusual raters or judges: out of step with the others, constant, or using the scale backwards."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,12 +10,16 @@ from imarena.stats.correlation import spearman
 from imarena.stats.figure import Figure
 from imarena.stats.pair_votes import PAIR_CODES
 from imarena.stats.ratings import Ratings, round_values
+from imarena.stats.share_interval import normal_quantile
 
 FEW_UNITS = 10
 """With fewer shared units nothing is said about a rater: the figures are too noisy to accuse anyone."""
 OUT_OF_STEP = 3.0
 """Robust standard deviations below the raters' median."""
 BACKWARDS = -0.2
+"""Spearman's rho from which a rater seems to use the scale backwards, where it is also significantly below 0."""
+BACKWARDS_LEVEL = 0.01
+"""One-sided, of that test."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +99,13 @@ def _flagged(draft: RaterReport, limit: float) -> RaterReport:
     value = draft.with_others.value
     if draft.n_shared < FEW_UNITS:
         flags = ["too_few"]
-    elif value is not None and draft.mean_shift is not None and value <= BACKWARDS:
+    elif value is not None and draft.mean_shift is not None and _is_backwards(value, draft.n_shared):
         flags.append("backwards")
     elif value is not None and value < limit:
         flags.append("out_of_step")
     return replace(draft, flags=tuple(flags))
+
+
+def _is_backwards(rho: float, n: int) -> bool:
+    """Without any association rho has variance 1 / (n - 1), and is nearly normal from `FEW_UNITS` on."""
+    return rho <= BACKWARDS and rho * math.sqrt(n - 1) < normal_quantile(BACKWARDS_LEVEL)

@@ -25,6 +25,16 @@ def test_a_scale_used_backwards() -> None:
     assert flags([*careful(4), 6 - careful(1)[0]]) == [(), (), (), (), ("backwards",)]
 
 
+@pytest.mark.parametrize(("n", "flag"), [(40, ()), (400, ("backwards",))])
+def test_a_weak_negative_correlation_is_backwards_only_if_significant(n: int, flag: tuple[str, ...]) -> None:
+    """Two raters, rho about -0.25: p is 0.06 with 40 units, and below 0.01 with 400."""
+    truth = np.arange(n) % 40
+    other = np.where(np.arange(40) < 25, 39 - np.arange(40), np.arange(40) - 3.5)[truth]
+    reports = rater_reports(from_matrix(np.array([truth, other]).T.astype(float)))
+    assert reports[0].with_others.value == pytest.approx(-0.25, abs=0.01)
+    assert [report.flags for report in reports] == [flag, flag]
+
+
 def test_a_constant_judge() -> None:
     assert flags([*careful(3), np.full(120, 3.0)]) == [(), (), (), ("constant",)]
 

@@ -6,12 +6,16 @@ from typing import Any
 
 import pytest
 
-from imarena.agreement.columns import VerdictColumns
+from imarena.agreement.alignment import Alignment, GroupAlignment
+from imarena.agreement.columns import VerdictColumns, take_rows
 from imarena.agreement.judges import AlignOptions
-from imarena.agreement.verdicts import majority_of
+from imarena.agreement.paired_tests import CorrelationComparison
+from imarena.agreement.verdicts import align_verdicts, majority_of
 from imarena.core.records import Judgment, Order, Outcome, Output, Rater, Status, tie_is_unstated
 from imarena.judges.orders import score_gap
+from imarena.stats import Interval
 from imarena.storage import Workspace
+from imarena.workflows.studies.align_conclusion import score_conclusion, verdict_conclusion
 from imarena.workflows.studies.alignment import WorkspaceAlignment, align_columns, read_aligned_columns
 from imarena.workflows.studies.health import judge_health_report
 from tests.command import Imarena
@@ -201,12 +205,18 @@ def test_align_prints_a_conclusion(imarena: Imarena, tmp_path: Path) -> None:
     (tmp_path / "ratings.csv").write_text("unit,rater,value\n" + "".join(f"u{n},r,{n}\n" for n in units))
     assert conclude({"sharp": 1}) == "sharp: Spearman correlation with people 1.00, 60 outputs."
     assert re.search(r", 95% interval -\S+ to \S+, .* contains 0: not enough evidence", conclude({"faint": 11}))
-    best = "sharp agrees best with people (Spearman correlation 1.00); the next is dull ("
+    best = "sharp agrees best with people (Spearman correlation 1.00, 60 outputs); the next is dull ("
     two = {"sharp": 1, "dull": 7}
     assert conclude(two).startswith(best)
     assert conclude(two).endswith("Add --compare to test whether the difference is significant.")
     assert "The difference is significant (p <= " in conclude(two, "--compare")
-    assert "The difference is not significant (p = " in conclude({"dull": 7, "faint": 11}, "--compare")
+    nobody = conclude({"dull": 7, "faint": 11}, "--compare")
+    assert nobody.startswith(
+        "No judge agrees with people: the highest Spearman correlation is 0.14 (faint; 95% interval"
+    )
+    assert nobody.endswith("60 outputs). Its interval contains 0.")
+    reversed_scale = conclude({"anti": -1, "dull": -7}, "--compare")
+    assert not re.search("agrees best|agree equally", reversed_scale)
     assert conclude(two, "--by", "model") == ""
 
 
@@ -229,3 +239,102 @@ def test_the_missing_column_and_the_warning_agree(imarena: Imarena, tmp_path: Pa
     by_model = imarena(*words, "--by", "model", "--json").json
     assert {group["group"]["model"]: group["n_missing"] for group in by_model["groups"]} == {"a": 2, "b": 1}
     assert by_model["coverage"][0]["n_ungrouped"] == 0
+
+
+def test_a_column_of_judges_gives_one_row_per_judge(imarena: Imarena, tmp_path: Path) -> None:
+    battles = [(f"i{n}", "left" if n % 2 else "right") for n in range(20)]
+    votes = ["item,left,right,winner", *(f"{item},a,b,{won}" for item, won in battles)]
+    (tmp_path / "votes.csv").write_text("\n".join(votes) + "\n", encoding="utf-8")
+    said = [f"{item},a,b,{word},{judge}" for item, won in battles for judge, word in (("1", won), ("02", "left"))]
+    (tmp_path / "j.csv").write_text("\n".join(["item,left,right,winner,judge", *said]) + "\n", encoding="utf-8")
+    words = ("align", "--from", "j.csv", "--against", "votes.csv")
+    groups = imarena(*words, "--json").json["groups"]
+    assert {group["judge"]: group["four_way_accuracy"] for group in groups} == {"1": 1.0, "02": 0.5}
+    both = [f"{row},r" for row in said]
+    (tmp_path / "j.csv").write_text("\n".join(["item,left,right,winner,judge,rater", *both]) + "\n", encoding="utf-8")
+    assert "the columns 'judge' and 'rater' both say who" in imarena(*words, code=2).err
+
+
+# ---------------------------------------------------------------- what the conclusion may say
+
+
+def line_of(judge: str, spearman: float | None, n: int = 80, low: float | None = None) -> GroupAlignment:
+    ends = {} if low is None or spearman is None else {"spearman": Interval(low, 2 * spearman - low, "", "")}
+    reason = "the judge's scores are constant" if spearman is None else None
+    return GroupAlignment(judge, None, {}, spearman, None, None, None, None, None, None, n, 0, ends, "ok", reason)
+
+
+def conclude_scores(*lines: GroupAlignment, tested: tuple[int, float, float, float] | None = None) -> str:
+    """`tested`: of the first two judges the outputs in common, both correlations there, and Holm's p."""
+    compared: tuple[CorrelationComparison, ...] = ()
+    if tested is not None:
+        n, left, right, p_value = tested
+        compared = (CorrelationComparison(
+            None, lines[0].judge, lines[1].judge, n, left, right, left - right, None, None, p_value, False, None, "",
+            p_value,
+        ),)  # fmt: skip
+    return score_conclusion(Alignment({}, 0, 0, {}, lines, (), (), (), compared, ()))
+
+
+def test_no_judge_is_best_where_none_agrees() -> None:
+    assert conclude_scores(line_of("anti", -0.94, low=-0.97), line_of("worse", -0.95)) == (
+        "No judge agrees with people: the highest Spearman correlation is -0.94 "
+        "(anti; 95% interval -0.97 to -0.91, 80 outputs)."
+    )
+    said = conclude_scores(line_of("p", 0.061, low=-0.2), line_of("q", 0.06, low=-0.2))
+    assert said.startswith("No judge agrees with people: the highest Spearman correlation is 0.06 (p and q; ")
+    assert said.endswith("Its interval contains 0.")
+
+
+def test_judges_that_look_equal_are_equal_unless_the_test_says_otherwise() -> None:
+    lines = (line_of("q", 0.604, low=0.4), line_of("p", 0.601, low=0.4))
+    equal = (
+        "p and q agree equally with people (Spearman correlation 0.60; p: 95% interval 0.40 to 0.80, 80 outputs; "
+        "q: 95% interval 0.40 to 0.81, 80 outputs)."
+    )
+    assert conclude_scores(*lines) == conclude_scores(*lines, tested=(80, 0.604, 0.601, 0.6)) == equal
+    assert conclude_scores(*lines, tested=(80, 0.604, 0.601, 0.01)).startswith("q agrees best with people (")
+
+
+def test_a_judge_with_few_outputs_is_not_the_best() -> None:
+    assert conclude_scores(line_of("few", 1.0, 6), line_of("full", 0.5, low=0.3), tested=(6, 1.0, 0.5, 0.002)) == (
+        "full: Spearman correlation with people 0.50, 95% interval 0.30 to 0.70, 80 outputs. "
+        "few has only 6 outputs, another judge 80: too few to compare it."
+    )
+    assert "both have only 6 outputs" in conclude_scores(
+        line_of("a", 0.9, 6), line_of("b", 0.5, 6), tested=(6, 0.9, 0.5, 0.01)
+    )
+
+
+def test_a_test_on_common_outputs_says_so() -> None:
+    lines = (line_of("part", 0.7, 60, 0.5), line_of("full", 0.5, low=0.3), line_of("flat", None))
+    assert conclude_scores(*lines, tested=(60, 0.7, 0.75, 0.03)) == (
+        "part agrees best with people (Spearman correlation 0.70, 95% interval 0.50 to 0.90, 60 outputs); "
+        "the next is full (0.50, 95% interval 0.30 to 0.70, 80 outputs). "
+        "On the 60 outputs that both have (part 0.70, full 0.75), where full is better, "
+        "the difference is significant (p = 0.03 with Holm's correction). "
+        "Not enough data on flat: the judge's scores are constant. part has only 60 outputs, another judge 80."
+    )
+
+
+@pytest.mark.parametrize(("left", "said"), [
+    (68, "No judge is better than always answering 'left' (68% of the votes): the highest agreement is 47% (q; 95% "),
+    (45, "q agrees best with people (47% of the votes, 95% interval 38% to 57%, 100 votes); the next is p (40%, "),
+])  # fmt: skip
+def test_verdicts_are_compared_with_the_most_frequent_outcome(left: int, said: str) -> None:
+    items = [f"i{number}" for number in range(100)]
+    votes = ["left"] * left + ["right"] * 40 + ["tie"] * 100
+    columns = VerdictColumns(items, ["a"] * 100, ["b"] * 100, votes[:100], ["r"] * 100)
+    answers = {
+        judge: [vote if number < right else "both_bad" for number, vote in enumerate(columns.winner)]
+        for judge, right in (("q", 47), ("p", 40))
+    }
+    told = VerdictColumns(
+        items * 2, ["a"] * 200, ["b"] * 200, answers["q"] + answers["p"], ["q"] * 100 + ["p"] * 100
+    )  # fmt: skip
+    found = verdict_conclusion(align_verdicts(told, columns, compare=True))
+    assert found.startswith(said)
+    if left == 45:
+        assert "Always answering 'left' agrees with 45%, which the interval contains. The difference is si" in found
+    alone = verdict_conclusion(align_verdicts(take_rows(told, range(100)), columns))
+    assert alone.endswith(f"agrees with {left}%" + (": the judge is not better." if left == 68 else "."))

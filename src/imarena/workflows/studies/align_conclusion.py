@@ -1,9 +1,11 @@
 """What `align` found, in tables and a sentence: which judge agrees best with people, and is its lead significant?"""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from imarena.agreement import Alignment, VerdictAlignment
+from imarena.agreement import Alignment, GroupAlignment, VerdictAlignment, VerdictGroup
+from imarena.agreement.paired_tests import CorrelationComparison
 from imarena.core import counted
 from imarena.reports.tables import Table
 from imarena.workflows.studies.alignment import WorkspaceAlignment
@@ -11,18 +13,76 @@ from imarena.workflows.studies.tables.alignment import score_tables, verdict_tab
 from imarena.workflows.views import WHOLE
 
 _LEVEL = 0.05
+_FEW = 10
+"""With fewer outputs in common a bootstrap of two correlations says nothing."""
 _TEST = "Add --compare to test whether the difference is significant."
 
 
 @dataclass(frozen=True)
-class _Compared:
-    """Two judges that were tested against each other."""
+class _Line:
+    """One judge against people."""
 
-    judges: frozenset[str]
+    judge: str
+    value: float | None
+    n: int
+    low: float | None
+    high: float | None
+    reason: str = ""
+    floor: float = 0.0
+    """What a judge reaches that knows nothing: a correlation of 0, or the share of the most frequent outcome."""
+    constant: str = ""
+    """That outcome."""
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """Two judges that were tested against each other, with their values on the data that both have."""
+
+    values: dict[str, float | None]
+    n: int
     p_value: float | None
     reason: str
     is_bound: bool = False
     """The p-value is an upper bound."""
+
+    @property
+    def is_significant(self) -> bool:
+        return self.p_value is not None and self.p_value < _LEVEL
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """How values are printed: correlations over outputs, or shares of votes."""
+
+    is_score: bool
+
+    def number(self, value: float) -> str:
+        return f"{value:.2f}" if self.is_score else f"{value:.0%}"
+
+    def agrees(self, line: _Line) -> bool:
+        """Is there evidence that it agrees with people, and for votes more often than a constant answer?"""
+        if line.value is None or line.value <= line.floor:
+            return False
+        return not self.is_score or line.low is None or line.low > 0
+
+    def details(self, line: _Line) -> str:
+        """`95% interval 0.40 to 0.60, 80 outputs`."""
+        number = counted(line.n, "output" if self.is_score else "vote")
+        if line.low is None or line.high is None:
+            return number
+        return f"95% interval {self.number(line.low)} to {self.number(line.high)}, {number}"
+
+    def caveat(self, line: _Line) -> str:
+        """What its value is to be compared with: 0, where the interval contains it, or a constant answer."""
+        known = line.low is not None and line.high is not None
+        inside = known and (line.low or 0.0) <= line.floor <= (line.high or 0.0)
+        if self.is_score:
+            return " Its interval contains 0." if inside else ""
+        said = f" Always answering {line.constant} agrees with {self.number(line.floor)}"
+        return f"{said}, which the interval contains." if inside else f"{said}."
+
+
+_SCORES, _VOTES = _Kind(is_score=True), _Kind(is_score=False)
 
 
 def alignment_conclusions(alignment: WorkspaceAlignment) -> list[str]:
@@ -42,55 +102,161 @@ def score_conclusion(alignment: Alignment) -> str:
     """Of the overall scores, or of the only criterion; empty for groups and for several criteria."""
     criteria = {group.criterion for group in alignment.groups}
     criterion = WHOLE if WHOLE in criteria else next(iter(criteria)) if len(criteria) == 1 else ""
-    lines = [group for group in alignment.groups if group.criterion == criterion and not group.group]
+    lines = [_score_line(group) for group in alignment.groups if group.criterion == criterion and not group.group]
     if not lines:
         return ""
-    if len(lines) == 1:
-        (line,) = lines
-        if line.spearman is None:
-            return f"Not enough data to say how well {line.judge} agrees with people: {line.reason}."
-        ends = line.interval.get("spearman")
-        known = ends is not None and ends.low is not None and ends.high is not None
-        span = f", 95% interval {ends.low:.2f} to {ends.high:.2f}" if ends is not None and known else ""
-        text = f"{line.judge}: Spearman correlation with people {line.spearman:.2f}{span}, {counted(line.n, 'output')}."
-        if ends is not None and ends.low is not None and ends.high is not None and ends.low <= 0 <= ends.high:
-            text += " The interval contains 0: not enough evidence that it agrees with people."
-        return text
-    tests = [
-        _Compared(frozenset((one.left, one.right)), one.p_holm, one.reason or "", one.p_is_bound)
-        for one in alignment.comparisons
-        if one.criterion == criterion
-    ]
-    return _best([(line.judge, line.spearman) for line in lines], "Spearman correlation {:.2f}", tests)
+    tests = [_score_test(one) for one in alignment.comparisons if one.criterion == criterion]
+    return _single(lines[0], _SCORES) if len(lines) == 1 else _several(lines, _SCORES, tests)
+
+
+def _score_test(one: CorrelationComparison) -> _Compared:
+    values = {one.left: one.spearman_left, one.right: one.spearman_right}
+    if one.n < _FEW:
+        return _Compared(values, one.n, None, f"both have only {counted(one.n, 'output')}")
+    return _Compared(values, one.n, one.p_holm, one.reason or "", one.p_is_bound)
+
+
+def _score_line(group: GroupAlignment) -> _Line:
+    ends = group.interval.get("spearman")
+    low, high = (ends.low, ends.high) if ends is not None else (None, None)
+    return _Line(group.judge, group.spearman, group.n, low, high, group.reason or "")
 
 
 def verdict_conclusion(alignment: VerdictAlignment) -> str:
     """Of all votes; empty for groups."""
-    lines = [group for group in alignment.groups if not group.group]
+    wrong = alignment.settings["missing"] == "wrong"
+    lines = [_verdict_line(group, with_missing=wrong) for group in alignment.groups if not group.group]
     if not lines:
         return ""
-    shares = [(line.judge, line.figures.four_way_accuracy.value) for line in lines]
-    if len(lines) == 1:
-        (judge, share), number = shares[0], counted(lines[0].figures.n, "vote")
-        if share is None:
-            return f"Not enough data to say how well {judge} agrees with people: {lines[0].reason}."
-        return f"{judge} agrees with {share:.0%} of {number} (left, right, tie or both bad)."
-    tests = [_Compared(frozenset((one.left, one.right)), one.p_holm, one.reason or "") for one in alignment.comparisons]
-    return _best(shares, "{:.0%} of the votes", tests)
+    tests = [
+        _Compared({one.left: one.accuracy_left, one.right: one.accuracy_right}, one.n, one.p_holm, one.reason or "")
+        for one in alignment.comparisons
+    ]
+    return _single(lines[0], _VOTES) if len(lines) == 1 else _several(lines, _VOTES, tests)
 
 
-def _best(found: Sequence[tuple[str, float | None]], shown: str, tests: Sequence[_Compared]) -> str:
-    """The best judge, the next one, and what the test of the two says."""
-    ranked = sorted(((value, judge) for judge, value in found if value is not None), reverse=True)
-    if len(ranked) < 2:
+def _verdict_line(group: VerdictGroup, *, with_missing: bool) -> _Line:
+    """With the most frequent of people's outcomes among the votes that count."""
+    share = group.figures.four_way_accuracy
+    votes = {
+        outcome: sum(number for said, number in row.items() if with_missing or said != "missing")
+        for outcome, row in group.figures.confusion.items()
+    }
+    most = max(votes, key=lambda outcome: votes[outcome], default="")
+    floor = votes[most] / share.n if share.n else 0.0
+    constant = f"'{most.replace('_', ' ')}'"
+    return _Line(group.judge, share.value, share.n, share.low, share.high, group.reason or "", floor, constant)
+
+
+def _single(line: _Line, kind: _Kind) -> str:
+    """What is known of one judge."""
+    if line.value is None:
+        return f"Not enough data to say how well {line.judge} agrees with people: {line.reason}."
+    if not kind.is_score:
+        number = counted(line.n, "vote")
+        text = f"{line.judge} agrees with {line.value:.0%} of {number} (left, right, tie or both bad)."
+        text += f" Always answering {line.constant} agrees with {line.floor:.0%}"
+        return text + ("." if line.value > line.floor else ": the judge is not better.")
+    text = f"{line.judge}: Spearman correlation with people {line.value:.2f}, {kind.details(line)}."
+    if kind.caveat(line):
+        text += " The interval contains 0: not enough evidence that it agrees with people."
+    return text
+
+
+def _several(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> str:
+    """Which of several judges agrees best, if any does, and what is to be known of the others."""
+    known = sorted((line for line in lines if line.value is not None), key=lambda line: (-_value(line), line.judge))
+    if not known:
         return "Not enough data to say which judge agrees best with people."
-    (first, best), (second, other) = ranked[:2]
-    text = f"{best} agrees best with people ({shown.format(first)}); the next is {other} ({shown.format(second)})."
-    test = next((one for one in tests if one.judges == {best, other}), None)
+    most = max(line.n for line in known)
+    enough = [line for line in known if 2 * line.n >= most]
+    notes = [f"Not enough data on {line.judge}: {line.reason}." for line in lines if line.value is None]
+    noun = "output" if kind.is_score else "vote"
+    for line in known:
+        if line.n < most:
+            left_out = "" if line in enough else ": too few to compare it"
+            notes.append(f"{line.judge} has only {counted(line.n, noun)}, another judge {most:,}{left_out}.")
+    if len(enough) == 1:
+        said = _single(enough[0], kind)
+    elif any(kind.agrees(line) for line in enough):
+        said = _best(enough, kind, tests)
+    else:
+        said = _nobody(enough, kind)
+    return " ".join([said, *notes])
+
+
+def _value(line: _Line) -> float:
+    return line.value if line.value is not None else -math.inf
+
+
+def _nobody(lines: Sequence[_Line], kind: _Kind) -> str:
+    """No judge is above what one reaches that knows nothing. `lines`: the highest first."""
+    top = lines[0]
+    shown = kind.number(_value(top))
+    names = _names([line.judge for line in lines if kind.number(_value(line)) == shown])
+    if kind.is_score:
+        said = f"No judge agrees with people: the highest Spearman correlation is {shown}"
+        return f"{said} ({names}; {kind.details(top)}).{kind.caveat(top)}"
+    said = f"No judge is better than always answering {top.constant} ({kind.number(top.floor)} of the votes)"
+    return f"{said}: the highest agreement is {shown} ({names}; {kind.details(top)})."
+
+
+def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> str:
+    """The best judge that agrees with people, the next one, and what the test of the two says."""
+    best = next(line for line in lines if kind.agrees(line))
+    others = [line for line in lines if line is not best]
+    shown = kind.number(_value(best))
+    word = f"Spearman correlation {shown}" if kind.is_score else f"{shown} of the votes"
+    equal = [
+        line for line in others
+        if kind.number(_value(line)) == shown and not ((test := _test(tests, best, line)) and test.is_significant)
+    ]  # fmt: skip
+    if equal:
+        alike = sorted([best, *equal], key=lambda line: line.judge)
+        details = "; ".join(f"{line.judge}: {kind.details(line)}" for line in alike)
+        said = f"{_names([line.judge for line in alike])} agree equally with people ({word}; {details})."
+        return said if kind.is_score else f"{said} Always answering {best.constant} agrees with {best.floor:.0%}."
+    said = f"{best.judge} agrees best with people ({word}, {kind.details(best)})"
+    higher = [line for line in others if _value(line) > _value(best)]
+    unsure = "".join(
+        f" {line.judge} is higher ({kind.number(_value(line))}, {kind.details(line)}), but there is not enough evidence"
+        " that it agrees." for line in higher
+    )  # fmt: skip
+    lower = [line for line in others if line not in higher]
+    if not lower:
+        return f"{said}.{kind.caveat(best)}{unsure}"
+    other = lower[0]
+    said += f"; the next is {other.judge} ({kind.number(_value(other))}, {kind.details(other)})."
+    return f"{said}{kind.caveat(best)}{unsure} {_difference(best, other, kind, _test(tests, best, other))}"
+
+
+def _test(tests: Sequence[_Compared], left: _Line, right: _Line) -> _Compared | None:
+    return next((one for one in tests if one.values.keys() == {left.judge, right.judge}), None)
+
+
+def _same_data(test: _Compared | None, left: _Line, right: _Line) -> bool:
+    """Was the test on everything that both judges have?"""
+    return test is not None and test.n == left.n == right.n
+
+
+def _difference(best: _Line, other: _Line, kind: _Kind, test: _Compared | None) -> str:
+    """What the test says, and on which data where the judges do not have the same."""
     if test is None:
-        return f"{text} {_TEST}"
+        return _TEST
+    noun = counted(test.n, "output" if kind.is_score else "vote")
     if test.p_value is None:
-        return f"{text} Not enough data to say whether the difference is significant: {test.reason}."
+        return f"Not enough data to say whether the difference is significant: {test.reason}."
     sign = "<=" if test.is_bound else "="
-    word = "significant" if test.p_value < _LEVEL else "not significant"
-    return f"{text} The difference is {word} (p {sign} {test.p_value:.3g} with Holm's correction)."
+    word = "significant" if test.is_significant else "not significant"
+    result = f"he difference is {word} (p {sign} {test.p_value:.3g} with Holm's correction)."
+    first, second = test.values[best.judge], test.values[other.judge]
+    if _same_data(test, best, other) or first is None or second is None:
+        return f"T{result}"
+    values = f"{best.judge} {kind.number(first)}, {other.judge} {kind.number(second)}"
+    turned = f", where {other.judge} is better" if second > first else ""
+    return f"On the {noun} that both have ({values}){turned}, t{result}"
+
+
+def _names(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -169,9 +169,25 @@ def align_files(
         )
     if not battles:
         return _align_scores(scores_from_file(from_file), _ratings_table(against, only), options)
-    verdicts = verdicts_from_file(from_file, outcomes=JUDGE_OUTCOMES)
+    verdicts = _judges_verdicts(from_file)
     votes = verdicts_from_file(against, outcomes=HUMAN_OUTCOMES)
     return _align_votes(verdicts, votes, options, missing)
+
+
+def _judges_verdicts(path: Path) -> VerdictColumns:
+    """The battles of one judge or, by a column `judge`, of several."""
+    verdicts = verdicts_from_file(path, outcomes=JUDGE_OUTCOMES)
+    named = verdicts.labels.get("judge", [])
+    if len(set(named)) < 2:
+        return verdicts
+    if "rater" in column_names(path):
+        raise UserError(
+            f"{path}: the columns 'judge' and 'rater' both say who gave a verdict.",
+            hint="Keep the one that names the judges.",
+        )
+    if "" in named:
+        raise UserError(f"{path}, row {named.index('') + 1}: column 'judge' is empty.", hint="Every row needs one.")
+    return replace(verdicts, rater=named)
 
 
 def _align_export(
