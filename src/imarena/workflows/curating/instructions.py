@@ -13,7 +13,7 @@ from imarena.core import Chat, UserError
 from imarena.core.records import Item, JsonDict
 from imarena.datasets import load_taxonomy
 from imarena.storage import Workspace
-from imarena.workflows.curating.looking import ImageMemory
+from imarena.workflows.curating.image_memory import ImageMemory
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from imarena.core import (
 from imarena.core.records import Evidence, Item, JsonDict, Run
 from imarena.storage import Workspace
 from imarena.workflows.curating.decisions import STEPS
+from imarena.workflows.curating.image_memory import BenchmarkImages, ImageMemory
 from imarena.workflows.curating.items import make_item, name_tasks
-from imarena.workflows.curating.looking import BenchmarkImages, ImageMemory
 from imarena.workflows.wiring import WorkJournal, exclusive_run, record_run
 
 REQUEST = "curation_request"

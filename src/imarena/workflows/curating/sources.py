@@ -21,7 +21,7 @@ from imarena.core import (
 from imarena.curation import ChatMind, CurationMind, LibraryContents, LocalLibrary, RuleMind, perception_version
 from imarena.storage import Workspace
 from imarena.vision import TextEmbedder, installed_text_embedder
-from imarena.workflows.curating.looking import ImageMemory
+from imarena.workflows.curating.image_memory import ImageMemory
 from imarena.workflows.wiring import EndpointArguments, wire_chat
 
 WEB = ("google", "openverse", "wikimedia")
