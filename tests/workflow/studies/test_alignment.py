@@ -266,7 +266,7 @@ def line_of(judge: str, spearman: float | None, n: int = 80, low: float | None =
 
 def conclude_scores(*lines: GroupAlignment, tested: tuple[int, float, float, float] | None = None) -> str:
     """`tested`: of the first two judges the outputs in common, both correlations there, and Holm's p."""
-    compared = ()
+    compared: tuple[CorrelationComparison, ...] = ()
     if tested is not None:
         n, left, right, p_value = tested
         compared = (CorrelationComparison(
