@@ -24,6 +24,7 @@ from .disagreements import rating_disagreements as rating_disagreements
 from .disagreements import vote_disagreements as vote_disagreements
 from .judges import AlignOptions as AlignOptions
 from .judges import align as align
+from .paired_tests import CorrelationComparison as CorrelationComparison
 from .rater_figures import Agreement as Agreement
 from .rater_figures import GroupAgreement as GroupAgreement
 from .rater_figures import RaterAgreement as RaterAgreement

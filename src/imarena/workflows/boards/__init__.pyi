@@ -15,7 +15,7 @@ from .query import ITEM_FILTERS as ITEM_FILTERS
 from .query import BoardQuery as BoardQuery
 from .query import Source as Source
 from .query import rank_command as rank_command
-from .query import read_kind as read_kind
+from .query import read_battle_kind as read_battle_kind
 from .query import read_source as read_source
 from .ranking import rank_workspace as rank_workspace
 from .ranking import store_boards as store_boards

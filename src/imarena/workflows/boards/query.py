@@ -32,7 +32,7 @@ def read_source(text: str) -> Source:
     return SOURCES[text]
 
 
-def read_kind(text: str | None) -> Kind | None:
+def read_battle_kind(text: str | None) -> Kind | None:
     """One of compared and scored, or None. Raises `UserError`."""
     for kind in get_args(Kind):
         if text == kind:

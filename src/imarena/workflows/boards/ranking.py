@@ -14,7 +14,7 @@ from imarena.ranking import Options
 from imarena.storage import Workspace, open_workspace, reading
 from imarena.storage.schema import items
 from imarena.workflows.boards.board import Board, Boards
-from imarena.workflows.boards.query import BoardQuery, read_kind, read_source
+from imarena.workflows.boards.query import BoardQuery, read_battle_kind, read_source
 from imarena.workflows.views import View
 
 
@@ -27,7 +27,7 @@ def rank_workspace(
     """
     together = options.method == "davidson" or options.dimension_weight == "balanced"
     query = BoardQuery(
-        source=read_source(source), kind=read_kind(kind), options=options, dimensions_together=together, **asked
+        source=read_source(source), kind=read_battle_kind(kind), options=options, dimensions_together=together, **asked
     )
     with open_workspace(folder) as workspace:
         made = Boards(View(workspace, keep_judgments=False)).boards(query)

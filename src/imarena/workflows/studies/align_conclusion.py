@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from imarena.agreement import Alignment, GroupAlignment, VerdictAlignment, VerdictGroup
-from imarena.agreement.paired_tests import CorrelationComparison
+from imarena.agreement import Alignment, CorrelationComparison, GroupAlignment, VerdictAlignment, VerdictGroup
 from imarena.core import counted
 from imarena.reports.tables import Table
 from imarena.workflows.studies.alignment import WorkspaceAlignment

@@ -10,7 +10,7 @@ from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import Options, gate_board, read_below_rules
 from imarena.stats import COMPARISON_RULES, ComparisonRule, GateReport, gate_comparison
 from imarena.storage import open_workspace
-from imarena.workflows.boards import AvailableSources, BoardQuery, choose, read_kind, read_source
+from imarena.workflows.boards import AvailableSources, BoardQuery, choose, read_battle_kind, read_source
 from imarena.workflows.questions import JudgeReport
 from imarena.workflows.studies.comparing import ModelComparison
 from imarena.workflows.views import View, unanswered_questions
@@ -68,7 +68,7 @@ def unanswered_by_models(
 ) -> dict[frozenset[str], int]:
     """Questions to the judges of a board that have no answer, by the models whose outputs they are about."""
     query = BoardQuery(
-        source=read_source(source), judge=judge, kind=read_kind(kind), dimension=dimension, options=options
+        source=read_source(source), judge=judge, kind=read_battle_kind(kind), dimension=dimension, options=options
     )
     with open_workspace(folder) as workspace:
         view = View(workspace)
