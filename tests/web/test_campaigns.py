@@ -192,7 +192,10 @@ def test_the_command_line_leads_a_campaign(tmp_path: Path, imarena: object) -> N
     link = run("-w", "arena", "--json", "campaign", "invite", "first").json["link"]
     assert "/join#" in link
     crowd = run("-w", "arena", "campaign", "invite", "first", "--people", 9, "--person-param", "PROLIFIC_PID").out
-    assert "replace http://127.0.0.1:8000 in the link" in run("-w", "arena", "campaign", "invite", "first").err
+    assert (
+        "No server is running. If it will use another address, pass --address."
+        in run("-w", "arena", "campaign", "invite", "first").err
+    )
     assert "/join?PROLIFIC_PID={{%PROLIFIC_PID%}}#" in crowd, "a crowd platform puts the person's id in this place"
     status = run("-w", "arena", "--json", "campaign", "status").json["campaigns"]
     assert status[0]["votes"] == 0

@@ -119,7 +119,7 @@ def test_a_site_and_a_report_show_the_same(imarena: Imarena, made: dict[str, Out
     page = html.unescape("".join(path.read_text() for path in (tmp_path / "report").rglob("*.html")))
     for words, _ in SHOWN.values():
         assert " ".join(words.split()) in battles
-    assert [words for words, _ in SHOWN.values() if f"“{words}”" in page and words[:2] == "1."]
+    assert [words for words, _ in SHOWN.values() if f"“{' '.join(words.split())}”" in page and words[:2] == "1."]
 
 
 def test_one_output_is_judged_by_the_image_it_was_made_from(
