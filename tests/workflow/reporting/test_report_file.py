@@ -31,7 +31,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 return workspace.keep(describe_image(data), data)
 
             item = Item(
-                dataset="d", key=f"i{number}", task="TIE" if number % 2 else "TIG",
+                dataset="d", key=f"i{number}", task="TIE" if number % 2 else "TIG", taxonomy="imagenworld",
                 topic="Artworks" if number % 3 else "Screenshots", subtopic=f"s{number % 4}", track=f"track {number % 2}",
                 turns=(Turn(instruction="make it <b>red</b>"),), sources=(keep(picture(number)),),
             )  # fmt: skip
@@ -91,7 +91,7 @@ def test_one_file_holds_everything_and_is_the_same_each_time(arena: Path) -> Non
 def test_a_folder_has_every_form_beside_the_page(folder: Path) -> None:
     names = {path.suffix for path in folder.rglob("*") if path.is_file()}
     assert {".html", ".md", ".tex", ".csv", ".png", ".svg"} <= names
-    assert "\\begin{tabular}" in (folder / "report.tex").read_text()
+    assert "\\begin{longtable}" in (folder / "report.tex").read_text()
 
 
 def tables_of(text: str) -> list[str]:
