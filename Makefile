@@ -48,7 +48,7 @@ $(FULL)/.full: pyproject.toml
 	$(PYTHON) -m venv $(FULL)
 	$(FULL)/bin/python $(PIP) --upgrade pip
 	$(FULL)/bin/python $(PIP) $(TORCH)
-	$(FULL)/bin/python $(PIP) --editable '.[dev,training,ray]' 'transformers[serving]' datasets
+	$(FULL)/bin/python $(PIP) --editable '.[dev,training,ray]' 'transformers[serving]' datasets onnx
 	@touch $@
 
 # The front end: built with the machine's Node, or with one from the package registry where there is none.
