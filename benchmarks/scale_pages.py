@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,6 +45,29 @@ class Timing:
         return f"  {first}, best {self.best_ms:7.1f} ms  {shown}"
 
 
+@dataclass(frozen=True)
+class Memory:
+    """The most that a process used: `peak_mb` with the pages of files, which the system can reclaim, and without."""
+
+    peak_mb: float = 0.0
+    own_mb: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.peak_mb:.0f} ({self.own_mb:.0f})"
+
+    def __or__(self, other: "Memory") -> "Memory":
+        return Memory(max(self.peak_mb, other.peak_mb), max(self.own_mb, other.own_mb))
+
+
+def own_mb(pid: int) -> float:
+    """The memory of a process without the pages of files; 0 if the process has ended."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("RssAnon"):
+                return int(line.split()[1]) / 1024
+    return 0.0
+
+
 class Served:
     """`imarena serve` as a process of its own, and who asks it: the administrator, or anybody where it is public."""
 
@@ -58,6 +82,13 @@ class Served:
         self.log = log
         self.cookie = ""
         self.first: dict[str, tuple[float, float]] = {}
+        self.own_mb = 0.0
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while self.process.poll() is None:
+            self.own_mb = max(self.own_mb, own_mb(self.process.pid))
+            time.sleep(0.02)
 
     def ready(self) -> None:
         """Wait until the server answers."""
@@ -119,10 +150,11 @@ class Served:
         numbers = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         return sum(map(int, numbers[11:13])) / os.sysconf("SC_CLK_TCK")
 
-    def peak_mb(self) -> float:
+    def memory(self) -> Memory:
         """The most memory that the server has used so far."""
         lines = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8").splitlines()
-        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+        peak_mb = next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+        return Memory(peak_mb, self.own_mb)
 
     def said(self) -> str:
         """The end of what the server logged."""
@@ -153,7 +185,7 @@ def served(root: Path, *, public: bool = False) -> Iterator[Served]:
             server.stop()
 
 
-def time_first_start(root: Path) -> tuple[list[Timing], float]:
+def time_first_start(root: Path) -> tuple[list[Timing], Memory]:
     """Pages on a server that starts without its cache, and its peak memory when everything is in the cache.
 
     Later servers start from that cache: what they need is the time of a restart, not of the first start of all.
@@ -170,10 +202,10 @@ def time_first_start(root: Path) -> tuple[list[Timing], float]:
             if time.monotonic() > until:
                 raise RuntimeError("the server does not fill its cache")
             time.sleep(0.5)
-        return found, server.peak_mb()
+        return found, server.memory()
 
 
-def time_boards(root: Path, judge: str) -> tuple[list[Timing], float]:
+def time_boards(root: Path, judge: str) -> tuple[list[Timing], Memory]:
     """The judge's board on a fresh server and again, then the default board and one of a filter; and peak memory."""
     with served(root) as server:
         by_judge = {"judge": judge}
@@ -183,10 +215,10 @@ def time_boards(root: Path, judge: str) -> tuple[list[Timing], float]:
         found.append(timing)
         one = {**by_judge, "family": facets["families"][0]}
         found.append(server.time("board", "of one family", "/api/board", one)[1])
-        return found, server.peak_mb()
+        return found, server.memory()
 
 
-def time_pages(root: Path, halfway: str) -> tuple[list[Timing], float]:
+def time_pages(root: Path, halfway: str) -> tuple[list[Timing], Memory]:
     """Pages of battles, items and judges on a fresh server, and its peak memory. `halfway`: a day to filter by."""
     with served(root) as server:
         facets = server.get("/api/facets")[0]
@@ -194,17 +226,17 @@ def time_pages(root: Path, halfway: str) -> tuple[list[Timing], float]:
         for group, filters in (("battles", battle_filters(facets, halfway)), ("items", item_filters(facets))):
             found += _time_list(server, group, filters)
         found.append(server.time("judges", "how judges behave", "/api/judges")[1])
-        return found, server.peak_mb()
+        return found, server.memory()
 
 
-def time_public(root: Path, judge: str) -> tuple[list[Timing], float]:
+def time_public(root: Path, judge: str) -> tuple[list[Timing], Memory]:
     """A board, and the ends of the lists, as anybody sees them: without what raters are busy with."""
     with served(root, public=True) as server:
         found = [server.time("board", "of the judge, in public", "/api/board", {"judge": judge})[1]]
         for group in ("battles", "items"):
             found += _time_list(server, group, {}, "all, in public")
         found.append(server.time("judges", "how judges behave, in public", "/api/judges")[1])
-        return found, server.peak_mb()
+        return found, server.memory()
 
 
 def battle_filters(facets: dict[str, list[str]], halfway: str) -> dict[str, Query]:

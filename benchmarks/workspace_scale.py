@@ -27,7 +27,16 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scale_pages import FIRST_START, Timing, time_boards, time_first_start, time_pages, time_public
+from benchmarks.scale_pages import (
+    FIRST_START,
+    Memory,
+    Timing,
+    own_mb,
+    time_boards,
+    time_first_start,
+    time_pages,
+    time_public,
+)
 
 JUDGE = "scale-judge"
 HALFWAY = (date(2026, 1, 1) + timedelta(days=50)).isoformat()
@@ -60,8 +69,8 @@ class Row:
     rank: Spent | None = None
     rank_from: Spent | None = None
     timings: list[Timing] = field(default_factory=list)
-    server_mb: float = 0.0
-    first_start_mb: float = 0.0
+    server: Memory = Memory()
+    first_start_memory: Memory = Memory()
 
     @property
     def first_start(self) -> Timing | None:
@@ -149,9 +158,9 @@ def run(arguments: list[str], postgres: Postgres | None = None) -> tuple[Any, Sp
         begun = time.perf_counter()
         command = [sys.executable, "-m", "imarena", "--json", *arguments]
         process = subprocess.Popen(command, stdout=out)
-        own_mb = 0.0
+        most_mb = 0.0
         while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
-            own_mb = max(own_mb, _own_mb(process.pid))
+            most_mb = max(most_mb, own_mb(process.pid))
             time.sleep(0.02)
         _, status, used = ended
         wall = time.perf_counter() - begun
@@ -163,16 +172,7 @@ def run(arguments: list[str], postgres: Postgres | None = None) -> tuple[Any, Sp
     if postgres:
         time.sleep(0.5)  # the server has to notice that the connection is closed
     more = postgres.cpu_s() - before if postgres else 0.0
-    return document, Spent(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024, own_mb, more)
-
-
-def _own_mb(pid: int) -> float:
-    """The memory of a process without the pages of files, which the system can reclaim."""
-    with contextlib.suppress(OSError):  # it ended meanwhile
-        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
-            if line.startswith("RssAnon"):
-                return int(line.split()[1]) / 1024
-    return 0.0
+    return document, Spent(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024, most_mb, more)
 
 
 def best_of(runs: int, arguments: list[str], postgres: Postgres | None = None) -> tuple[Any, Spent]:
@@ -217,19 +217,20 @@ def measure(row: Row, folder: Path, options: argparse.Namespace, postgres: Postg
         same_board(ours, theirs, counted)
         print(f"  rank {row.rank}\n  rank --from {row.rank_from}", flush=True)
     if options.part in ("web", "all"):
-        found, row.first_start_mb = time_first_start(arena)
+        found, row.first_start_memory = time_first_start(arena)
         row.timings += found
-        for found, peak_mb in (time_boards(arena, JUDGE), time_pages(arena, HALFWAY), time_public(arena, JUDGE)):
+        for found, memory in (time_boards(arena, JUDGE), time_pages(arena, HALFWAY), time_public(arena, JUDGE)):
             row.timings += found
-            row.server_mb = max(row.server_mb, peak_mb)
-        print(f"  server: {row.server_mb:.0f} MB at most", flush=True)
+            row.server |= memory
+        print(f"  first start {row.first_start_memory}, later {row.server}", flush=True)
 
 
 HEADS = (
     "database", "battles", "fill s", "database MB", "rank CPU s", "database CPU s", "rank wall s", "rank MB",
     "--from CPU s", "--from MB",
     "ratio", "first board s", "its CPU s", "cached board ms", "slowest page ms", "which",
-    "slowest page again ms", "server MB", "first start: slowest page ms", "first start MB",
+    "slowest page again ms", "server MB (without files)", "first start: slowest page ms",
+    "first start MB (without files)",
 )  # fmt: skip
 
 
@@ -247,9 +248,9 @@ def cells(row: Row) -> list[str]:
         found += [f"{row.board.first_ms / 1000:.2f}", f"{row.board.first_cpu_ms / 1000:.2f}"]
         found += [f"{row.board.best_ms:.1f}", f"{slow.first_ms:.0f} (CPU {slow.first_cpu_ms:.0f})"]
         found += [f"{slow.group}: {slow.name}", f"{again.best_ms:.0f} ({again.group}: {again.name})"]
-        found.append(f"{row.server_mb:.0f}")
+        found.append(str(row.server))
         first = row.first_start
-        found += [f"{first.first_ms:.0f} ({first.name})" if first else "-", f"{row.first_start_mb:.0f}"]
+        found += [f"{first.first_ms:.0f} ({first.name})" if first else "-", str(row.first_start_memory)]
     else:
         found += ["-"] * 9
     return found

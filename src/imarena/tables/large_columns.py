@@ -71,10 +71,13 @@ class KeptRows:
     """Which of n rows `of` keeps, a bit for each: the numbers of some of them are found without those of all."""
 
     def __init__(self, n: int, of: Callable[[slice], NDArray[np.bool_]]) -> None:
-        self._n, self._begins = n, np.arange(0, n, ROWS_AT_ONCE)
-        masks = [(np.packbits(mask), np.count_nonzero(mask)) for mask in map(of, row_slices(n))]
-        self._bits = [bits for bits, _ in masks]
-        self._ends = np.cumsum([number for _, number in masks])
+        self._n, self._step, self._begins = n, ROWS_AT_ONCE, np.arange(0, n, ROWS_AT_ONCE)
+        bits, numbers = ColumnWriter(np.uint8, n // 8), []
+        for mask in map(of, row_slices(n)):
+            bits.append(np.packbits(mask))
+            numbers.append(np.count_nonzero(mask))
+        self._bits = bits.column()
+        self._ends = np.cumsum(numbers)
 
     def __len__(self) -> int:
         return int(self._ends[-1]) if self._ends.size else 0
@@ -89,7 +92,7 @@ class KeptRows:
 
     def and_where(self, of: Callable[[NDArray[np.int64]], NDArray[np.bool_]]) -> "KeptRows":
         """Those of them that `of` keeps too; it is given numbers."""
-        parts = iter(range(len(self._bits)))
+        parts = iter(range(self._begins.size))
 
         def kept(rows: slice) -> NDArray[np.bool_]:
             numbers = self._part(next(parts))
@@ -100,7 +103,9 @@ class KeptRows:
         return KeptRows(self._n, kept)
 
     def _part(self, number: int) -> NDArray[np.int64]:
-        kept: NDArray[np.int64] = self._begins[number] + np.flatnonzero(np.unpackbits(self._bits[number]))
+        size = -(-self._step // 8)  # bytes of a part
+        bits = np.unpackbits(self._bits[number * size : (number + 1) * size])
+        kept: NDArray[np.int64] = self._begins[number] + np.flatnonzero(bits)
         return kept
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from imarena.tables import large_columns
 from imarena.tables.large_columns import (
     ColumnWriter,
+    KeptRows,
     empty_column,
     kept_rows,
     looked_up,
@@ -175,3 +176,20 @@ def test_parts_are_sorted_by_their_key_and_keep_the_order_of_rows(values: list[i
     filled = [key for key, _ in parts if key.size]
     assert all(max(one.tolist()) < min(other.tolist()) for one, other in pairwise(filled))
     assert rows_where(keys.size, lambda some: rows[some] % 3 == 0).tolist() == rows[rows % 3 == 0].tolist()
+
+
+@given(st.lists(st.booleans(), max_size=300), st.integers(0, 320), st.integers(0, 320), st.integers(2, 5))
+def test_kept_rows_are_the_numbers_of_the_rows(rows: list[bool], begin: int, end: int, divisor: int) -> None:
+    mask = np.array(rows, bool)
+    kept = KeptRows(mask.size, lambda some: mask[some])
+    numbers = np.flatnonzero(mask)
+    assert len(kept) == numbers.size
+    np.testing.assert_array_equal(kept[begin:end], numbers[begin:end])
+    divisible = kept.and_where(lambda some: some % divisor == 0)
+    np.testing.assert_array_equal(divisible[:], numbers[numbers % divisor == 0])
+
+
+def test_the_bits_of_many_kept_rows_are_in_a_file() -> None:
+    kept = KeptRows(10_000, lambda some: np.arange(some.start, some.stop) % 3 == 0)
+    assert _in_file(kept._bits)
+    np.testing.assert_array_equal(kept[3_000:3_003], [9_000, 9_003, 9_006])

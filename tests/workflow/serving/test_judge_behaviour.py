@@ -83,3 +83,23 @@ def test_what_comes_later_is_added_to_the_cost(any_workspace: Workspace) -> None
         "a reply that is read again costs nothing"
     )
     assert judge_health(leaderboards, costs=False)[0].cost_usd == 0
+
+
+def test_a_failed_question_counts_until_it_is_answered(any_workspace: Workspace) -> None:
+    _fill(any_workspace)
+    leaderboards = Leaderboards(any_workspace)
+    assert judge_health(leaderboards)[0].failed == {"refused": 1}
+    item = next(any_workspace.store.records(Item))
+    left, right = (samples.output(item, name) for name in ("a", "b"))
+    asked = {"judge": "oak", "item_id": item.item_id, "left_id": left.output_id, "right_id": right.output_id}
+
+    def attempt(work_id: str, number: int, **ended: object) -> Judgment:
+        return Judgment(
+            work_id=work_id, attempt=number, run_id="run_1", order=Order.LEFT_FIRST, repeat=3, **asked, **ended
+        )
+
+    any_workspace.store.add([attempt("late", 0, status=Status.TIMEOUT), attempt("never", 0, status=Status.API_ERROR)])
+    assert judge_health(leaderboards)[0].failed == {"refused": 1, "timeout": 1, "api_error": 1}
+    any_workspace.store.add([attempt("late", 1, preference=Outcome.LEFT), attempt("never", 1, status=Status.REFUSED)])
+    assert judge_health(leaderboards)[0].failed == {"refused": 2}
+    assert judge_health(Leaderboards(any_workspace)) == judge_health(leaderboards)

@@ -1,15 +1,15 @@
 """Coverage: of all items of the data sets that an editor was run on, for how many it delivered an output."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from imarena.core.records import Mode, Status
-from imarena.tables import made_column, occurring, row_slices, sorted_parts
+from imarena.tables import empty_column, made_column, occurring, release_pages, row_slices, sorted_parts
 from imarena.workflows.views import MODES, NOT_TRIED, OK, STATUSES, Entries, View, slots_of
 
 _SINGLE, _CHAIN = MODES.index(Mode.SINGLE.value), MODES.index(Mode.MULTI_TURN.value)
@@ -43,22 +43,26 @@ class OutputCoverage:
 
     def coverage(self, units: NDArray[np.bool_] | None = None) -> dict[str, float]:
         """The share of these units (all without any) that each editor delivered; editors without any are left out."""
-        part = self.share if units is None else self.share[:, units]
-        meant = np.isfinite(part)
-        total = meant.sum(axis=1)
-        done = np.where(meant, part, 0.0).sum(axis=1)
-        return {editor: float(done[row] / total[row]) for row, editor in enumerate(self.editors) if total[row]}
+        parts = ((editor, row if units is None else row[units]) for editor, row in self._rows())
+        meant = ((editor, part[np.isfinite(part)]) for editor, part in parts)
+        return {editor: float(part.sum() / part.size) for editor, part in meant if part.size}
 
     def not_run(self) -> dict[str, int]:
         """Units that each editor was meant to have an output for and was never asked; editors without any left out."""
-        numbers = (np.isfinite(self.share) & ~self.tried).sum(axis=1).tolist()
-        return {editor: number for editor, number in zip(self.editors, numbers, strict=True) if number}
+        numbers = ((name, np.isfinite(row) & ~self.tried[self._row_of[name]]) for name, row in self._rows())
+        return {editor: int(never.sum()) for editor, never in numbers if never.any()}
+
+    def _rows(self) -> Iterator[tuple[str, NDArray[np.float64]]]:
+        """Each editor with its shares: all of them at once would be most of a board's memory."""
+        for editor, row in zip(self.editors, self.share, strict=True):
+            yield editor, row
+            release_pages()
 
     def missing(self, ranked: Collection[str], units: NDArray[np.bool_]) -> "MissingBattles":
         """Battles that a missing output prevented: an editor on the board without one, against each that has one."""
         rows = np.array([self._row_of[name] for name in self.editors if name in ranked], np.int64)
-        share = self.share[rows]
-        lacks, has = (share == 0) & units, share > 0
+        lacks = np.array([(self.share[row] == 0) & units for row in rows]).reshape(rows.size, -1)
+        has = np.array([self.share[row] > 0 for row in rows]).reshape(rows.size, -1)
         editor, unit = np.nonzero(lacks)
         order = np.lexsort((editor, unit))
         editor, unit = editor[order], unit[order]
@@ -100,15 +104,16 @@ def read_output_coverage(view: View) -> OutputCoverage:
     share = _shares(entries, of_output, shape)
     dataset = entries.labels["dataset"].of[unit_item].astype(np.int64)
     used = np.zeros((shape[0], int(dataset.max(initial=0)) + 1), bool)
-    status = np.full(shape, STATES.index(Status.MISSING_OUTPUT.value), np.int16)
-    tried = np.zeros(shape, bool)
+    status = _filled(shape, np.int16, STATES.index(Status.MISSING_OUTPUT.value))
+    tried = _filled(shape, bool, False)
     for rows in row_slices(of_output.size):
         named = entries.editor.of[rows] >= 0
         editor, unit = entries.editor.of[rows][named], of_output[rows][named]
         used[editor, dataset[unit]] = True
         status[editor, unit] = entries.status[rows][named]  # the newest last
         tried[editor, unit] = True
-    share[~used[:, dataset]] = np.nan
+    for row, uses in enumerate(used):
+        share[row, ~uses[dataset]] = np.nan
     later: list[tuple[int, int, int]] = []
     if cut_off:
         item_row = {name: row for row, name in enumerate(entries.item_id)}
@@ -150,9 +155,17 @@ def _shares(entries: Entries, unit: NDArray[np.int64], shape: tuple[int, int]) -
         cell = entries.editor.of[rows].astype(np.int64) * shape[1] + unit[rows]  # below 0 without an editor
         return [cell * samples + entries.sample[rows], entries.status[rows] == OK]
 
-    asked, done = np.zeros(shape[0] * shape[1], np.int32), np.zeros(shape[0] * shape[1], np.int32)
+    asked, done = (_filled(shape, np.int32, 0).reshape(-1) for _ in range(2))
     for slot, ok in sorted_parts(unit.size, slots):
         for number, tries in ((asked, slot), (done, slot[ok])):
             distinct = np.unique(tries[tries >= 0])
             np.add.at(number, distinct // samples, 1)
-    return (done / np.maximum(asked, 1)).reshape(shape)
+    return made_column(asked.size, np.float64, lambda rows: done[rows] / np.maximum(asked[rows], 1)).reshape(shape)
+
+
+def _filled(shape: tuple[int, int], dtype: DTypeLike, value: int) -> NDArray[Any]:
+    """An array of one value; a large one is in a file."""
+    column = empty_column(shape[0] * shape[1], dtype)
+    for rows in row_slices(column.size):
+        column[rows] = value
+    return column.reshape(shape)

@@ -214,9 +214,11 @@ def _scores(view: View, query: BoardQuery, forms: list[Form]) -> FloatArray:
 def _unasked(delivery: OutputCoverage, models: Sequence[str], units: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
     """By editor the units that it was not asked for and for which another editor on the board has an output."""
     rows = [delivery.editors.index(name) for name in models]
-    contested = (np.nan_to_num(delivery.share[rows]) > 0).any(axis=0) & units
-    meant = np.isfinite(delivery.share) & ~delivery.tried
-    return {name: np.flatnonzero(meant[row] & contested) for name, row in zip(models, rows, strict=True)}
+    contested = np.logical_or.reduce([delivery.share[row] > 0 for row in rows]) & units
+    return {
+        name: np.flatnonzero(np.isfinite(delivery.share[row]) & ~delivery.tried[row] & contested)
+        for name, row in zip(models, rows, strict=True)
+    }
 
 
 @dataclass(frozen=True)

@@ -320,8 +320,8 @@ def load_item(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> ItemV
     view = leaderboards.snapshot().view
     made = list(store.records(Output, item_id=item_id))
     traces = {trace.output_id: trace for trace in store.records(Trace, output_id=[output.output_id for output in made])}
-    rated = _rated(view, item_id)
-    return ItemView(item, made, _scores(view, item_id), _mean_marks(view, rated), rated, traces)
+    rated, places = _rated(view, item_id)
+    return ItemView(item, made, _scores(view, item_id), _mean_marks(view, rated, places), rated, traces)
 
 
 def _scores(view: views.View, item_id: str) -> dict[str, dict[str, float]]:
@@ -343,7 +343,9 @@ def _scores(view: views.View, item_id: str) -> dict[str, dict[str, float]]:
     }
 
 
-def _mean_marks(view: views.View, rated: Mapping[str, Sequence[Vote]]) -> dict[str, dict[str, float]]:
+def _mean_marks(
+    view: views.View, rated: Mapping[str, Sequence[Vote]], places: Mapping[str, int]
+) -> dict[str, dict[str, float]]:
     """Mean rating of each rated output by criterion, on the criterion's scale; of each rater the last mark counts."""
     if not rated:
         return {}
@@ -352,7 +354,7 @@ def _mean_marks(view: views.View, rated: Mapping[str, Sequence[Vote]]) -> dict[s
     for output, cast in rated.items():
         criteria = sorted({name for vote in cast for name in vote.ratings})
         marks: dict[str, list[float]] = {name: [] for name in criteria}
-        for row in np.flatnonzero(ratings.output == view.entries.index_of[output]).tolist():
+        for row in np.flatnonzero(ratings.output == places[output]).tolist():
             name = ratings.criterion.names[ratings.criterion.of[row]]
             if name in marks:  # what raters gave, not what was computed from it
                 marks[name].append(float(ratings.value[row]))
@@ -360,16 +362,19 @@ def _mean_marks(view: views.View, rated: Mapping[str, Sequence[Vote]]) -> dict[s
     return means
 
 
-def _rated(view: views.View, item_id: str) -> dict[str, list[Vote]]:
+def _rated(view: views.View, item_id: str) -> tuple[dict[str, list[Vote]], dict[str, int]]:
+    """The ratings of each output of an item that count, and the place of the output in the view."""
     query = select(votes).where(votes.c.item_id == item_id, votes.c.right_id.is_(None), votes.c.seq <= view.marks.votes)
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(votes.c.seq)).mappings().all()
     rated: dict[str, list[Vote]] = defaultdict(list)
+    places: dict[str, int] = {}
     for row, reason in zip(rows, views.vote_reasons(view, [row["seq"] for row in rows]), strict=True):
         if not reason:
             vote = from_row(Vote, row)
             rated[vote.left_id].append(vote)
-    return dict(rated)
+            places[vote.left_id] = int(view.entries.at(np.array(row["left_seq"])))
+    return dict(rated), places
 
 
 def step_image(leaderboards: Leaderboards, output_id: str, number: int) -> ImageRef | None:

@@ -4,13 +4,15 @@ Computed once. After a new judgment only the pairs and questions that it touches
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from imarena.storage import Form
+from imarena.storage import Form, Workspace
 from imarena.tables import ColumnWriter, joined, kept_rows, made_column, row_slices
 from imarena.workflows import views
 
@@ -85,11 +87,57 @@ class DimensionBehaviour:
 
 
 @dataclass(frozen=True)
+class FailedQuestions:
+    """The n questions without an answer: a hash of the work of each (n,), and `kinds[kind[i]]`, how it failed.
+
+    A large workspace has tens of thousands of them; their keys as text would take fifty times the memory.
+    """
+
+    work: NDArray[np.uint64]
+    kind: views.CodeArray
+    kinds: tuple[views.Unanswered, ...]
+
+    @classmethod
+    def read(cls, workspace: Workspace, works: Sequence[str] | None = None) -> "FailedQuestions":
+        """Read all of them, or only those of some works."""
+        number: dict[views.Unanswered, int] = {}
+        work, kind = ColumnWriter(np.uint64), ColumnWriter(np.int32)
+        pages = [None] if works is None else [works[at : at + views.PAGE] for at in range(0, len(works), views.PAGE)]
+        for page in pages:
+            found = views.unanswered_questions(workspace, **({} if page is None else {"work_id": list(page)}))
+            work.append(_hashes(key[0] for key in found))
+            kind.append(np.array([number.setdefault(question, len(number)) for question in found.values()], np.int32))
+        return cls(work.column(), kind.column(), tuple(number))
+
+    def updated(self, fresh: "FailedQuestions", works: Sequence[str]) -> "FailedQuestions":
+        """Replace the questions of these works by `fresh`."""
+        kinds = tuple(dict.fromkeys((*self.kinds, *fresh.kinds)))
+        moved = np.array([kinds.index(kind) for kind in fresh.kinds], np.int32)
+        kept = ~np.isin(self.work, _hashes(works))
+        work = np.concatenate([self.work[kept], fresh.work])
+        return FailedQuestions(work, np.concatenate([self.kind[kept], moved[fresh.kind]]), kinds)
+
+    def counts(self) -> dict[Who, Counter[str]]:
+        """How many questions to each judge, about each dimension, ended with each status."""
+        failed: dict[Who, Counter[str]] = defaultdict(Counter)
+        numbers = np.bincount(self.kind, minlength=len(self.kinds)).tolist()
+        for kind, number in zip(self.kinds, numbers, strict=True):
+            if number:
+                failed[kind.judge, kind.dimension][kind.status] += number
+        return failed
+
+
+def _hashes(works: Iterable[str]) -> NDArray[np.uint64]:
+    """(n,) 64 bits for each work."""
+    return np.frombuffer(b"".join(sha256(work.encode()).digest()[:8] for work in works), np.uint64)
+
+
+@dataclass(frozen=True)
 class Behaviour:
     """All judges, the questions that have no answer, and what this was computed from."""
 
     judges: tuple[DimensionBehaviour, ...]
-    unanswered: Mapping[views.QuestionKey, views.Unanswered]
+    unanswered: FailedQuestions
     outputs: views.IntArray
     seen: views.ReadPosition
 
@@ -102,16 +150,15 @@ class Behaviour:
 def read_behaviour(view: views.View, before: Behaviour | None = None) -> Behaviour:
     """How judges behave in a view. `before`: an earlier one, of which the rest is kept."""
     known, changes = before, None
-    unanswered: Mapping[views.QuestionKey, views.Unanswered]
     if known is not None and np.array_equal(known.outputs, view.entries.seq[: known.outputs.size]):
         changes = views.changes_since(view, known.seen)
     if known is None or changes is None:
-        known, unanswered = None, views.unanswered_questions(view.workspace)
+        known, unanswered = None, FailedQuestions.read(view.workspace)
+    elif changes.works:
+        unanswered = known.unanswered.updated(FailedQuestions.read(view.workspace, changes.works), changes.works)
     else:
-        unanswered = _still_unanswered(view, known.unanswered, changes)
-    failed: dict[Who, Counter[str]] = defaultdict(Counter)
-    for question in unanswered.values():  # tried again or not: a question fails once
-        failed[question.judge, question.dimension][question.status] += 1
+        unanswered = known.unanswered
+    failed = defaultdict(Counter, unanswered.counts())  # tried again or not: a question fails once
     forms: dict[Who, list[Form]] = defaultdict(list)
     for form in view.forms.counting():
         forms[form.judge, form.dimension].append(form)
@@ -123,20 +170,6 @@ def read_behaviour(view: views.View, before: Behaviour | None = None) -> Behavio
         for who in sorted(forms.keys() | failed.keys())
     ]
     return Behaviour(tuple(judges), unanswered, view.entries.seq, views.seen_by(view))
-
-
-def _still_unanswered(
-    view: views.View, known: Mapping[views.QuestionKey, views.Unanswered], changes: views.ChangedQuestions
-) -> Mapping[views.QuestionKey, views.Unanswered]:
-    if not changes.works:
-        return known
-    asked = set(changes.works)
-    unanswered = {key: question for key, question in known.items() if key[0] not in asked}
-    for start in range(0, len(changes.works), views.PAGE):
-        unanswered |= views.unanswered_questions(
-            view.workspace, work_id=list(changes.works[start : start + views.PAGE])
-        )
-    return unanswered
 
 
 def _behaved(

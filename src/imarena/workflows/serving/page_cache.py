@@ -1,16 +1,20 @@
 """What pages show of a large workspace, in the column cache: a server that is started again need not compute it."""
 
-import json
-from dataclasses import asdict
+from dataclasses import astuple
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from imarena.storage import CachedColumns
 from imarena.workflows import views
 from imarena.workflows.serving.battle_index import BattleIds, BattleIndex
-from imarena.workflows.serving.judge_behaviour import Behaviour, DecidedPairs, DimensionBehaviour, JudgeBehaviour
+from imarena.workflows.serving.judge_behaviour import (
+    Behaviour,
+    DecidedPairs,
+    DimensionBehaviour,
+    FailedQuestions,
+    JudgeBehaviour,
+)
 
 _INDEX, _IDS, _JUDGES = "battles", "battle-ids", "judges"
 _PLAIN = ("left", "right", "named", "start", "outcome", "created_us", "asking")
@@ -88,8 +92,8 @@ def read_behaviour_cached(view: views.View) -> Behaviour | None:
     for number, (counted, forms, swapping) in enumerate(cached.about["judges"]):
         decided = DecidedPairs(*(cached.arrays[f"{name}-{number}"] for name in ("key", "outcome", "agreed")))
         judges.append(DimensionBehaviour(JudgeBehaviour(**counted), decided, tuple(forms), swapping))
-    listed = json.loads(cached.arrays["unanswered"].tobytes())
-    unanswered = {tuple(key): views.Unanswered(*values) for key, values in listed}
+    kinds = tuple(views.Unanswered(*values) for values in cached.about["failed"])
+    unanswered = FailedQuestions(cached.arrays["failed-work"], cached.arrays["failed-kind"], kinds)
     return Behaviour(tuple(judges), unanswered, view.entries.seq[: cached.about["outputs"]], _seen(cached))
 
 
@@ -102,6 +106,6 @@ def write_behaviour_cached(view: views.View, made: Behaviour) -> None:
     for number, judge in enumerate(made.judges):
         arrays |= {f"{name}-{number}": getattr(judge.decided, name) for name in ("key", "outcome", "agreed")}
         judges.append([{name: getattr(judge.health, name) for name in _COUNTED}, list(judge.forms), judge.swapping])
-    listed = [[list(key), list(asdict(question).values())] for key, question in made.unanswered.items()]
-    arrays["unanswered"] = np.frombuffer(json.dumps(listed).encode(), np.uint8)
-    _write(view, _JUDGES, made.pairs, {"judges": judges}, arrays)
+    arrays |= {"failed-work": made.unanswered.work, "failed-kind": made.unanswered.kind}
+    failed = [astuple(kind) for kind in made.unanswered.kinds]
+    _write(view, _JUDGES, made.pairs, {"judges": judges, "failed": failed}, arrays)

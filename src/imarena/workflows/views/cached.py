@@ -32,7 +32,7 @@ MOST_NEW = 100_000
 """Or when this many rows are new."""
 OVERLAP = 20_000
 """PostgreSQL commits rows out of order: this many numbers before the last are looked at again."""
-_LAYOUT = 2
+_LAYOUT = 3
 _SAMPLES = 64
 _STORED = ("seq", "left", "right", "order", "repeat", "status", "preference", "created_us")
 
