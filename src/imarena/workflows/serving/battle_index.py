@@ -68,11 +68,11 @@ class BattleIndex:
                 return int(some.start + matches[0])
         return None
 
-    def verdicts_of(self, pairs: views.IntArray | views.CodeArray) -> views.IntArray:
-        """The rows of the verdicts of these pairs, one pair after the other."""
+    def verdicts_of(self, pairs: views.IntArray | views.CodeArray) -> tuple[views.IntArray, views.IntArray]:
+        """Return the rows of the verdicts of these pairs, one pair after the other, and the pair of each row."""
         size = self.start[pairs + 1] - self.start[pairs]
         before = np.cumsum(size) - size
-        return np.repeat(self.start[pairs] - before, size) + np.arange(int(size.sum()))
+        return np.repeat(self.start[pairs] - before, size) + np.arange(int(size.sum())), np.repeat(pairs, size)
 
     def has_any(self, pairs: slice, kept: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.bool_]:
         """Of some pairs, whether at least one verdict of each is kept. `kept` says it of some rows."""

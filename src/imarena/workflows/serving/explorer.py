@@ -15,7 +15,7 @@ from imarena.core import UserError
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Trace, Vote
 from imarena.storage import from_row, reading
 from imarena.storage.schema import blobs, items, judgments, votes
-from imarena.tables import KeptRows
+from imarena.tables import KeptRows, release_pages
 from imarena.workflows import views
 from imarena.workflows.rating import items_in_hand, items_in_open_campaigns
 from imarena.workflows.serving.battle_index import BattleIds, BattleIndex, battle_id, read_battle_index
@@ -135,9 +135,9 @@ class BattleList(Sequence[BattleView]):
 
     def _built(self, pairs: views.IntArray) -> list[BattleView]:
         index, entries = self._index, self._view.entries
-        rows = index.verdicts_of(pairs)
-        rows = rows[_left_verdicts(self._view, index, self._filters)(rows)]
-        owner = np.searchsorted(index.start, rows, side="right") - 1
+        rows, owner = index.verdicts_of(pairs)
+        kept = _left_verdicts(self._view, index, self._filters)(rows)
+        rows, owner = rows[kept], owner[kept]
         counts: dict[tuple[int, bool], Counter[str]] = defaultdict(Counter)
         for pair, outcome, judge in zip(
             owner.tolist(), index.outcome[rows].tolist(), index.judge.of[rows].tolist(), strict=True
@@ -148,6 +148,7 @@ class BattleList(Sequence[BattleView]):
             left, right = int(index.left[pair]), int(index.right[pair])
             named = (entries.item_id[entries.item[left]], entries.id_of(left), entries.id_of(right))
             battles.append(BattleView(battle_id(entries, left, right), *named, counts[pair, True], counts[pair, False]))
+        release_pages()
         return battles
 
 
@@ -239,7 +240,7 @@ def load_battle(
     snapshot = leaderboards.snapshot()
     index = index_of(snapshot)
     number = ids_of(leaderboards, snapshot).find(snapshot.view, index, identity)
-    if number is None or not _left_verdicts(snapshot.view, index, filters)(index.verdicts_of(np.array([number]))).any():
+    if number is None or not _left_verdicts(snapshot.view, index, filters)(index.verdicts_of(np.array([number]))[0]).any():
         raise RecordNotFound("There is no such battle.")
     pair: BattleView = BattleList(snapshot, filters, range(number, number + 1))[0]
     may_see(leaderboards, pair.item_id, leads=leads)

@@ -263,7 +263,7 @@ def _without(snapshot: ViewSnapshot, query: boards.BoardQuery, error: UserError)
             ranking = made.ranking and made.ranking.model_copy(update={"notices": (*made.notices, notice)})
             return replace(made, ranking=ranking)
     elif query.dimension is None and gathered.dimensions and WHOLE not in gathered.dimensions:
-        reason = f"No verdict is about the whole: boards.choose a dimension ({', '.join(gathered.dimensions)})."
+        reason = f"No verdict is about the whole: choose a dimension ({', '.join(gathered.dimensions)})."
     elif query.filters or query.window.since or query.window.until:
         reason = "No battle fits these filters."
     beside = boards.other_sources(boards.AvailableSources(snapshot.view, query.window), chosen)
