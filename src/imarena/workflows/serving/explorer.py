@@ -240,7 +240,8 @@ def load_battle(
     snapshot = leaderboards.snapshot()
     index = index_of(snapshot)
     number = ids_of(leaderboards, snapshot).find(snapshot.view, index, identity)
-    if number is None or not _left_verdicts(snapshot.view, index, filters)(index.verdicts_of(np.array([number]))[0]).any():
+    rows = index.verdicts_of(np.array([] if number is None else [number], np.int64))[0]
+    if number is None or not _left_verdicts(snapshot.view, index, filters)(rows).any():
         raise RecordNotFound("There is no such battle.")
     pair: BattleView = BattleList(snapshot, filters, range(number, number + 1))[0]
     may_see(leaderboards, pair.item_id, leads=leads)
