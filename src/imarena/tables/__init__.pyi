@@ -8,6 +8,7 @@ from .large_columns import kept_rows as kept_rows
 from .large_columns import looked_up as looked_up
 from .large_columns import made_column as made_column
 from .large_columns import occurring as occurring
+from .large_columns import picked as picked
 from .large_columns import release_pages as release_pages
 from .large_columns import row_slices as row_slices
 from .large_columns import rows_where as rows_where

@@ -22,6 +22,7 @@ ROWS_AT_ONCE = 1 << 17
 """Rows that are looked up at once: NumPy makes eight bytes of every code on the way."""
 LEAST_FREE = 256 << 20
 """Bytes of the disk that are left to others: a database there must be able to write."""
+_SCATTERED_AT_ONCE = 256
 _SAMPLES, _SAMPLED_ROWS, _MOST_PARTS = 256, 64, 1 << 16
 _GOLDEN = (5**0.5 - 1) / 2
 _MAPPINGS: "WeakValueDictionary[int, mmap.mmap]" = WeakValueDictionary()
@@ -110,8 +111,20 @@ class KeptRows:
 
 
 def looked_up(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
-    """`values[places]`, some rows at a time. Large `values` should be asked for in about their own order."""
-    return made_column(places.size, values.dtype, lambda rows: values[places[rows]])
+    """Return `values[places]`, looked up some rows at a time."""
+    return made_column(places.size, values.dtype, lambda rows: picked(values, places[rows]))
+
+
+def picked(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
+    """Return `values[places]`. Each place in a file maps 64 KB of it: scattered places are looked up a few at a time."""
+    if values.nbytes < 16 * LEAST_BYTES or places.size <= _SCATTERED_AT_ONCE:
+        return values[places]
+    if np.ptp(places) < 8 * places.size:  # next to each other
+        return values[places]
+    found = np.empty(places.size, values.dtype)
+    for some in row_slices(places.size, _SCATTERED_AT_ONCE):
+        found[some] = values[places[some]]
+    return found
 
 
 def kept_rows(values: NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[Any]:

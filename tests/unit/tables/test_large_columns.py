@@ -20,7 +20,9 @@ from imarena.tables.large_columns import (
     empty_column,
     kept_rows,
     looked_up,
+    made_column,
     occurring,
+    picked,
     release_pages,
     rows_where,
     sorted_parts,
@@ -193,3 +195,15 @@ def test_the_bits_of_many_kept_rows_are_in_a_file() -> None:
     kept = KeptRows(10_000, lambda some: np.arange(some.start, some.stop) % 3 == 0)
     assert _in_file(kept._bits)
     np.testing.assert_array_equal(kept[3_000:3_003], [9_000, 9_003, 9_006])
+
+
+def test_scattered_places_of_a_large_column_are_picked_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = made_column(20_000, np.int64, lambda rows: np.arange(rows.start, rows.stop) * 3)
+    released: list[int] = []
+    monkeypatch.setattr(large_columns, "release_pages", lambda: released.append(1))
+    scattered = np.random.default_rng(0).integers(0, values.size, 1_000)
+    np.testing.assert_array_equal(picked(values, scattered), scattered * 3)
+    assert len(released) == 4, "after every 256 places"
+    near = np.arange(5_000, 6_000)
+    np.testing.assert_array_equal(picked(values, near), near * 3)
+    assert len(released) == 4, "neighbours are looked up at once"

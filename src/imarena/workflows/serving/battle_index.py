@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import content_id, content_number, content_numbers, sha256_hex
-from imarena.tables import ColumnWriter, joined, looked_up, made_column, row_slices, rows_where, sorted_parts
+from imarena.tables import (
+    ColumnWriter,
+    joined,
+    looked_up,
+    made_column,
+    picked,
+    row_slices,
+    rows_where,
+    sorted_parts,
+)
 from imarena.workflows import views
 
 _AT_ONCE = 2_000
@@ -147,7 +156,8 @@ def _indexed(
 
     def outcome(some: slice) -> views.ByteArray:
         at = rows[some]
-        return np.where(keys[at] >> 32 != left[at], views.MIRRORED[preference[at]], preference[at])
+        stated = picked(preference, at)
+        return np.where(picked(keys, at) >> 32 != picked(left, at), views.MIRRORED[stated], stated)
 
     no_judge = views.constant_column(np.int32(-1), len(cast))
     no_vote = views.constant_column(np.bool_(False), len(judgments))
