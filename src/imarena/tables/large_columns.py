@@ -116,7 +116,7 @@ def looked_up(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
 
 
 def picked(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
-    """Return `values[places]`. A place in a file maps 64 KB of it, so scattered places are looked up a few at a time."""
+    """Return `values[places]`. A place in a file maps 64 KB of it: scattered places are looked up in small parts."""
     if values.nbytes < 16 * LEAST_BYTES or places.size <= _SCATTERED_AT_ONCE:
         return values[places]
     if np.ptp(places) < 8 * places.size:  # next to each other
