@@ -117,10 +117,11 @@ def looked_up(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
 
 def picked(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
     """Return `values[places]`. A place in a file maps 64 KB of it: scattered places are looked up in small parts."""
-    if values.nbytes < 16 * LEAST_BYTES or places.size <= _SCATTERED_AT_ONCE:
-        return values[places]
-    if np.ptp(places) < 8 * places.size:  # next to each other
-        return values[places]
+    small = values.nbytes < 16 * LEAST_BYTES or places.size <= _SCATTERED_AT_ONCE
+    found: NDArray[Any]
+    if small or np.ptp(places) < 8 * places.size:  # few, or next to each other
+        found = values[places]
+        return found
     found = np.empty(places.size, values.dtype)
     for some in row_slices(places.size, _SCATTERED_AT_ONCE):
         found[some] = values[places[some]]

@@ -61,8 +61,8 @@ class OutputCoverage:
     def missing(self, ranked: Collection[str], units: NDArray[np.bool_]) -> "MissingBattles":
         """Battles that a missing output prevented: an editor on the board without one, against each that has one."""
         rows = np.array([self._row_of[name] for name in self.editors if name in ranked], np.int64)
-        lacks = np.array([(self.share[row] == 0) & units for row in rows]).reshape(rows.size, -1)
-        has = np.array([self.share[row] > 0 for row in rows]).reshape(rows.size, -1)
+        lacks = np.array([(self.share[row] == 0) & units for row in rows]).reshape(rows.size, units.size)
+        has = np.array([self.share[row] > 0 for row in rows]).reshape(rows.size, units.size)
         editor, unit = np.nonzero(lacks)
         order = np.lexsort((editor, unit))
         editor, unit = editor[order], unit[order]
