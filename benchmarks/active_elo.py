@@ -86,7 +86,7 @@ def full_table(name: str, document: dict[str, Any]) -> Iterator[str]:
     yield f"Agreement by gap, edges 50, 100, 200, 400: {bands}."
     yield ""
     middle = budgets[-2]
-    yield f"| Acc_H | {' | '.join(f'{n} votes' for n in budgets)} | 95 % at {middle} | Spearman, RankStd at {middle} |"
+    yield f"| Acc_H | {' | '.join(f'{n} votes' for n in budgets)} | 95% at {middle} | Spearman, RankStd at {middle} |"
     yield "|---" * (len(budgets) + 3) + "|"
     lines: dict[str, dict[int, Any]] = {}
     for line in document["policies"]:
@@ -128,7 +128,7 @@ def goal_rows(name: str, document: dict[str, Any]) -> Iterator[tuple[str, list[b
 
 
 def _enough(ours: dict[str, float], theirs: dict[str, float]) -> str:
-    """Reached, or not; "within chance" where 95 % intervals over seeds cannot tell that it was not."""
+    """Reached, or not; "within chance" where 95% intervals over seeds cannot tell that it was not."""
     short = theirs["mean"] - ours["mean"]
     if short <= 0:
         return "reached"
@@ -217,7 +217,7 @@ def _printed(module: str, *arguments: str) -> str:
 
 def threshold_table(worlds: dict[str, World], seeds: int) -> Iterator[str]:
     """Acc_H with loose and tight gates, where both can be moved by that much."""
-    yield "| Acc_H with its 95 % interval | as they are | loose | tight |"
+    yield "| Acc_H with its 95% interval | as they are | loose | tight |"
     yield "|---|---|---|---|"
     for name in ("GPT-4o", "LLaVA"):
         document = measured(worlds[name], SimulationPlan((90,), seeds, tuple(SENSITIVITY), 2), f"{name}, thresholds")

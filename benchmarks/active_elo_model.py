@@ -102,7 +102,7 @@ def _recovered(truth: Floats, found: Floats) -> tuple[Floats, Floats]:
 
 
 def believed(worlds: int, votes: int, *, bias: float | None = None, models: int = M, seed: int = 2) -> Floats:
-    """Share of the differences inside their 95 % intervals, and these intervals' usual width in rating points.
+    """Share of the differences inside their 95% intervals, and these intervals' usual width in rating points.
 
     Worlds are drawn from the prior, or with a spread of bias.
     """
@@ -141,7 +141,7 @@ def held(worlds: int, votes: int, *, bias: float | None, models: int) -> Floats:
 def interval_table(worlds: int = 800) -> Iterator[str]:
     """Coverage and width by number of votes, over the prior and in single kinds of worlds."""
     budgets = (50, 100, 200, 400, 1000)
-    yield f"Share of differences inside their 95 % intervals, and the typical width in points; {worlds} worlds.\n"
+    yield f"Share of differences inside their 95% intervals, and the typical width in points; {worlds} worlds.\n"
     yield "| worlds | " + " | ".join(f"{votes} votes" for votes in budgets) + " |"
     yield "|---" * (len(budgets) + 1) + "|"
     kinds: list[tuple[str, float | None, int]] = [("drawn from the prior", None, M)]

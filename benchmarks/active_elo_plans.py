@@ -124,7 +124,7 @@ def plan_table(arenas: int) -> Iterator[str]:
 
 
 def stop_table(arenas: int) -> Iterator[str]:
-    """Stop as soon as the best three are in order at 95 %, checked after every 100 votes, up to 800."""
+    """Stop as soon as the best three are in order at 95%, checked after every 100 votes, up to 800."""
     yield "| bias | ties | policy | stopped | in order | votes, median |"
     yield "|---|---|---|---|---|---|"
     kinds = (

@@ -6,7 +6,7 @@
 instructions. The judge that drives the loop is `builtin`; the truth that ranks is the studio's, which no judge sees.
 Best of N makes N edits; it is also given with the agent's own rule for stopping (`best of N, stops`), and cut off after
 fewer edits (`best of 2`), so that settings can be compared at equal edits: each row says how many it made on average.
-Intervals are 95 % percentile bootstraps over items and seeds together (items are drawn, then seeds within them).
+Intervals are 95% percentile bootstraps over items and seeds together (items are drawn, then seeds within them).
 """
 
 import argparse
@@ -252,7 +252,7 @@ def table(cells: dict[str, npt.NDArray[np.float64]]) -> list[dict[str, object]]:
 
 
 def interval(values: npt.NDArray[np.float64], draws: int = DRAWS) -> Sequence[float]:
-    """95 % percentile interval of the mean; rows (items) are drawn, then columns (seeds) within each."""
+    """95% percentile interval of the mean; rows (items) are drawn, then columns (seeds) within each."""
     rng = np.random.default_rng(0)
     rows, columns = values.shape
     items = rng.integers(rows, size=(draws, rows))

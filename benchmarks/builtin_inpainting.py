@@ -4,7 +4,7 @@
     python -m benchmarks.builtin_inpainting PHOTOGRAPHS PACKAGES [--items 24] [--half choose|report]
 
 Prints the pooled Spearman correlation of `builtin` with what the outputs are worth, and the mean one within an editor,
-with 95 % intervals from drawing whole items; and the mean score of each editor and of each content of the mask. The
+with 95% intervals from drawing whole items; and the mean score of each editor and of each content of the mask. The
 half `choose` was tuned on, `report` was not.
 """
 
@@ -37,7 +37,7 @@ def within(rows: Sequence[tuple[MadeOutput, float]]) -> float:
 def interval(
     statistic: Callable[[Sequence[tuple[MadeOutput, float]]], float], rows: list[tuple[MadeOutput, float]]
 ) -> str:
-    """The figure with a 95 % percentile interval over draws of whole items."""
+    """The figure with a 95% percentile interval over draws of whole items."""
     by_item: dict[int, list[tuple[MadeOutput, float]]] = {}
     for row in rows:
         by_item.setdefault(row[0].item, []).append(row)

@@ -112,7 +112,7 @@ def agreement_within(scores: Scores, humans: Scores, uids: Sequence[str]) -> flo
 
 
 def interval(statistic: Callable[..., float], *samples: Sequence[str]) -> str:
-    """A 95 % percentile interval over 1,000 draws of whole items."""
+    """A 95% percentile interval over 1,000 draws of whole items."""
     rng = np.random.default_rng(0)
     draws = [statistic(*(list(rng.choice(s, len(s))) for s in samples)) for _ in range(1000)]
     low, high = np.quantile(draws, [0.025, 0.975])

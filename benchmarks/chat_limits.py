@@ -43,8 +43,8 @@ class LimitCase:
 
 CASES = (
     LimitCase("no faults"),
-    LimitCase("429 for 10 %", ("--fault", "rate_limited=0.1"), faults=0.1),
-    LimitCase("500 for 20 %", ("--fault", "server_error=0.2"), faults=0.2),
+    LimitCase("429 for 10%", ("--fault", "rate_limited=0.1"), faults=0.1),
+    LimitCase("500 for 20%", ("--fault", "server_error=0.2"), faults=0.2),
     LimitCase("token bucket of 20 per second", ("--accept-per-s", "20"), per_s=20.0),
 )
 

@@ -72,7 +72,7 @@ def look(folder: Path, entry: dict[str, Any]) -> Photograph:
 
 
 def share(pairs: Iterable[tuple[int, int]]) -> str:
-    """A share with its 95 % interval over photographs."""
+    """A share with its 95% interval over photographs."""
     counts = np.array(list(pairs), float).reshape(-1, 2)
     right, whole = counts.sum(axis=0)
     if not whole:

@@ -3,7 +3,7 @@
     python benchmarks/near_duplicates.py [--images 2000] [--hashes 100000] [--photographs FOLDER]
 
 Sources are rendered scenes and parts of the bundled photographs (and of the pictures in FOLDER, which
-`fetch_photographs.py` fetches). Each has four copies: resized, recompressed, cropped by 5 %, flipped or with a global
+`fetch_photographs.py` fetches). Each has four copies: resized, recompressed, cropped by 5%, flipped or with a global
 colour shift. A pair is found where the index says near-duplicate. Local edits of a source are added as well, and pairs
 with them are left out of both figures.
 """
@@ -73,7 +73,7 @@ def changed(image: Pixels, kind: str, rng: np.random.Generator) -> Pixels:
         return np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8)
     if kind == "recompressed":
         return jpeg(image, int(rng.integers(25, 75)))
-    if kind == "cropped":  # 5 % of each side's length, at any place
+    if kind == "cropped":  # 5% of each side's length, at any place
         top, left = round(rng.uniform(0, 0.05) * height), round(rng.uniform(0, 0.05) * width)
         return np.ascontiguousarray(image[top : top + round(0.95 * height), left : left + round(0.95 * width)])
     if kind == "flipped":

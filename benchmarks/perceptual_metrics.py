@@ -66,7 +66,7 @@ def measured(museum: Path, uids: list[str], editors: list[str]) -> Iterator[tupl
 
 
 def interval(values: NDArray[np.float64], rated: NDArray[np.float64], editors: int) -> str:
-    """Spearman, with a 95 % percentile interval over 1,000 draws of whole items, whose outputs follow each other."""
+    """Spearman, with a 95% percentile interval over 1,000 draws of whole items, whose outputs follow each other."""
     rng = np.random.default_rng(0)
     rows = np.arange(len(values)).reshape(-1, editors)
     draws = [

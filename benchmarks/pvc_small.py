@@ -10,7 +10,7 @@ training never saw apart. SSIM and the mean difference of the whole image stand 
 
 Museum: ImagenHub's text-guided edits by eight editors; every pair of outputs whose mean human rating differs. Accuracy
 beside SSIM, LPIPS (as VIEScore's authors recorded it), shift-tolerant LPIPS and `builtin`, and the difference to each
-with a 95 % interval from drawing whole items, paired; then the Spearman correlation of each with the overall rating,
+with a 95% interval from drawing whole items, paired; then the Spearman correlation of each with the overall rating,
 pooled and within an editor. `--values` keeps the metrics (as perceptual_metrics.py does) and
 `--scores` the scores of the two judges, so that a second run computes nothing again. `--items`: a sample of the items.
 
@@ -161,7 +161,7 @@ def museum(data: Path, items: int, values: Path | None, scores: Path | None) -> 
 
 
 def _interval(values: NDArray[np.float64], item: NDArray[np.int_], items: int) -> str:
-    """The mean with a 95 % percentile interval over 2,000 draws of whole items."""
+    """The mean with a 95% percentile interval over 2,000 draws of whole items."""
     sums = np.bincount(item, values, items)
     counts = np.bincount(item, minlength=items)
     draws = np.random.default_rng(0).integers(0, items, (2000, items))

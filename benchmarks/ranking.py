@@ -25,7 +25,7 @@ Engine = Callable[[pa.Table], Any]
 
 
 def make_table(n: int, m: int, seed: int = 0) -> pa.Table:
-    """Seeded Bradley-Terry battles, 15 % ties, string names."""
+    """Seeded Bradley-Terry battles, 15% ties, string names."""
     rng = np.random.default_rng(seed)
     strength = rng.normal(0, 1, m)
     left = rng.integers(0, m, n)

@@ -158,7 +158,7 @@ def main() -> None:
             rows.append(asyncio.run(measure(kind, asked.calls, asked.call_s, 1024 * asked.image_kb, workers)))
             print(json.dumps(rows[-1]), flush=True)
     local, one, two = (row["per_s"] for row in rows)
-    print(f"one Ray worker: {100 * one / local:.1f} % of the local rate; two workers: {two / one:.2f} times one")
+    print(f"one Ray worker: {100 * one / local:.1f}% of the local rate; two workers: {two / one:.2f} times one")
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ def rates(counts: Sequence[Counts]) -> tuple[float, float]:
 
 
 def with_interval(counts: Sequence[Counts]) -> str:
-    """Precision and recall, each with a 95 % interval over pictures."""
+    """Precision and recall, each with a 95% interval over pictures."""
     rng = np.random.default_rng(0)
     draws = np.array([rates([counts[at] for at in rng.integers(len(counts), size=len(counts))]) for _ in range(1000)])
     low, high = np.quantile(draws, [0.025, 0.975], axis=0)

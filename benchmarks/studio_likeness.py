@@ -137,7 +137,7 @@ def told(title: str, rows: list[tuple[float, str]], *, lowest: bool) -> None:
     """How many there are, the quantiles and the worst."""
     values = np.array([value for value, _ in rows])
     ends = np.quantile(values, (0, 0.005, 0.05) if lowest else (1, 0.995, 0.95))
-    print(f"{title}: {len(rows):,} pictures; worst {ends[0]:.2f}, 0.5 % {ends[1]:.2f}, 5 % {ends[2]:.2f}")
+    print(f"{title}: {len(rows):,} pictures; worst {ends[0]:.2f}, 0.5% {ends[1]:.2f}, 5% {ends[2]:.2f}")
     for value, name in sorted(rows, reverse=not lowest)[:4]:
         print(f"  {value:.2f}  {name}")
 

@@ -125,7 +125,7 @@ def test_editing_and_generation_never_met_and_are_concluded_apart(shared_data: P
     said = board_conclusion(ranking, "editor")
     assert said.startswith("The 16 editors form 2 groups that never met. Group 1 (MagicBrush, ")
     assert "MagicBrush is the best of 9 editors: 132 points ahead of InstructPix2Pix" in said
-    assert said.endswith("among 7: the 95 % intervals do not separate DALLE3 and Midjourney.")
+    assert said.endswith("among 7: the 95% intervals do not separate DALLE3 and Midjourney.")
     section = significance_section(ranking)
     assert section is not None
     assert section.points[0].startswith("50 of 57 pairs of editors differ significantly")

@@ -233,7 +233,7 @@ export const strings = {
     rank: "Rank",
     model: "Model",
     rating: "Rating",
-    interval: "95 % interval",
+    interval: "95% interval",
     battles: "Battles",
     record: "Wins, losses, ties",
     coverage: "Coverage",

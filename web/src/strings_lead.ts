@@ -61,7 +61,7 @@ export const leadStrings = {
 
   judges: {
     hints: {
-      ok: "that count", failed: "attempts without a verdict", orders: "of pairs judged in both orders", first: "of verdicts for one side; unbiased is 50 %", ties: "of verdicts",
+      ok: "that count", failed: "attempts without a verdict", orders: "of pairs judged in both orders", first: "of verdicts for one side; unbiased is 50%", ties: "of verdicts",
       people: "same as the majority", cost: "US dollars",
     } as Record<string, string>,
   },
@@ -72,7 +72,7 @@ export const leadStrings = {
     place: (rank: number, models: number) => `${rank} of ${models}`,
     rank: "Rank",
     rating: "Rating, Elo points",
-    interval: (low: string, high: string) => `Rating, Elo points (95 %: ${low} to ${high})`,
+    interval: (low: string, high: string) => `Rating, Elo points (95%: ${low} to ${high})`,
     share: "Win share",
     record: "Won, lost, tied",
     bothBad: "Both bad",

@@ -277,11 +277,17 @@ def _settings(
 
 
 def _notices(groups: Sequence[GroupAlignment], coverage: Sequence[ScoreCoverage]) -> Iterable[Notice]:
+    partly: dict[str, list[ScoreCoverage]] = {}
     for line in coverage:
         if line.n_unscored:
-            counts = {"scored": line.n_scored, "rated": line.n_rated, "ungrouped": line.n_ungrouped}
-            values = {"judge": line.judge, "criterion": line.criterion, **counts}
-            yield Notice(code="outputs_not_scored", values=values)
+            partly.setdefault(line.judge, []).append(line)
+    if partly:
+        judges = {
+            judge: [min(line.n_scored for line in lines), max(line.n_scored for line in lines), lines[0].n_rated]
+            for judge, lines in sorted(partly.items(), key=lambda pair: min(line.n_scored for line in pair[1]))
+        }
+        ungrouped = max(line.n_ungrouped for lines in partly.values() for line in lines)
+        yield Notice(code="outputs_not_scored", values={"judges": judges, "ungrouped": ungrouped})
     for group in groups:
         if group.status != "ok":
             values = {"judge": group.judge, "group": _name(group), "reason": group.reason}

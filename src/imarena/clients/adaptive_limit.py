@@ -76,9 +76,9 @@ class AdaptiveLimit:
     """Requests that one route may have in flight, fractions included, and the pace at which it sends them.
 
     - Each window updates `share`, the estimate of the refused share. A window with refusals lowers the limit by half
-      of that share; each window raises it by 1 %, and windows in a row without refusals by more and more, up to 25 %.
-    - Refusals that do not depend on the load must not slow the route down. Where the limit has fallen by 15 %, a trial
-      compares the refused share at the limit with that at 85 % of it. If the share stays, the limit returns to where
+      of that share; each window raises it by 1%, and windows in a row without refusals by more and more, up to 25%.
+    - Refusals that do not depend on the load must not slow the route down. Where the limit has fallen by 15%, a trial
+      compares the refused share at the limit with that at 85% of it. If the share stays, the limit returns to where
       it was, and the share becomes the `background`: only what exceeds it counts.
     - Where half of a window was refused the route pauses as long as the endpoint asks, and goes on with half of what
       was accepted.

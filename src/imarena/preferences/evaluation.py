@@ -218,7 +218,7 @@ def _macro(
         kept = draws[np.isfinite(draws)]
         low, high = np.quantile(kept, [0.025, 0.975]).tolist() if kept.size else (None, None)
         method = f"mean over {len(by_task)} tasks"
-        how = f"percentile bootstrap over items, {rounds} rounds, 95 %" if kept.size else ""
+        how = f"percentile bootstrap over items, {rounds} rounds, 95%" if kept.size else ""
         known = None if np.isnan(value) else float(value)
         reason = "" if known is not None else "no pair is decided"
         figures.append(Figure(name, known, len(marks), method, reason, low, high, how))

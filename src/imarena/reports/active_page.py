@@ -47,7 +47,7 @@ def _picture(files: dict[str, tuple[str, str]], name: str, caption: str) -> tupl
 
 def _boards(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> Section:
     text = [
-        "Rank, rating and 95 % interval. Human only has the same votes as Active Elo, so that their budgets match.",
+        "Rank, rating and 95% interval. Human only has the same votes as Active Elo, so that their budgets match.",
         *(describe_settings(name, settings) for name, settings in document["settings"].items()),
     ]
     rates = document["win_rates"]
@@ -58,7 +58,7 @@ def _boards(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> Sect
         ([model, *(rates[name].get(model) for name in names)] for model in models[:10]),
         "Average win rate against the ten best (figure 3)",
     )
-    plots = _picture(files, "bootstrap", "Bootstrap ratings of the ten best by setting, 95 % intervals (figure 4)")
+    plots = _picture(files, "bootstrap", "Bootstrap ratings of the ten best by setting, 95% intervals (figure 4)")
     plots += _picture(files, "wins", "Average win rates against the ten best by setting (figure 3)")
     signed = {
         name: settings["signature"] for name, settings in document["settings"].items() if settings.get("signature")
@@ -98,7 +98,7 @@ def _calibration(document: dict[str, Any], files: dict[str, tuple[str, str]]) ->
             curve["n"], strict=True,
         )
     ]  # fmt: skip
-    head = ("group", "score gap", "agreement", "fitted a", "95 %", "q = max(0, 2a - 1)", "pairs")
+    head = ("group", "score gap", "agreement", "fitted a", "95%", "q = max(0, 2a - 1)", "pairs")
     text = "The mixture takes q = max(0, 2a - 1); the paper's online update takes q = a with --paper-compat only."
     whole = curves["all"]
     bands = [
@@ -165,14 +165,14 @@ def _trials(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> list
         text = (
             f"{settings['seeds']} times, half of the {settings['items']} items with votes was held out; votes on the "
             "others were revealed only when asked for. Acc_H is the share of held-out votes that the board orders as "
-            "people do; 95 % intervals over the repetitions.",
+            "people do; 95% intervals over the repetitions.",
         )
         tables = [trial_table(trial, "", what=what)]
         if trial.get("boards"):
             lines = ([b["weights"], str(b["values"]), b["spearman"], ", ".join(b["top"])] for b in trial["boards"])
             head = ("weights", "semantic, editing, prompt, perceptual", "Spearman with the default board", "best")
             tables.append(plain_table(head, lines, "The corrected board on all votes"))
-        plots = _picture(files, "policies", "Acc_H by policy, 95 % intervals") if key == "policies" else ()
+        plots = _picture(files, "policies", "Acc_H by policy, 95% intervals") if key == "policies" else ()
         made.append(Section(title.format(shift=settings["shift"]), text, tables=tuple(tables), plots=plots))
     return made
 

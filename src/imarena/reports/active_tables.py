@@ -63,7 +63,7 @@ def trial_table(trial: dict[str, Any], title: str, *, what: str | None = None) -
         *(
             column
             for name, key, spec in figures
-            for column in (Column(name, spec), Column("95 %", spec, key=f"{key} 95 %"))
+            for column in (Column(name, spec), Column("95%", spec, key=f"{key} 95%"))
         ),
     ]
     lines: list[tuple[Cell, ...]] = [

@@ -73,7 +73,7 @@ def elo_text(verdict: ComparisonVerdict) -> str:
 
 
 def _level(verdict: ComparisonVerdict) -> str:
-    return f"{verdict.level * 100:g} %"
+    return f"{verdict.level * 100:g}%"
 
 
 def next_step_text(verdict: ComparisonVerdict) -> str:
@@ -111,7 +111,7 @@ def _result(figures: ComparisonFigures) -> Section:
 
 def task_table(new_name: str, by_task: Mapping[str, ComparisonVerdict]) -> Table:
     """The new side's results by task."""
-    level = next((_level(figures) for figures in by_task.values()), "95 %")
+    level = next((_level(figures) for figures in by_task.values()), "95%")
     share = Column(f"{new_name}'s share", ".0%", absent="–")
     head = columns("task", "items", "won", "lost", "tied", share, Column(f"{level} interval", ".0%", absent="–"))
     rows = tuple(

@@ -20,7 +20,7 @@ def board_conclusion(ranking: Ranking, noun: str = "model", source: str = "") ->
     """
     if len(ranking.models) < 2:
         return ""
-    begin = f"By the verdicts of {source}, " if source else ""
+    begin = f"By the verdicts of {source.replace(', ', ' and ')}, " if source else ""
     groups = model_groups(ranking)
     if len(groups) == 1:
         return _sentence(ranking, noun, begin)
@@ -65,10 +65,7 @@ def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
         return f"{begin}{listed(leaders, _LEADERS_LISTED)} share the first place of {number}{lead}.{chance}"
     ahead = f"{first.rating - second.rating:.0f} points ahead of {second.model}"
     if not any(pair.bounded for pair in pairs):
-        return (
-            f"{begin}{first.model} has the highest rating of {number}, {ahead}; "
-            "the board has no interval for this difference."
-        )
+        return f"{begin}{first.model} has the highest rating of {number}, {ahead}; {_why_unknown(ranking)}."
     rivals, unknown = _not_separated(pairs)
     if rivals:
         none, names = f"{begin}there is no" if begin else "There is no", listed([first.model, *rivals], _LISTED)
@@ -87,6 +84,15 @@ def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
     return f"{begin}{first.model} is the best of {number}: {lead}.{chance}"
 
 
+def _why_unknown(ranking: Ranking) -> str:
+    """Why nothing is known about the lead of the first model."""
+    if any(standing.note == "only one item" for standing in ranking.models[:2]):
+        return "battles on only one item are not enough evidence to say which is better"
+    if ranking.settings.get("interval") not in (None, "none"):
+        return "there is not enough evidence to say which is better"
+    return "without intervals (--rounds 0), nothing shows whether this lead is chance"
+
+
 def _chance(ranking: Ranking) -> str:
     """A sentence about a lead that rests on too few items; empty where there are enough."""
     few = few_units_text(ranking)
@@ -96,7 +102,7 @@ def _chance(ranking: Ranking) -> str:
 def _shared_lead(pairs: Sequence[PairDifference], level: str) -> str:
     """What is known about the lead of several first models over the others."""
     if not any(pair.bounded for pair in pairs):
-        return "; the board has no intervals for their lead"
+        return "; there are no intervals for their lead"
     rivals, unknown = _not_separated(pairs)
     if rivals:
         return f"; the {level} intervals do not separate all of them from {listed(rivals, _LISTED)}"

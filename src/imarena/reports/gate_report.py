@@ -38,7 +38,7 @@ def _difference_text(gate: GateResult) -> str:
 
 
 def _level(gate: GateResult) -> str:
-    return f"{gate.level * 100:g} %"
+    return f"{gate.level * 100:g}%"
 
 
 def gate_lines(report: GateReport) -> list[str]:

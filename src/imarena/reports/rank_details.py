@@ -14,9 +14,9 @@ _ALIKE_SHOWN, _GROUPS_SHOWN = 2, 5
 
 
 def interval_level_text(ranking: Ranking) -> str:
-    """The level of the intervals, such as `95 %`; empty where the board has none."""
+    """The level of the intervals, such as `95%`; empty where the board has none."""
     level = ranking.settings.get("level")
-    return f"{level * 100:g} %" if isinstance(level, int | float) else ""
+    return f"{level * 100:g}%" if isinstance(level, int | float) else ""
 
 
 def detail_tables(ranking: Ranking) -> list[Table]:
@@ -107,7 +107,7 @@ def neighbours_table(ranking: Ranking) -> Table:
         Column("met", ","),
         Column("battles needed", ",", absent="–"),
     )
-    return Table(head, rows, "Neighbours: direct battles that find the difference 4 times in 5 (5 % level)")
+    return Table(head, rows, "Neighbours: direct battles that find the difference 4 times in 5 (5% level)")
 
 
 def _sure(probability: float | None, rounds: Any) -> Cell:

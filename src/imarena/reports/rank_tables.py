@@ -29,7 +29,7 @@ def board_tables(ranking: Ranking, place: Medium | None = None) -> list[Table]:
 
 
 def standings_table(ranking: Ranking, place: Medium | None = None) -> Table:
-    """One row per model, from best to worst. The title is what the board says, in one sentence."""
+    """One row per model, from best to worst. The title is the conclusion of the board, in one sentence."""
     level = interval_level_text(ranking)
     columns = (
         Column("rank"),
@@ -52,7 +52,8 @@ def standings_table(ranking: Ranking, place: Medium | None = None) -> Table:
         for standing in ranking.models
     )  # fmt: skip
     scope = ", ".join(f"{key} {value}" for key, value in ranking.scope.items())
-    title = ": ".join(part for part in (scope, board_conclusion(ranking)) if part)
+    source = "" if scope else str(ranking.settings.get("verdicts") or "")  # the boards of groups have one source
+    title = ": ".join(part for part in (scope, board_conclusion(ranking, source=source)) if part)
     return Table(columns, rows, title, _notes(ranking, place), signature_line(ranking))
 
 
@@ -104,6 +105,8 @@ def _meanings(ranking: Ranking) -> str:
         parts.append(f"rating: a lead of {scale:g} points means odds of {odds:g} to 1")
     if any(standing.rank_low is not None for standing in ranking.models):
         parts.append("ranks: the interval of the rank")
+    if ranking.settings.get("both_bad") == "tie" and any(standing.ties for standing in ranking.models):
+        parts.append("tied: including battles where both outputs were bad")
     if any(standing.coverage is not None for standing in ranking.models):
         parts.append("coverage: the share of all items, each turn counted, with an output")
     return f"{'; '.join(parts)}." if parts else ""
@@ -117,7 +120,7 @@ def method_line(ranking: Ranking) -> str:
         parts.append(f"verdicts of {settings['verdicts']}")
     if resampling_text(ranking):
         parts.append(resampling_text(ranking))
-    left_out = [f"{number:,} {reason}" for reason, number in ranking.excluded.items() if number]
+    left_out = [f"{number:,} {reason.replace('_', ' ')}" for reason, number in ranking.excluded.items() if number]
     if left_out:
         parts.append(f"left out: {'; '.join(left_out)}")
     return " · ".join(parts)

@@ -140,7 +140,7 @@ def board_section(title: str, ranking: Ranking, index: int, command: str = "") -
     """One leaderboard: its tables, notices, charts, and the command that prints it."""
     charts = []
     for name, caption, draw in (
-        ("ratings", "ratings with 95 % intervals", ratings_chart),
+        ("ratings", "ratings with 95% intervals", ratings_chart),
         ("wins", "share of points that the row took from the column", wins_chart),
     ):
         chart = draw(ranking)

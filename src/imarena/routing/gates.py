@@ -1,6 +1,6 @@
 """The two gates of CV-Arena (eq. 4, 21), thresholds for them, and information per cost (appendix F).
 
-The paper prints neither tau nor Delta. Ours are chosen so that a third of all pairs (33.7 %, its deferral rate) pass.
+The paper prints neither tau nor Delta. Ours are chosen so that a third of all pairs (33.7%, its deferral rate) pass.
 """
 
 from dataclasses import dataclass

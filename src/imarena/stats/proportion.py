@@ -5,7 +5,7 @@ import math
 from imarena.stats.figure import Figure, undefined_figure
 
 Z95 = 1.959963984540054
-WILSON = "Wilson, 95 %"
+WILSON = "Wilson, 95%"
 
 
 def wilson(rate: float, n: float, z: float = Z95) -> tuple[float, float]:
@@ -16,7 +16,7 @@ def wilson(rate: float, n: float, z: float = Z95) -> tuple[float, float]:
 
 
 def proportion_figure(name: str, hits: int, n: int, method: str, *, reason: str = "nothing to count") -> Figure:
-    """A proportion with Wilson's 95 % interval; undefined for n = 0, with the reason."""
+    """A proportion with Wilson's 95% interval; undefined for n = 0, with the reason."""
     if n == 0:
         return undefined_figure(name, reason, n=0, method=method)
     low, high = wilson(hits / n, n)

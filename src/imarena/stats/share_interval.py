@@ -31,7 +31,7 @@ def win_interval(points: Sequence[float], level: float = 0.95) -> tuple[float, f
 
     `points`: one value in [0, 1] for each item. The end towards one half is the exact one (Clopper and Pearson, over
     the decided items) where everything decided went one way, and where the exact interval holds one half and
-    Wilson's does not: seven wins of eight come by chance in 7 % of comparisons of equal models.
+    Wilson's does not: seven wins of eight come by chance in 7% of comparisons of equal models.
     """
     n, z = len(points), normal_quantile((1 + level) / 2)
     mean = sum(points) / n

@@ -157,7 +157,7 @@ def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001
         "synchronous = NORMAL",
         "foreign_keys = ON",
         "secure_delete = ON",  # withdrawn personal data must not linger in free pages
-        "cache_size = -65536",
+        "cache_size = -16384",
         "wal_autocheckpoint = 8000",  # 32 MB: bulk imports copy the log back less often
         "temp_store = MEMORY",
     ):

@@ -75,7 +75,7 @@ def distance_in(
 
 
 def luminance_quantiles(pixels: Pixels) -> dict[str, float]:
-    """The 99 % and 99.9 % quantiles of Rec. 709 luminance, 0 to 255: high where an image is over-exposed.
+    """The 99% and 99.9% quantiles of Rec. 709 luminance, 0 to 255: high where an image is over-exposed.
 
     Any shape whose last axis is red, green and blue; at least one pixel.
     """

@@ -126,9 +126,9 @@ def test_missing_scores_are_counted_and_never_filled() -> None:
     assert (found.groups[0].n, found.groups[0].n_missing) == (58, 2)
     counts = {"n_rated": 60, "n_scored": 58, "n_unscored": 2, "n_ungrouped": 0}
     assert asdict(found.coverage[0]) == {"judge": "j", "criterion": None, **counts}
-    values = {"judge": "j", "criterion": None, "scored": 58, "rated": 60, "ungrouped": 0}
+    values = {"judges": {"j": [58, 58, 60]}, "ungrouped": 0}
     assert [notice.values for notice in found.notices if notice.code == "outputs_not_scored"] == [values]
-    assert "judge 'j' scored 58 of 60 rated outputs" in found.to_json()["warnings"]
+    assert "Not every rated output has a score: j scored 58 of 60." in found.to_json()["warnings"]
     by_model = align(scores(given), ratings(), AlignOptions(by=("model",), rounds=0))
     missing = {group.group["model"]: group.n_missing for group in by_model.groups}
     assert missing == {model: 2 if model == "A" else 0 for model in missing}

@@ -48,7 +48,7 @@ def test_a_better_judge_is_found_and_corrected_for_the_number_of_tests() -> None
 
 @pytest.mark.slow
 def test_equal_judges_are_called_different_as_rarely_as_promised() -> None:
-    """At most what 5 % allows in 200 tries (its binomial 99.9 % end is 20)."""
+    """At most what 5% allows in 200 tries (its binomial 99.9% end is 20)."""
     tests = [aligned({"one": 1.0, "two": 1.0}, seed=seed, rounds=200).comparisons[0] for seed in range(200)]
     p_values = [test.p_value for test in tests if test.p_value is not None]
     assert len(p_values) == 200

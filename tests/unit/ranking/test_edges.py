@@ -113,7 +113,9 @@ def test_one_battle(method: str) -> None:
 @pytest.mark.parametrize("method", ["elo", "active-elo"])
 def test_one_battle_online_has_no_interval(method: str) -> None:
     board = rank(table([("a", "b", "left")]), method=method)
-    assert all((s.low, s.high, s.rank_low, s.rank_high, s.note) == (None,) * 4 + ("one battle",) for s in board.models)
+    assert all(
+        (s.low, s.high, s.rank_low, s.rank_high, s.note) == (None,) * 4 + ("only one battle",) for s in board.models
+    )
     assert codes(board) == ["order_matters", "no_interval"]
     assert board.covariance is None
     stability: Any = board.details["stability"]

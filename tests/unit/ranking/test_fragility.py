@@ -98,7 +98,7 @@ class Comparison:
     """Answers so large that not all smaller removals were tried. None of those that were tried is enough."""
 
     def holds(self) -> bool:
-        """Never below, equal on 95 %, otherwise one above."""
+        """Never below, equal on 95%, otherwise one above."""
         return self.above.keys() <= {0, 1} and self.above[0] >= 0.95 * self.above.total() > 0
 
 

@@ -68,7 +68,9 @@ def test_a_column_without_a_single_name_is_as_good_as_none() -> None:
 def test_a_board_of_one_item_has_no_intervals_unless_its_battles_are_to_be_resampled(method: str) -> None:
     table = {**rows(), "item": ["only"] * 300}
     board = rank(table, method=method)
-    assert {(standing.low, standing.high, standing.note) for standing in board.models} == {(None, None, "one item")}
+    assert {(standing.low, standing.high, standing.note) for standing in board.models} == {
+        (None, None, "only one item")
+    }
     assert any("only one item to resample" in text for text in board.warnings)
     battles = rank(table, method=method, cluster="battle")
     assert all(standing.low is not None for standing in battles.models)

@@ -34,7 +34,7 @@ def test_groups_that_never_met_have_a_sentence_each() -> None:
     )
     assert "Group 1 (a, b and c): a is the best of 3 editors: " in said
     assert said.endswith(
-        "Group 2 (x and y): There is no single best editor among 2: the 95 % intervals do not separate x and y."
+        "Group 2 (x and y): There is no single best editor among 2: the 95% intervals do not separate x and y."
     )
     section = significance_section(ranking)
     assert section is not None
@@ -72,7 +72,7 @@ def test_all_models_of_a_shared_first_place_are_named() -> None:
     alike = [(left, right, "tie", "one") for left in names for right in names if left < right]
     lost = [(name, "z", "left", "one") for name in names]
     assert board_conclusion(board([*alike, *lost])) == (
-        "a, b and c share the first place of 4 models; the board has no intervals for their lead."
+        "a, b and c share the first place of 4 models; there are no intervals for their lead."
     )
     rows: list[Row] = []
     others = ["d", "e", "f", "g", "h"]

@@ -164,7 +164,7 @@ def test_a_table_has_two_axes() -> None:
 
 @pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    """300 simulated studies of 100 units: the share of 95 % intervals with the truth is near 95 %.
+    """300 simulated studies of 100 units: the share of 95% intervals with the truth is near 95%.
 
     A percentile bootstrap at this size runs slightly short; the lower limit allows that and three binomial deviations.
     """

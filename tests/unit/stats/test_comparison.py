@@ -53,7 +53,7 @@ def test_better_is_said_only_where_the_interval_of_the_difference_says_so(points
 
 
 def test_seven_wins_of_eight_are_no_clear_difference() -> None:
-    """The sign test gives 7 %; Wilson's interval alone would begin at 50.5 %."""
+    """The sign test gives 7%; Wilson's interval alone would begin at 50.5%."""
     found = compare_points([1.0] * 7 + [0.0], "old", "new")
     assert found.words == "There is no clear difference between new and old yet."
     assert found.win_rate_low == pytest.approx(0.47349, abs=1e-5)  # binomtest(7, 8).proportion_ci()

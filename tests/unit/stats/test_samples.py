@@ -126,7 +126,7 @@ def test_the_interval_of_a_mean_covers_it_as_often_as_it_says() -> None:
         table: list[list[int | None]] = [list(map(int, random.random(3) < chance)) for chance in random.random(40)]
         figure = figures_of(samples_of(table, 1), 1, 40, rounds=200).pass_at[1]
         covered += (figure.low or 0) <= 0.5 <= (figure.high or 1)
-    assert covered >= 0.89 * 200  # 95 % less four standard errors of the count
+    assert covered >= 0.89 * 200  # 95% less four standard errors of the count
 
 
 def test_few_samples_give_no_figure() -> None:

@@ -79,4 +79,4 @@ def test_an_accuracy_has_wilsons_interval_also_where_all_are_right() -> None:
     found = verdict_figures(["left"] * 10, ["left"] * 10).decisive_accuracy
     assert found.low == pytest.approx(10 / (10 + 1.959963984540054**2))
     assert found.high == pytest.approx(1.0)
-    assert found.interval == "Wilson, 95 %"
+    assert found.interval == "Wilson, 95%"

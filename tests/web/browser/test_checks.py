@@ -68,7 +68,7 @@ def test_two_people_check_and_a_third_decides(browser: Browser, stage: Stage) ->
                 page.keyboard.press("Escape")
                 whole = zoom(page)
                 page.keyboard.press("p")
-                expect(page.locator(".percent")).to_have_text("100 %")
+                expect(page.locator(".percent")).to_have_text("100%")
                 assert zoom(page) > 2 * whole, "a detail can be looked at pixel by pixel"
             if not bad or name == "Ann":
                 answer(page, "Accept")

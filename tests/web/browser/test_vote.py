@@ -95,7 +95,7 @@ def test_all_panes_zoom_and_move_in_step_on_a_6000_px_picture(page: Page, stage:
     ready(page)
     shot(page, "zoom")
     page.keyboard.press("p")
-    expect(page.locator(".percent")).to_have_text("100 %")
+    expect(page.locator(".percent")).to_have_text("100%")
     until(page, lambda: {tuple(value) for name, value in seen(page).items() if name != "Source"} == painted)
     for _ in range(8):
         page.keyboard.press("Shift+ArrowRight")

@@ -39,5 +39,5 @@ def test_a_family_of_one_item_has_no_intervals(imarena: Imarena, tmp_path: Path)
     assert all(row["note"] if row["low"] is None else row["low"] < row["high"] for row in standings)
     (lone,) = (board for board in found if (board["setting"], board["scope"]) == ("mixture", {"family": "lone"}))
     assert all((row["low"], row["high"], row["rank_low"], row["rank_high"]) == (None,) * 4 for row in lone["models"])
-    assert {row["note"] for row in lone["models"]} == {"one item"}
+    assert {row["note"] for row in lone["models"]} == {"only one item"}
     assert "no_interval" in [notice["code"] for notice in lone["notices"]]

@@ -166,7 +166,7 @@ def test_the_conclusion_has_no_upper_end_where_the_data_give_none(tmp_path: Path
     # Clopper and Pearson: a share of 0.025 ** (1 / 8) of the points or more
     share = 0.025 ** (1 / 8)
     least = 400 * math.log10(share / (1 - share))
-    ends = f"at least {least:.0f} points ahead of b (95 % interval, without an upper end)"
+    ends = f"at least {least:.0f} points ahead of b (95% interval, without an upper end)"
     assert f"a is the best of 2 models: {ends}." in shown
     asked = CliRunner().invoke(app, ["--json", "rank", "--from", str(tmp_path / "b.csv")], catch_exceptions=False)
     pairs = json.loads(asked.stdout)["details"]["pairs"]
@@ -177,7 +177,7 @@ def test_the_conclusion_has_no_upper_end_where_the_data_give_none(tmp_path: Path
 
 def test_five_wins_of_five_do_not_make_a_best_model(tmp_path: Path) -> None:
     shown = run("--from", str(sweep(tmp_path / "b.csv", wins=5))).output
-    assert "There is no single best model among 2: the 95 % intervals do not separate a and b." in shown
+    assert "There is no single best model among 2: the 95% intervals do not separate a and b." in shown
 
 
 def test_a_lead_over_a_model_never_met_is_not_bounded(tmp_path: Path) -> None:

@@ -49,6 +49,6 @@ def test_alpha_of_a_campaign_is_that_of_its_export(tmp_path: Path, imarena: Imar
     assert all(low < high for _, low, high in ours.values())
     assert {line["alpha_level"] for line in status["agreement"]} == {level}
     shown = imarena("-w", "a", "campaign", "status", one).out
-    assert all(f"(95 % interval {low:.3f} to {high:.3f})" in shown for _, low, high in ours.values())
+    assert all(f"(95% interval {low:.3f} to {high:.3f})" in shown for _, low, high in ours.values())
     page = admin.get(f"/api/lead/campaigns/{one}/agreement").json()["criteria"]
     assert {line["criterion"]: (line["alpha"], line["alpha_low"], line["alpha_high"]) for line in page} == ours

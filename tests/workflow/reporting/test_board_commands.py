@@ -46,8 +46,9 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / "a"
 
 
-def test_a_boards_command_prints_its_numbers(imarena: Imarena, root: Path) -> None:
-    imarena("-w", root, "report", root / "out", "--gallery", 0)
+@pytest.mark.parametrize("chosen", [(), ("--editors", "ash,fir")], ids=["all", "chosen"])
+def test_a_boards_command_prints_its_numbers(imarena: Imarena, root: Path, chosen: tuple[str, ...]) -> None:
+    imarena("-w", root, "report", root / "out", "--gallery", 0, *chosen)
     text = (root / "out" / "report.md").read_text()
     found = {}
     for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
@@ -56,6 +57,7 @@ def test_a_boards_command_prints_its_numbers(imarena: Imarena, root: Path) -> No
             continue
         (command,) = re.findall(r"Command: (imarena rank.*)", section)
         board = imarena("-w", root, "--json", *shlex.split(command)[1:]).json
+        assert {row["model"] for row in board["models"]} == ({"ash", "fir"} if chosen else set(EDITORS))
         for row in board["models"]:
             assert re.search(rf"\| {row['model']} *\| *{row['rating']:.1f} ", section), (title, row)
         assert f"{board['n_battles']} battles;" in section
@@ -70,5 +72,7 @@ def test_a_kind_is_of_a_judge_and_of_a_workspace(imarena: Imarena, root: Path, t
     table = tmp_path / "votes.csv"
     table.write_text("left,right,winner\na,b,left\nb,c,right\nc,a,tie\n")
     assert "--kind" in imarena("rank", "--from", table, "--kind", "scored", code=2).err
+    assert "--editors" in imarena("rank", "--from", table, "--editors", "a,b", code=2).err
+    assert "'oak'" in imarena("-w", root, "rank", "--editors", "ash,oak", code=2).err
     assert "of a judge" in imarena("-w", root, "rank", "--kind", "scored", "--source", "people", code=2).err
     assert "Known: compared, scored" in imarena("-w", root, "rank", "--kind", "odd", code=2).err

@@ -78,7 +78,7 @@ def test_the_conclusion_stands_first(arena: Path) -> None:
     assert lines[0] == "# Ours"
     said = re.fullmatch(
         r"By the verdicts of judge robot, good is the best of 3 editors: at least (\d+) points ahead of fair "
-        r"\(95 % interval, without an upper end\)\.",  # it won every battle
+        r"\(95% interval, without an upper end\)\.",  # it won every battle
         lines[1],
     )
     assert said is not None, lines[1]
@@ -90,7 +90,9 @@ def test_the_conclusion_stands_first(arena: Path) -> None:
     assert lines[3] in page
     assert page.index("good is the best of 3 editors") < page.index("<h2")
     shown = Imarena(arena.parent)("-w", arena, "rank", "--judge", "robot").out
-    assert shown.splitlines()[0].startswith(f"good is the best of 3 models: at least {said[1]} points ahead of fair")
+    assert shown.splitlines()[0].startswith(
+        f"By the verdicts of judge robot, good is the best of 3 models: at least {said[1]} points ahead of fair"
+    )
     assert "coverage: the share of all items, each turn counted, with an output" in shown
 
 

@@ -31,7 +31,7 @@ def test_the_better_model_is_named_with_its_interval_and_examples(imarena: Imare
     words = ("data/outputs/studio-returns-input", "data/outputs/studio-exact", "--items", "data/items.csv")
     ended = imarena("compare", *words)
     assert "studio-exact is better than studio-returns-input." in ended.out
-    assert "95 % interval" in ended.out
+    assert "95% interval" in ended.out
     page = (tmp_path / "compare-report" / "index.html").read_text()
     assert "studio-exact is better" in page
     for name in page.split('src="')[1:]:

@@ -88,11 +88,11 @@ def test_the_same_verdict_on_a_repeated_run_and_another_level(asked_once: Imaren
     assert (first.json["gate"], first.json["verdict"]) == (again.json["gate"], again.json["verdict"])
     assert texts == [(imarena.folder / name).read_bytes() for name in ("gate.xml", "gate.md")]
     assert first.json["gate"]["outcome"] == "failed"
-    # eight of eight: clear at 95 %, and not at 99.9 %
+    # eight of eight: clear at 95%, and not at 99.9%
     stricter = imarena(*kept, *words, "--level", "0.999").json
     assert stricter["verdict"]["level"] == 0.999
     assert stricter["verdict"]["win_rate_high"] > 0.5 > first.json["verdict"]["win_rate_high"]
-    assert "99.9 % interval" in imarena(*kept, *words[:-1], "--level", "0.999").out
+    assert "99.9% interval" in imarena(*kept, *words[:-1], "--level", "0.999").out
     assert "between 0.5 and 1" in imarena(*words, "--level", "1.5", code=2).err
 
 
@@ -225,7 +225,7 @@ def test_unknown_models_are_refused_with_a_suggestion(imarena: Imarena, tmp_path
 
 
 def test_a_clean_sweep_has_an_exact_end_on_one_side(imarena: Imarena, tmp_path: Path) -> None:
-    """Six items of six are the first clear sweep at 95 %, five of five are not; the same bound as `compare` has."""
+    """Six items of six are the first clear sweep at 95%, five of five are not; the same bound as `compare` has."""
     for items, code in ((5, 0), (6, 4)):
         write_battles(tmp_path / "sweep.csv", ("a", "b", items, 0))
         words = ("rank", "--from", "sweep.csv", "--json", "--fail-if")
@@ -244,7 +244,7 @@ def test_a_clean_sweep_has_an_exact_end_on_one_side(imarena: Imarena, tmp_path: 
 def test_two_models_have_the_interval_of_compare(
     imarena: Imarena, tmp_path: Path, won: int, lost: int, code: int
 ) -> None:
-    """Seven of eight come by chance in 7 % of comparisons of equal models: a resampled interval would not hold 0."""
+    """Seven of eight come by chance in 7% of comparisons of equal models: a resampled interval would not hold 0."""
     write_battles(tmp_path / "b.csv", ("a", "b", won, lost))
     gate = imarena("rank", "--from", "b.csv", "--fail-if", "b below a", "--json", code=code).json["gate"]["gates"][0]
     verdict = compare_points([0.0] * won + [1.0] * lost, "a", "b")
@@ -276,7 +276,7 @@ def test_what_has_no_interval_is_not_passed_in_silence(imarena: Imarena, tmp_pat
     for rule in ("a below b", "b below a"):
         ended = imarena("rank", "--from", "one.csv", "--fail-if", rule, code=3)
         assert "not decided" in ended.out
-        assert "one item" in ended.out
+        assert "only one item" in ended.out
         assert "only one item to resample" in ended.err
         imarena("rank", "--from", "one.csv", "--cluster", "battle", "--fail-if", rule)
 
@@ -292,5 +292,5 @@ def test_battles_without_an_output_end_with_3_whatever_the_interval(imarena: Ima
 def test_a_workspace_board_has_a_gate(asked_once: Imarena) -> None:
     rank = ("-w", "kept", "rank", "--judge", "builtin", "--fail-if")
     ended = asked_once(*rank, "studio-exact below studio-returns-input", "--summary", "s.md")
-    assert "(95 % interval without an upper bound)" in ended.out
+    assert "(95% interval without an upper bound)" in ended.out
     assert "studio-exact" in (asked_once.folder / "s.md").read_text(encoding="utf-8")

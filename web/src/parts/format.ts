@@ -2,7 +2,7 @@
 import { strings } from "../strings";
 
 export function share(value: number | null | undefined): string {
-  return value === null || value === undefined ? strings.none : `${(100 * value).toFixed(0)} %`;
+  return value === null || value === undefined ? strings.none : `${(100 * value).toFixed(0)}%`;
 }
 
 export function figure(value: number | null | undefined, digits = 2): string {

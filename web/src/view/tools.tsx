@@ -48,7 +48,7 @@ function Percent({ group }: { group: ViewGroup }) {
       const tallest = group.tallest();
       if (!look || !tallest) return;
       const share = percent(tallest, look.scale, window.devicePixelRatio);
-      setText(`${share < 10 ? share.toFixed(1) : Math.round(share)} %`);
+      setText(`${share < 10 ? share.toFixed(1) : Math.round(share)}%`);
     };
     tell();
     return group.onChange(tell);

@@ -102,5 +102,5 @@ def _table(simulation: "Simulation") -> Table:
     )
     head: list[str | Column] = ["policy", "aggregation", "votes"]
     for name in FIGURES:
-        head += [Column(name, ".4f", "undefined"), Column("95 %", ".4f", key=f"{name} 95 %")]
+        head += [Column(name, ".4f", "undefined"), Column("95%", ".4f", key=f"{name} 95%")]
     return Table(columns(*head), tuple(rows), title)

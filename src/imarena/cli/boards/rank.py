@@ -37,6 +37,10 @@ Kind = Annotated[
         metavar="compared|scored", help="Workspace: only direct comparisons, or only battles from scores, of a judge."
     ),
 ]
+Editors = Annotated[
+    list[str] | None,
+    typer.Option("--editors", "-e", help="Workspace: only these editors; repeatable, or separated by commas."),
+]
 Method = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo, mixture or corrected.")]
 Rounds = Annotated[int, typer.Option(help="Bootstrap rounds.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
@@ -132,6 +136,7 @@ def command(
     fragility: Fragility = None,
     executor: RoundsExecutor = "auto",
     kind: Kind = None,
+    editors: Editors = None,
 ) -> None:
     """Print a leaderboard: ratings and ranks with intervals, win counts, coverage."""
     from imarena.engine import read_executor
@@ -151,7 +156,8 @@ def command(
         raise UserError("--all-votes needs a table.", hint="imarena rank --from votes.csv --all-votes")
     if source is not None:
         chosen = {"--source": voters != "auto", "--judge": judge is not None, "--dimension": dimension is not None}
-        refuse_with_table(chosen | {"--kind": kind is not None, "--samples": samples, "--success": success is not None})
+        chosen |= {"--kind": kind is not None, "--editors": bool(editors)}
+        refuse_with_table(chosen | {"--samples": samples, "--success": success is not None})
     if source is not None and against is not None and work.is_board(source):
         if fail_if or summary:
             raise UserError("A board without battles has no gate.", hint="Give a table of battles, or leave it out.")
@@ -184,7 +190,7 @@ def command(
         asked: dict[str, Any] = {"source": voters, "judge": judge, "dimension": dimension, "kind": kind}
         boards = rank_workspace(
             session(context).workspace, options, by=by, samples="always" if samples or success is not None else "auto",
-            success=success, **asked, **reading,
+            success=success, editors=editors or (), **asked, **reading,
         )  # fmt: skip
         unanswered = unanswered_by_models(session(context).workspace, options, **asked) if fail_if else {}
     else:

@@ -48,7 +48,7 @@ def command(
         for stage in found.stages
     )
     head = columns(
-        "configuration", "editor", Column("outputs", ","), Column("rating", ".0f"), Column("95 % interval", ".0f", "–")
+        "configuration", "editor", Column("outputs", ","), Column("rating", ".0f"), Column("95% interval", ".0f", "–")
     )
     notes = tuple(sentences(found.ranking.notices))
     table = Table(head, rows, f"Stages of the agent around {editor}, ranked by {judge}", notes)

@@ -51,7 +51,7 @@ def _tables(result: "MetaEvaluation", *, by_task: bool) -> "list[Table]":
     groups = dict.fromkeys((row.dataset, row.dimension) for row in result.rows)
     head = (
         Column("judge"), Column("scheme"), Column("task"), Column("pairs", ","), Column("strict"),
-        Column("95 % interval"), Column("paper-compat"), Column("order consistency"), Column("ties", ","),
+        Column("95% interval"), Column("paper-compat"), Column("order consistency"), Column("ties", ","),
         Column("failures", ","),
     )  # fmt: skip
     for dataset, dimension in groups:
@@ -71,7 +71,7 @@ def _tables(result: "MetaEvaluation", *, by_task: bool) -> "list[Table]":
         tables.append(_scheme_table(result))
     if result.differences:
         columns = (Column("judge"), Column("less"), Column("data set"), Column("dimension"), Column("difference"),
-                   Column("95 % interval"))  # fmt: skip
+                   Column("95% interval"))  # fmt: skip
         rows_of = tuple(
             (each.judge, each.against, each.dataset, each.dimension, _share(each.figure), _ends(each.figure))
             for each in result.differences
@@ -85,7 +85,7 @@ def _scheme_table(result: "MetaEvaluation") -> "Table":
     from imarena.reports.tables import Column, Table
 
     head = ("data set", "dimension", "model", "pairwise", "strict", "pointwise", "strict", "difference",
-            "95 % interval")  # fmt: skip
+            "95% interval")  # fmt: skip
     rows = tuple(
         (
             each.dataset, each.dimension, each.model, _kind(each.pairwise.judge, each.model),

@@ -101,7 +101,7 @@ def ablation(
         )
 
     def show(console: Console) -> None:
-        head = (Column("pairs per task", ","), Column("examples", ","), Column("accuracy"), Column("95 % interval"))
+        head = (Column("pairs per task", ","), Column("examples", ","), Column("accuracy"), Column("95% interval"))
         lines = tuple(
             (
                 row.size,

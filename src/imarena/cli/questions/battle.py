@@ -12,7 +12,8 @@ Orders = Annotated[
 SamplerOption = Annotated[
     str,
     typer.Option(
-        "--sampler", help="full; voted (pairs with votes); per-pair:N; adaptive (with --width); new-model:NAME."
+        "--sampler",
+        help="full, voted (pairs with votes), per-pair:N, adaptive (until --width is reached) or new-model:NAME.",
     ),
 ]
 Width = Annotated[

@@ -211,7 +211,7 @@ def _show(console: Any, report: "CampaignStatus") -> None:
     for criterion in report.agreement:
         alpha = f"{criterion.alpha:.3f}" if criterion.alpha is not None else f"undefined ({criterion.reason})"
         if criterion.alpha_low is not None:
-            alpha += f" (95 % interval {criterion.alpha_low:.3f} to {criterion.alpha_high:.3f})"
+            alpha += f" (95% interval {criterion.alpha_low:.3f} to {criterion.alpha_high:.3f})"
         console.print(f"  alpha of {criterion.criterion}: {alpha}")
     for rater in report.raters:
         console.print(f"  {_person(rater)}: {_work(rater)}")

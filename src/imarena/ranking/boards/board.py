@@ -113,7 +113,7 @@ def _on_one_item(battles: Battles, settings: JsonDict) -> dict[int, str]:
     for rows in row_slices(len(battles)):
         for side in (battles.left, battles.right):
             seen[side[rows], battles.item.of[rows]] = True
-    return dict.fromkeys(np.flatnonzero(seen.sum(axis=1) == 1).tolist(), "one item")
+    return dict.fromkeys(np.flatnonzero(seen.sum(axis=1) == 1).tolist(), "only one item")
 
 
 def _details(battles: Battles, result: Result, options: Options, order: Any) -> JsonDict:
@@ -237,7 +237,7 @@ def neighbours(
     `order` (m,) are indices from best to worst; `theta` (m,) natural-log strengths; `draws` (R, m) or None; `centre`
     as in `draw_leads`.
     `battles_to_separate` is the number of direct battles that finds the difference as it is estimated now with
-    probability 0.8 at the 5 % level, at the board's share of ties; None where the two are equal. `ties_apart`: the
+    probability 0.8 at the 5% level, at the board's share of ties; None where the two are equal. `ties_apart`: the
     strengths are those of decided battles (Davidson), not of the share of points with ties as half points.
     """
     record = counts_by_pair(battles).counts.sum(axis=0)

@@ -47,7 +47,7 @@ def find_intervals(
     notes = [FIXED if held[i] else "" for i in range(m)]
     nothing: list[None] = [None] * m
     if ends is None and draws is None:
-        alone = f"one {settings['cluster']}" if settings.get("units") == 1 else ""
+        alone = f"only one {settings['cluster']}" if settings.get("units") == 1 else ""
         notes = [note or alone for note in notes]
         return Intervals(
             [*nothing],
@@ -62,7 +62,7 @@ def find_intervals(
     )
     flat = high - low <= 2 * 10.0**-stability.DECIMALS
     # one unit to draw, or all units say the same
-    reason = f"one {settings['cluster']}" if settings.get("units") == 1 else NO_VARIATION
+    reason = f"only one {settings['cluster']}" if settings.get("units") == 1 else NO_VARIATION
     loose = dict(unbounded)
     reasons = {int(i): loose.get(int(i), reason) if reason == NO_VARIATION else reason for i in np.flatnonzero(flat)}
     reasons = loose | reasons  # one unit explains more than what that unit happens to show

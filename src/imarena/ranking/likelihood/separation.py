@@ -16,7 +16,7 @@ from imarena.ranking.likelihood.pair_counts import PairCells
 WON_ALL = "won every battle: no upper bound"
 LOST_ALL = "lost every battle: no lower bound"
 NEVER_MET = "never met the other models"
-ONE_SIDED = "won or lost every battle against the other group"
+ONE_SIDED = "one-sided against the other groups"
 GROUPED = (NEVER_MET, ONE_SIDED)
 """Notes of models whose group has no place on the scale; differences within the group are in the data."""
 

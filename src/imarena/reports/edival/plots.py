@@ -71,7 +71,7 @@ def trends(scored: ScoredSet, mode: str) -> Iterator[tuple[str, str, Any]]:
     figures = all_figures(scored, mode)
     label = "C" if mode == COMPLEX else "turn"
     lines = {
-        "luminance": ("99.9 % luminance quantile", luminance_points(scored, mode)),
+        "luminance": ("99.9% luminance quantile", luminance_points(scored, mode)),
         "last-instruction": (
             "success on the last instruction, percent",
             [(one.editor, one.turn + 1, 100 * one.task_success) for one in figures if one.task_success is not None],
@@ -105,7 +105,7 @@ def edival_charts(scored: ScoredSet) -> list[Chart]:
 
 
 def luminance_points(scored: ScoredSet, mode: str) -> list[tuple[str, int, float]]:
-    """(editor, turn, mean of the 99.9 % quantile); turn 0 is the base image of the editor's own first outputs."""
+    """(editor, turn, mean of the 99.9% quantile); turn 0 is the base image of the editor's own first outputs."""
     points: list[tuple[str, int, float]] = []
     for editor in scored.editors(mode):
         for turn in scored.turns:

@@ -25,7 +25,7 @@ class PairedTest:
     high: float
     p: float
     significant: bool = False
-    """After Holm's correction, at 5 %."""
+    """After Holm's correction, at 5%."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from imarena.core import UserError
 from imarena.storage import Form
+from imarena.tables import row_slices
 from imarena.workflows import views
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery, Source
 
@@ -110,7 +111,8 @@ def _default(view: views.View, query: BoardQuery, evidence: AvailableSources) ->
         return ChosenSource("human") if setting.source == "people" else _by_judge(evidence, query.dimension)
     # the same source whatever the board is grouped by and whichever editors it shows
     voted = people_battles_for(view, replace(query, by=None, dimensions_together=False, editors=()))
-    people = read_links(view, voted, setting.min_battles)
+    asked = editors_beside(view, voted)
+    people = read_links(view, voted, setting.min_battles, asked)
     if len(voted) and people.groups == 1:
         return ChosenSource("human")
     widest = _by_judge(evidence, query.dimension)
@@ -118,7 +120,7 @@ def _default(view: views.View, query: BoardQuery, evidence: AvailableSources) ->
         return ChosenSource("human") if len(people_battles_for(view, query)) else widest
     if not len(voted):
         return widest
-    judged = read_links(view, evidence.battles_of(widest.judges[0], query), 1)
+    judged = read_links(view, evidence.battles_of(widest.judges[0], query), 1, asked)
     better = judged.editors >= people.editors and judged.groups < people.groups
     return widest if better else ChosenSource("human")
 
@@ -157,7 +159,7 @@ def people_battles_for(view: views.View, query: BoardQuery) -> views.BattleColum
 
 @dataclass(frozen=True)
 class Links:
-    """How the battles of a source connect the editors that have outputs."""
+    """How the battles of a source connect some editors."""
 
     editors: int
     """Editors with battles."""
@@ -165,13 +167,22 @@ class Links:
     """Groups that never met; an editor with too few battles is a group of its own."""
 
 
-def read_links(view: views.View, battles: views.BattleColumns, least: int) -> Links:
-    """What these battles connect, where an editor needs at least `least` of them."""
+def editors_beside(view: views.View, battles: views.BattleColumns) -> views.IntArray:
+    """The editors with outputs for the items of these battles: editors of other items were not left out of them."""
+    entries = view.entries
+    fought = np.zeros(len(entries.item_id), bool)
+    for rows in row_slices(len(battles)):
+        fought[entries.item[battles.left[rows]]] = True
+    found: views.IntArray = np.unique(entries.editor.of[entries.ok & (entries.editor.of >= 0) & fought[entries.item]])
+    return found.astype(np.int64)
+
+
+def read_links(view: views.View, battles: views.BattleColumns, least: int, editors: views.IntArray) -> Links:
+    """How these battles connect these editors, where each needs at least `least` of them."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     entries = view.entries
-    editors = np.unique(entries.editor.of[entries.ok & (entries.editor.of >= 0)])
     left, right = entries.editor.of[battles.left], entries.editor.of[battles.right]
     number = len(entries.editor.names)
     fought = np.bincount(left, minlength=number) + np.bincount(right, minlength=number)

@@ -27,7 +27,7 @@ NEARLY_ALL = 0.95
 
 def few_votes_notices(evidence: AvailableSources, chosen: ChosenSource) -> tuple[Notice, ...]:
     """Where nobody chose the source and there are very few votes."""
-    if chosen.source != "human" or chosen.asked or evidence.votes >= FEW_VOTES:
+    if chosen.source != "human" or chosen.asked or evidence.votes + evidence.ratings >= FEW_VOTES:
         return ()
     return (Notice(code="few_votes", values={"votes": evidence.votes, "judges": bool(evidence.judges)}),)
 

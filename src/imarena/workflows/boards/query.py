@@ -80,13 +80,12 @@ class BoardQuery:
 
 
 def rank_command(query: BoardQuery) -> str:
-    """The command that prints the board of a query; empty where it chooses editors, which `imarena rank` cannot."""
-    if query.editors:
-        return ""
+    """The command that prints the board of a query."""
     source = {"human": "people", "all": "all", "judge": "" if query.judge else "judge"}.get(query.source, "")
     options = {
         "--source": source, "--judge": query.judge, "--kind": query.kind, "--dimension": query.dimension,
         "--by": query.by,
     }  # fmt: skip
     words = [word for name, value in options.items() if value for word in (name, value)]
+    words += [word for name in query.editors for word in ("--editors", name)]
     return shlex.join(["imarena", "rank", *words])

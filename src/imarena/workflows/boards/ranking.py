@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from sqlalchemy import select
 
-from imarena.core import DatabaseFailed
+from imarena.core import DatabaseFailed, split_names
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking, Rater
 from imarena.ranking import Options
@@ -19,7 +20,13 @@ from imarena.workflows.views import View
 
 
 def rank_workspace(
-    folder: Path, options: Options, *, source: str = "auto", kind: str | None = None, **asked: Any
+    folder: Path,
+    options: Options,
+    *,
+    source: str = "auto",
+    kind: str | None = None,
+    editors: Iterable[str] = (),
+    **asked: Any,
 ) -> list[Ranking]:
     """The board of a workspace, or one per value of the column `by`. `asked` are fields of `BoardQuery`.
 
@@ -30,7 +37,9 @@ def rank_workspace(
         source=read_source(source), kind=read_battle_kind(kind), options=options, dimensions_together=together, **asked
     )
     with open_workspace(folder) as workspace:
-        made = Boards(View(workspace, keep_judgments=False)).boards(query)
+        view = View(workspace, keep_judgments=False)
+        chosen = split_names(editors, view.entries.editor.names)
+        made = Boards(view).boards(replace(query, editors=chosen))
         unstored = store_boards(workspace, [board.ranking for board in made])
         return [with_fragility_names(workspace, with_samples(board, unstored)) for board in made]
 

@@ -123,10 +123,14 @@ class _SiteMaker:
                 board = self.made.board(query)
             except UserError:  # fewer than two models, or nothing decided: there is no such board
                 continue
-            if any(board.ranking.models == earlier.ranking.models for earlier, _ in boards):
-                continue
-            boards.append((replace(board, title=title or describe_source(board.chosen)), query))
-        return boards
+            same = next(
+                (i for i, (earlier, _) in enumerate(boards) if earlier.ranking.models == board.ranking.models), None
+            )
+            if same is None:
+                boards.append((replace(board, title=title), query))
+            elif not boards[same][0].title:  # the first board under the name that it has in a report
+                boards[same] = replace(boards[same][0], title=title), boards[same][1]
+        return [(replace(board, title=board.title or describe_source(board.chosen)), query) for board, query in boards]
 
     def write(self, folder: Path, boards: list[tuple[Board, BoardQuery]]) -> tuple[Site, int]:
         """All pages and images; returns what they show, and the number of images."""

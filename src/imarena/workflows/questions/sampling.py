@@ -30,7 +30,7 @@ class Sampler:
     kind: Kind = "full"
     per_pair: int = 10
     width: float = 0.0
-    """Adaptive: go on until every 95 % interval is narrower than so many Elo points."""
+    """Adaptive: go on until every 95% interval is narrower than so many Elo points."""
     until: Literal["pairs", "models"] = "pairs"
     """Adaptive: intervals of the differences of all pairs, or of the models' own ratings."""
     model: str = ""
@@ -178,7 +178,7 @@ def next_round(
 ) -> AdaptiveProgress:
     """The next battles: some more for each pair whose interval is too wide and that has battles left.
 
-    An interval is of the difference of two ratings (`until` pairs) or of a rating (`until` models), at 95 %, by the
+    An interval is of the difference of two ratings (`until` pairs) or of a rating (`until` models), at 95%, by the
     ranking's covariance.
     """
     models = sorted({model for pair in by_pair for model in pair})
@@ -203,7 +203,7 @@ def next_round(
 
 
 def interval_widths(keys: Iterable[Pair], ranking: Ranking | None) -> dict[Pair, float]:
-    """Width of the 95 % interval of the difference of two ratings, or of a rating under the key (model, model).
+    """Width of the 95% interval of the difference of two ratings, or of a rating under the key (model, model).
 
     Infinite where it is not known.
     """

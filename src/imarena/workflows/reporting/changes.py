@@ -35,7 +35,7 @@ class ModelChange:
     old_rank: int
     new_rank: int
     half_width: float | None
-    """Of the 95 % interval of the change, with the boards taken as independent; None where a board has no interval."""
+    """Of the 95% interval of the change, with the boards taken as independent; None where a board has no interval."""
     by_answers: float | None
     """The change between the boards of the outputs that both have; None where these do not link this model."""
 
@@ -251,7 +251,7 @@ def _section(changes: BoardChanges) -> Section:
     )  # fmt: skip
     head = columns(
         "editor", "old rank", "new rank", Column("old rating", ".0f"), Column("new rating", ".0f"),
-        Column("change", "+.0f"), Column("± 95 %", absent="–"), "more than chance",
+        Column("change", "+.0f"), Column("± 95%", absent="–"), "more than chance",
         Column(f"by {changes.source}", "+.0f", "–"), Column("by outputs and items", "+.0f", "–"),
     )  # fmt: skip
     notes = (

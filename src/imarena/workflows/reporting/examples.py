@@ -1,5 +1,6 @@
 """Examples of a report: the outputs that did best and worst on the first board, and the most disputed pairs."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from imarena.workflows.views import (
     BOTH_BAD,
     LEFT,
     RIGHT,
+    WHOLE,
     AskedEdit,
     BattleColumns,
     View,
@@ -137,11 +139,11 @@ def _disagreements(view: View, judges: Sequence[str], picture: Picture) -> Itera
 
 def _disputed(view: View, parts: Sequence[BattleColumns], picture: Picture) -> list[GalleryItem]:
     battles = joined_battles([part for part in parts if len(part)])
-    decided = np.isin(battles.winner, (LEFT, RIGHT))
-    left, right = battles.left[decided].astype(np.int64), battles.right[decided].astype(np.int64)
+    battles = battles.where(np.isin(battles.winner, (LEFT, RIGHT)))
+    left, right = battles.left.astype(np.int64), battles.right.astype(np.int64)
     number = len(view.entries.output_id)
     pairs, row = np.unique(np.minimum(left, right) * number + np.maximum(left, right), return_inverse=True)
-    lower_won = (battles.winner[decided] == LEFT) == (left < right)
+    lower_won = (battles.winner == LEFT) == (left < right)
     lower, every = np.bincount(row, lower_won, pairs.size), np.bincount(row, minlength=pairs.size)
     split = np.minimum(lower, every - lower)
     found = np.flatnonzero(split > 0)
@@ -151,13 +153,28 @@ def _disputed(view: View, parts: Sequence[BattleColumns], picture: Picture) -> l
         sides = int(pairs[index]) // number, int(pairs[index]) % number
         (first, item), (second, _) = (_records(view, place) for place in sides)
         asked = asked_edit(item, first, second, chain_of(view.workspace, first, second))
-        won = int(lower[index]), int(every[index] - lower[index])
+        cast = np.flatnonzero(row == index)
+        rows = cast[lower_won[cast]], cast[~lower_won[cast]]
         shown = _sources(asked, picture)
-        for output, points in zip((first, second), won, strict=True):
+        for output, given in zip((first, second), rows, strict=True):
             if output.image is not None:
                 shown.append(
-                    PageImage(picture(output.image), output.editor or "(not named)", counted(points, "verdict"))
+                    PageImage(picture(output.image), output.editor or "(not named)", counted(given.size, "verdict"))
                 )
-        remark = f"{won[0]} of {sum(won)} verdicts for {first.editor}, {won[1]} for {second.editor}."
-        exhibits.append(GalleryItem(_about(item), asked.instruction, tuple(shown), (remark,)))
+        remarks = (
+            f"For {output.editor}: {_givers(battles, given)}."
+            for output, given in zip((first, second), rows, strict=True)
+        )
+        exhibits.append(GalleryItem(_about(item), asked.instruction, tuple(shown), tuple(remarks)))
     return exhibits
+
+
+def _givers(battles: BattleColumns, rows: NDArray[np.int64]) -> str:
+    """Whose verdicts these are, with their numbers: people, their mean ratings, a judge's comparisons and scores."""
+    number: Counter[str] = Counter()
+    names = battles.judge.list(rows), battles.dimension.list(rows), battles.scored[rows].tolist()
+    for judge, dimension, scored in zip(*names, strict=True):
+        source = f"{'scores of' if scored else 'comparison by'} {judge}" if judge else "people"
+        source = "mean ratings of people" if scored and not judge else source
+        number[f"{source} on {dimension}" if dimension not in (None, WHOLE) else source] += 1
+    return "; ".join(name if times == 1 else f"{name} ({times})" for name, times in sorted(number.items()))

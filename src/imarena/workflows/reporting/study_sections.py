@@ -38,13 +38,15 @@ def agreement_sections(workspace: Workspace) -> Iterator[Section]:
 
 
 def _under_pseudonyms(tables: Sequence[RatingColumns]) -> list[RatingColumns]:
-    """A report is made to be passed on: raters are numbered, in the order of the hashes of their ids.
+    """A report is made to be passed on: raters are numbered, in the order of the hashes of all that each of them gave.
 
-    That order looks random, but it follows from the ids: who knows all ids can find out which number each rater has.
+    The ids alone do not show who has which number.
     """
-    raters = sorted(
-        {rater for columns in tables for rater in columns.rater}, key=lambda name: sha256_hex(name.encode())
-    )
+    given: dict[str, list[str]] = {}
+    for columns in tables:
+        for rater, unit, value in zip(columns.rater, columns.unit, columns.value, strict=True):
+            given.setdefault(rater, []).append(f"{unit} {value}")
+    raters = sorted(given, key=lambda rater: (sha256_hex("\n".join(sorted(given[rater])).encode()), rater))
     names = {rater: f"rater {number}" for number, rater in enumerate(raters, 1)}
     return [replace(columns, rater=[names[rater] for rater in columns.rater]) for columns in tables]
 

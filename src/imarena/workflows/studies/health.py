@@ -188,7 +188,7 @@ def _means(health: HealthFindings, answers: JudgeAnswers, editors: dict[str, str
         for name, mean in means.items():
             half = 1.96 * mean.error if mean.error else None  # equal scores show no error, and not that there is none
             low, high = (mean.mean - half, mean.mean + half) if half is not None else (None, None)
-            method = "normal, 95 %" if half is not None else ""
+            method = "normal, 95%" if half is not None else ""
             why = "one score" if mean.n == 1 else "no variation: all scores are equal"
             figure = Figure(
                 name,

@@ -1,4 +1,4 @@
-"""Text edits of rendered scenes, read by the real text reader: at least 95 % of them are judged right."""
+"""Text edits of rendered scenes, read by the real text reader: at least 95% of them are judged right."""
 
 import asyncio
 from dataclasses import replace

@@ -91,7 +91,7 @@ def test_sides_play_no_part_and_refit_with_ones_changes_nothing() -> None:
 
 
 def held(votes: VoteBatch, truth: np.ndarray) -> float:
-    """Share of the differences (B, pairs) inside their 95 % intervals."""
+    """Share of the differences (B, pairs) inside their 95% intervals."""
     found, one, other = fit_corrected(votes), *np.triu_indices(truth.shape[1], 1)
     inside = []
     for at, true in enumerate(truth):

@@ -138,7 +138,9 @@ def test_one_item_is_the_reason_on_a_board_with_a_calibrated_judge() -> None:
     battles = of_one_item([0, 2, 1, 2, 0, 1, 0, 0, 2], [0] * 9)
     options = Options(method="mixture", rounds=39)
     board = assemble(battles, calibrated_board(battles, lambda gap: np.full(gap.shape, 0.6), options), options, None)
-    assert [(s.low, s.high, s.rank_low, s.rank_high, s.note) for s in board.models] == [(None,) * 4 + ("one item",)] * 3
+    assert [(s.low, s.high, s.rank_low, s.rank_high, s.note) for s in board.models] == [
+        (None,) * 4 + ("only one item",)
+    ] * 3
     assert [notice.code for notice in board.notices] == ["no_interval"]
     assert board.warnings == ("No interval for 3 of 3 models: only one item to resample.",)
 

@@ -1,4 +1,4 @@
-"""Do 95 % intervals hold the truth 95 times in 100? Simulated boards with known strengths."""
+"""Do 95% intervals hold the truth 95 times in 100? Simulated boards with known strengths."""
 
 import numpy as np
 import pytest

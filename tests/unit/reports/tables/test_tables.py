@@ -142,12 +142,12 @@ def test_csv_reads_back(rows: list[tuple[str, float | None]]) -> None:
 
 
 def test_csv_gives_a_range_two_columns_and_has_all_digits(tmp_path: Path) -> None:
-    head = ("name", Column("rating", ".1f"), Column("95 %", ".0f", key="rating 95 %"))
+    head = ("name", Column("rating", ".1f"), Column("95%", ".0f", key="rating 95%"))
     rows = (("x", 1 / 3, Range(0.1, 0.7)), ("y", math.nan, None), ("z", 1e-7, "fixed"))
     path = tmp_path / "t.csv"
     write_csv(Table(columns(*head), rows, "A title", ("A note",), "sig"), path)
     assert path.read_bytes().decode() == (
-        "name,rating,rating 95 % low,rating 95 % high\nx,0.3333333333333333,0.1,0.7\ny,,,\nz,1e-07,fixed,\n"
+        "name,rating,rating 95% low,rating 95% high\nx,0.3333333333333333,0.1,0.7\ny,,,\nz,1e-07,fixed,\n"
     )
     with pytest.raises(UserError, match="Cannot write"):
         write_csv(Table(columns("a"), ()), tmp_path / "none" / "t.csv")
@@ -208,7 +208,7 @@ def test_latex_rows_have_all_their_columns(rows: list[tuple[str, Cell]]) -> None
 
 
 def test_latex_is_ready_for_a_paper() -> None:
-    head = ("model", Column("gain", "+.1f"), Column("n"), Column("95 %", ".1f", absent="–"), Column("note"))
+    head = ("model", Column("gain", "+.1f"), Column("n"), Column("95%", ".1f", absent="–"), Column("note"))
     rows = (
         ("a_b", 10.0, 1.5, Range(-2.0, 12.25), ""),
         ("c", -3.25, 12, None, ""),
@@ -222,7 +222,7 @@ def test_latex_is_ready_for_a_paper() -> None:
         "% sig_1|x",
         r"\begin{tabular}{lrrr@{ to }r}",
         r"\toprule",
-        r"model & \multicolumn{1}{c}{gain} & \multicolumn{1}{c}{n} & \multicolumn{2}{c}{95 \%} \\",
+        r"model & \multicolumn{1}{c}{gain} & \multicolumn{1}{c}{n} & \multicolumn{2}{c}{95\%} \\",
         r"\midrule",
         r"a\_b & $+$10.0 & 1.5 & $-$2.0 & 12.2 \\",
         r"c & $-$3.2 & 12\phantom{.0} & \multicolumn{2}{c}{--} \\",

@@ -85,7 +85,7 @@ class SimulationSettings:
     tau: float | None
     delta: float | None
     deferral: float
-    interval: str = "95 %, normal, over seeds"
+    interval: str = "95%, normal, over seeds"
     ties: str = "half a vote to each side; they cost budget"
     q: str = "max(0, 2a - 1) in the mixture, a in the online update"
     score_range: tuple[float, float]
@@ -94,7 +94,7 @@ class SimulationSettings:
 
 @dataclass(frozen=True, slots=True)
 class MeanInterval:
-    """A mean over seeds with its 95 % interval."""
+    """A mean over seeds with its 95% interval."""
 
     mean: float
     low: float

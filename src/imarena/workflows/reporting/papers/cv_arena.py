@@ -52,7 +52,7 @@ def _boards(data: PaperData, top: int | None) -> Block:
         head += [
             Column(f"{title}: model"),
             Column("Elo", ".0f", key=f"{name} Elo"),
-            Column("95 % CI", key=f"{name} CI"),
+            Column("95% CI", key=f"{name} CI"),
         ]
     return Block((Table(tuple(head), tuple(lines), notes=(_boards_note(data),)),))
 
@@ -103,7 +103,7 @@ def _stages(data: PaperData) -> Block:
             for name, title in names.items()
             if name in standings
         )
-        head = reports.columns("configuration", "editor", Column("rating", ".0f"), Column("95 % interval", ".0f", "–"))
+        head = reports.columns("configuration", "editor", Column("rating", ".0f"), Column("95% interval", ".0f", "–"))
         tables.append(Table(head, rows, editor))
     return Block(tuple(tables))
 

@@ -48,7 +48,7 @@ def judge_protocols(data: PaperData) -> Block:
             overall = _accuracy(answers, people, protocol).get("overall")
             if overall is not None and overall.n:
                 rows.append((answers.judge, protocol, *_figure(overall)))
-    head = columns("judge", "protocol", Column("accuracy", ".1%"), Column("95 % interval", ".1%"), Column("n", ","))
+    head = columns("judge", "protocol", Column("accuracy", ".1%"), Column("95% interval", ".1%"), Column("n", ","))
     return Block((Table(head, tuple(rows), notes=("A tie of the judge is wrong; pairs that people decide.",)),))
 
 
@@ -65,7 +65,7 @@ def judge_consistency(data: PaperData) -> Block:
                 found = figures.self_consistency(runs)
                 rows.append((answers.judge, protocol, *_figure(found.alpha), found.n_runs))
     head = columns(
-        "judge", "protocol", Column("alpha", ".4f"), Column("95 % interval", ".3f"), Column("pairs", ","), "runs"
+        "judge", "protocol", Column("alpha", ".4f"), Column("95% interval", ".3f"), Column("pairs", ","), "runs"
     )
     return Block((Table(head, tuple(rows)),))
 

@@ -44,7 +44,7 @@ def _figures(lines: Sequence[HealthFigure]) -> Table:
         asked, last = "" if line.question == last else line.question, line.question
         rows.append((asked, what, _value(figure), _ends(figure), figure.n))
     head = columns(
-        Column("question", wrap=True), "figure", Column("value", wrap=True), "95 % interval", Column("n", ",")
+        Column("question", wrap=True), "figure", Column("value", wrap=True), "95% interval", Column("n", ",")
     )
     return Table(head, tuple(rows))
 
@@ -71,7 +71,7 @@ def _probe(question: str, lines: Sequence[HealthFigure]) -> Table:
             fell = (_value(figures[0]), _ends(figures[0]), figures[0].n)
         rows.append((group, *fell, _value(shift), _ends(shift), shift.n))
     count = Column("n", ",")
-    head = columns("text", "fell for it", "95 % interval", count, "mean shift", "95 % interval", Column("units", ","))
+    head = columns("text", "fell for it", "95% interval", count, "mean shift", "95% interval", Column("units", ","))
     return Table(head, tuple(rows), question)
 
 
