@@ -67,7 +67,7 @@ class Completion:
 def completion_of(verdict: Verdict, instruction: str, success_score: float | None = None) -> Completion:
     """The judge's finding for each part of the instruction.
 
-    `success_score`: the score that stands for the judge's verdict on the whole. A judge that gives no findings for the
+    `success_score`: the score that is the judge's verdict on the whole. A judge that gives no findings for the
     parts speaks for an instruction of one part; of several, it leaves each unchecked.
     """
     if verdict.status is not Status.OK:

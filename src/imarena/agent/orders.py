@@ -113,7 +113,7 @@ def _parted(request: str) -> list[str]:
 
 
 def _resolved(after: str, before: str) -> str | None:
-    """The second part with what it speaks of named; None where a pronoun stands for something that is not clear."""
+    """The second part with what it speaks of named; None where it is not clear what a pronoun refers to."""
     if _OBJECT.match(after):
         named = _TARGET.search(before)
         if named is None:

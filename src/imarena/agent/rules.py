@@ -12,7 +12,7 @@ _FRAME = re.compile(
     r"canvas|aspect ratio|framing|viewpoint|camera angle|perspective|bird's[- ]eye)\w*",
     re.IGNORECASE,
 )
-"""Words of orders that change the frame: such an order must not be told to keep it."""
+"""Words of orders that change the frame: such an order must not be instructed to keep it."""
 
 
 class RulePlanner:

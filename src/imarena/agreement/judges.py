@@ -45,7 +45,7 @@ class AlignOptions:
     lower_is_better: frozenset[str] = frozenset()
     """Judges whose low scores are good: their scores change sign before anything is computed."""
     score_range: Mapping[str, Range] = field(default_factory=dict)
-    """The scale of each judge's scores; the key "" stands for every judge not named."""
+    """The scale of each judge's scores; the key "" applies to every judge not named."""
     declared: frozenset[str] = frozenset()
     """Judges whose range in `score_range` is the scale that they declare."""
     rating_range: Range | None = None

@@ -49,7 +49,7 @@ def measure_agreement(
 ) -> Agreement:
     """Agreement among raters per criterion and per group of the columns in `by`.
 
-    A unit is told apart by `unit` and, where they are given, `model` and `task`. `order` names the values from worst to
+    A unit is identified by `unit` and, where they are given, `model` and `task`. `order` names the values from worst to
     best where they are words with an order. Intervals of alpha: percentile bootstrap over units, `rounds` and `seed`.
     """
     if not len(columns):

@@ -27,7 +27,7 @@ Measured on the bundled scenes: the smallest true edits (a changed word) reach 0
 NEW_EDGES = 0.22
 """Correlation of the edge maps below which an edit kept nothing of its source."""
 NEW_HASH = 20
-"""... and at least so many of the 64 bits of the perceptual hash differ."""
+"""... and at least this many of the 64 bits of the perceptual hash differ."""
 SHAPE = 0.05
 """Relative change of width over height from which the shape counts as wrong."""
 SIZE = 0.25

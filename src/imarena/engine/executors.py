@@ -41,7 +41,7 @@ def read_executor(text: str) -> ExecutorKind:
 
 
 def resolve_executor(kind: ExecutorKind, questions: int, *, computes: bool) -> ExecutorKind:
-    """What `auto` stands for: processes for many questions that are all computing, on a machine with cores for them."""
+    """What `auto` selects: processes for many questions that are all computing, on a machine with cores for them."""
     if kind != "auto":
         return kind
     pays = computes and questions >= ENOUGH and (os.cpu_count() or 1) > FEW_CORES

@@ -24,7 +24,7 @@ class CodedColumn:
     of: CodeArray
     names: tuple[str, ...]
     unnamed: int | None = None
-    """The place in `names` that stands for rows without a name."""
+    """The place in `names` of rows without a name."""
 
     @cached_property
     def n_unnamed(self) -> int:

@@ -53,7 +53,7 @@ def clean_sweeps(battles: Battles, models: Collection[int]) -> list[tuple[int, i
 
 
 def least_lead(units: int, level: float, per_log: float) -> float:
-    """The lower end, in rating points, of the exact interval (Clopper and Pearson) of a sweep over so many units.
+    """The lower end, in rating points, of the exact interval (Clopper and Pearson) of a sweep over n units.
 
     It has no upper end. `per_log`: rating points per unit of natural-log odds.
     """

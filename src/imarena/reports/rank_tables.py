@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from imarena.core import Standing, counted, plural
 from imarena.core.notices import Medium, sentences
-from imarena.core.records import Ranking
+from imarena.core.records import Ranking, Status
 from imarena.reports.conclusion import board_conclusion
 from imarena.reports.rank_details import detail_tables, interval_level_text, stability_text
 from imarena.reports.sample_tables import sample_table
@@ -17,6 +17,7 @@ CSV_COLUMNS = (
 COUNTS = ("battles", "wins", "losses", "ties")
 """Columns of counts among them."""
 MOST_DECIMALS = 4
+_STATUS_WORDS = {status.value: status.value.replace("_", " ") for status in Status}
 
 
 def board_tables(ranking: Ranking, place: Medium | None = None) -> list[Table]:
@@ -120,7 +121,8 @@ def method_line(ranking: Ranking) -> str:
         parts.append(f"verdicts of {settings['verdicts']}")
     if resampling_text(ranking):
         parts.append(resampling_text(ranking))
-    left_out = [f"{number:,} {reason.replace('_', ' ')}" for reason, number in ranking.excluded.items() if number]
+    counts = {_STATUS_WORDS.get(reason, reason): number for reason, number in ranking.excluded.items() if number}
+    left_out = [f"{number:,} {reason}" for reason, number in counts.items()]
     if left_out:
         parts.append(f"left out: {'; '.join(left_out)}")
     return " · ".join(parts)

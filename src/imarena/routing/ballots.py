@@ -233,7 +233,7 @@ def practice_result(assignment: Assignment, answer: Answer) -> PracticeResult:
 
 
 def feedback_on(assignment: Assignment, answer: Answer) -> str:
-    """What a rater is told after a practice task: right or not, the expected answer, and why. One line each."""
+    """What a rater reads after a practice task: right or not, the expected answer, and why. One line each."""
     expected = assignment.params.get("expected")
     if not isinstance(expected, dict):
         return "Thank you."

@@ -63,7 +63,7 @@ class CampaignPlan(BaseModel):
     consent: str = ""
     guidelines: str = ""
     completion_url: str | None = None
-    """Where a crowd platform wants its people sent back to; `{code}` in it stands for the completion code."""
+    """Where a crowd platform wants its people sent back to; `{code}` in it is replaced by the completion code."""
     completion_codes: Mapping[ParticipationOutcome, str] = Field(default_factory=dict)
     complete_after: int = 1
     """Answers from which on somebody for whom no tasks are left has completed; with fewer, in part."""

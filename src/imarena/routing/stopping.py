@@ -29,7 +29,7 @@ def top_order_confidence(belief: Belief, k: int) -> float:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Half of the width of every model's interval, in rating points, after so many votes more, spread evenly over the
+    """Half of the width of every model's interval, in rating points, after this many more votes, spread evenly over the
     pairs. Made for `WORLDS` boards that the belief holds possible, half of them by the best guess and half by the claim
     (before there are votes the claim knows nothing and the guess too much): a model that is far ahead or behind needs
     many more votes than the mean board says.

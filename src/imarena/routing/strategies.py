@@ -80,7 +80,7 @@ def ranking_information(standard: StandardScores | None = None, *, top: int = 0)
 
     The worth of a pair is the expected gain in the order of all models (the knowledge gradient of the posterior
     variances of differences); within a pair, items weigh by p (1 - p) and by the chance that people decide. `top`: only
-    the order of the best so many, among themselves and before the others, is wanted; 0: that of all.
+    the order of this number of best models, among themselves and before the others, is wanted; 0: that of all.
     """
 
     def factor(pool: Pool, belief: Belief) -> FloatArray:

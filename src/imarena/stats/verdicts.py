@@ -91,7 +91,7 @@ def _macro(f1: dict[str, Figure]) -> Figure:
 
 
 def _outcome(people: str, machine: str | None) -> str | None:
-    """The outcome that the judge's word stands for; a tie of unsaid kind stands for the kind people chose, else tie."""
+    """The outcome that the judge's word means; a tie of no stated kind is the kind that people chose, else a tie."""
     if machine != EQUAL:
         return machine
     return people if people in TIES else "tie"

@@ -288,7 +288,7 @@ def _values(values: Any, name: str, bad_values: dict[int, str] | None) -> Any:
 
 
 def _is_value(cell: str) -> bool:
-    """A finite number, or a word that stands for none."""
+    """A finite number, or a word that means there is none."""
     return cell.strip() in ("", *NOT_A_NUMBER) or (_is_number(cell) and math.isfinite(float(cell)))
 
 

@@ -109,7 +109,7 @@ def _purpose(assignment: Assignment) -> wire.Purpose:
 
 
 async def task_out_soon(arena: ServedWorkspace, held: HeldTask) -> wire.TaskOut:
-    """`task_out` on the spot where all that it shows is at hand, else on another thread."""
+    """`task_out` at once where all that it shows is in memory, else on another thread."""
     if arena.voting.records.at_hand(held.assignment):
         return task_out(arena, held)
     return await run_in_threadpool(task_out, arena, held)

@@ -29,7 +29,7 @@ _EXPOSURE = ("brighten", "darken", "contrast", "saturate", "desaturate", "white_
 
 @dataclass(frozen=True)
 class _Canvas:
-    """The picture as it is now, the masks that came with the request, and what "it" stands for."""
+    """The picture as it is now, the masks that came with the request, and what "it" refers to."""
 
     rgb: Floats
     masks: tuple[bytes, ...]

@@ -40,7 +40,7 @@ _NEAR = re.compile(r"\b(?:of|on|in|at|with|near|next|by|from|under|behind|beside
 
 
 def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Mask | None = None) -> Mask | None:
-    """Where the thing is that an edit means; None where it is not found. `last`: what "it" stands for."""
+    """Where the thing is that an edit means; None where it is not found. `last`: what "it" refers to."""
     height, width = rgb.shape[:2]
     if masks:
         return mask_from_image(masks[0], (width, height))

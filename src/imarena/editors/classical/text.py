@@ -37,7 +37,7 @@ class Ink:
 
 
 def write_text(rgb: Floats, edit: Edit) -> tuple[Floats, Mask | None] | None:
-    """The picture with the words changed, and the area that "it" then stands for. None where it cannot be done."""
+    """The picture with the words changed, and the area that "it" then refers to. None where it cannot be done."""
     if _NEW_THING.match(edit.clause):
         return None
     if _MENDS.match(edit.clause) and edit.text and not edit.old_text:

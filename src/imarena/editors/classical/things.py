@@ -55,7 +55,7 @@ def recolour(rgb: Floats, mask: Mask, colour: str, description: str = "") -> Flo
 
 
 def _lightness_share(wanted: Floats) -> float:
-    """Black, white and grey are told by their lightness; colours mostly by their hue."""
+    """Black, white and grey are recognised by their lightness; colours mostly by their hue."""
     return 0.9 if float(np.hypot(wanted[1], wanted[2])) < 12 else 0.6
 
 

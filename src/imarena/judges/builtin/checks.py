@@ -60,7 +60,7 @@ def visible_change(facts: Facts) -> float:
 
 
 def check_object(edit: Edit, scene: RuleInput) -> RuleResult:
-    """Something new, another thing or another pose: a strong local change. What it shows cannot be told."""
+    """Something new, another thing or another pose: a strong local change. What it shows is not recognised."""
     done = visible_change(scene.facts)
     evidence: JsonDict = {"visible_change": round(done, 3)}
     if edit.colours:

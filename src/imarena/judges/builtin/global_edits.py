@@ -100,7 +100,7 @@ def check_enhance(edit: Edit, scene: RuleInput) -> RuleResult:
 
 
 def check_style(edit: Edit, scene: RuleInput) -> RuleResult:
-    """The whole picture looks different. Which style it has cannot be told, but for grey ones."""
+    """The whole picture looks different. Which style it has is not recognised, except for grey ones."""
     facts = scene.facts
     done = ramp(max(facts.colour_median, 20.0 * facts.structure_median), 2.0, 12.0)
     evidence: JsonDict = {"change": round(facts.colour_median, 3)}

@@ -1,6 +1,6 @@
 """EdiVal-IF: the rules of the nine edit types (algorithms 3 to 11 of the paper) as pure functions.
 
-Boxes, answers and texts in; a decision out. `None` stands for what a tool cannot tell: a detector of 80 kinds that is
+Boxes, answers and texts in; a decision out. `None` means that a tool cannot decide: a detector of 80 kinds that is
 asked about a fence, a yes-or-no question without an answer. A rule that comes out the same whatever a tool would have
 said is decided all the same.
 """

@@ -359,7 +359,7 @@ def _unknown(role: str, name: str, known: Sequence[str]) -> UnknownName:
 
 
 def settle_names(settings: EdiValSettings, *, chat: bool) -> EdiValSettings:
-    """The settings with every `auto` replaced by the tool that it stands for here."""
+    """The settings with every `auto` replaced by the tool that it selects here."""
     roles = ("detector", "answers", "reader", "features", "quality")
     names = {role: tool_name(role, getattr(settings, role), chat=chat) for role in roles}
     names["also_quality"] = ",".join(_also(settings.also_quality, names["quality"], chat=chat)) or _NONE

@@ -99,7 +99,7 @@ def read_marks(
 ) -> dict[str, float]:
     """A number for each name, from the object itself or its `scores`; a mark may be an object that holds its `score`.
 
-    Four marks of 0.85 on a scale to 1000 are on another scale: so many small ones with fractions are not read.
+    Four marks of 0.85 on a scale to 1000 are on another scale: four small ones with fractions are not read.
     """
     inner = field(fields, "scores", "score", "ratings")
     wanted = tuple(names)

@@ -92,7 +92,7 @@ def _judge_view(battles: Battles, human: NDArray[np.bool_], judge: Scale | None)
 
 
 def _from_verdicts(battles: Battles, human: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, str]:
-    """A judge that gives no scores: its own Bradley-Terry board stands for the models' levels."""
+    """A judge that gives no scores: its own Bradley-Terry board gives the models' levels."""
     if human.all():
         raise UserError(
             "There is no judge to correct: no battle has scores, and none is a judge's.",

@@ -38,7 +38,7 @@ def rank_workspace(
     )
     with open_workspace(folder) as workspace:
         view = View(workspace, keep_judgments=False)
-        chosen = split_names(editors, view.entries.editor.names)
+        chosen = split_names(editors, view.entries.editor.names) if editors else ()
         made = Boards(view).boards(replace(query, editors=chosen))
         unstored = store_boards(workspace, [board.ranking for board in made])
         return [with_fragility_names(workspace, with_samples(board, unstored)) for board in made]

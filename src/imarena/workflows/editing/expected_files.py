@@ -58,7 +58,7 @@ def expected_outputs(items: Iterable[Item], shared: Collection[str]) -> Iterator
 
 
 def item_files(workspace: Workspace) -> Iterator[ItemFile]:
-    """Every output that the items ask for. Keys that two data sets share are told apart by a folder each."""
+    """Every output that the items ask for. Keys that two data sets share are kept apart by a folder each."""
     numbers = Counter(key for (key, _), _ in workspace.store.count(Item, "key", "dataset").items())
     shared = {key for key, number in numbers.items() if number > 1}
     for expected in expected_outputs(workspace.store.records(Item), shared):

@@ -196,7 +196,7 @@ def has_turn(item: Item, mode: Mode, turn: int, *, all_levels: bool = False) -> 
 
 
 def named_in_folder(item: Item, mode: Mode, turn: int) -> JsonDict:
-    """What an editor that hands out files is told of an item; no other editor gets to see it."""
+    """What an editor that hands out files receives about an item; no other editor receives it."""
     turns = len(item.turns) if mode is Mode.MULTI_TURN else 1
     level = {"level": turn + 1} if mode is Mode.COMPLEX and turn + 1 < len(item.turns) else {}
     return {"key": item.key, "dataset": item.dataset, "turn": turn, "turns": turns, "mode": mode.value, **level}

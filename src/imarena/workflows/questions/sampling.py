@@ -30,7 +30,7 @@ class Sampler:
     kind: Kind = "full"
     per_pair: int = 10
     width: float = 0.0
-    """Adaptive: go on until every 95% interval is narrower than so many Elo points."""
+    """Adaptive: go on until every 95% interval is narrower than this many Elo points."""
     until: Literal["pairs", "models"] = "pairs"
     """Adaptive: intervals of the differences of all pairs, or of the models' own ratings."""
     model: str = ""

@@ -1,4 +1,4 @@
-"""Records kept at hand while a server runs: assignments, items and outputs, which never change; plans for a moment."""
+"""Records in memory while a server runs: assignments, items and outputs, which never change; plans for a moment."""
 
 import time
 from collections.abc import Collection, Sequence
@@ -21,7 +21,7 @@ _ASSIGNMENT = PreparedStatement(select(assignments).where(assignments.c.id == bi
 
 
 class RecordCache:
-    """What was read stays at hand; records are immutable, so that it can never be stale."""
+    """What was read stays in memory; records are immutable, so that it can never be stale."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._store = workspace.store
@@ -45,11 +45,11 @@ class RecordCache:
         return _kept(self._assignments, identity, assignment)
 
     def keep(self, assignment: Assignment) -> Assignment:
-        """Have an assignment at hand that was read elsewhere."""
+        """Keep an assignment that was read elsewhere."""
         return _kept(self._assignments, assignment.assignment_id, assignment)
 
     def fetch(self, identities: Sequence[str]) -> None:
-        """Have assignments and all that they show at hand: three queries, however many they are."""
+        """Keep assignments and all that they show: three queries, for any number of assignments."""
         for assignment in self._store.records(Assignment, id=list(identities)):
             self.keep(assignment)
         fetched = [self._assignments[identity] for identity in identities if identity in self._assignments]
@@ -60,7 +60,7 @@ class RecordCache:
             _kept(self._outputs, output.output_id, output)
 
     def read(self, items: Collection[str], outputs: Collection[str]) -> None:
-        """Have items and outputs at hand: two queries, however many they are."""
+        """Keep items and outputs: two queries, for any number of records."""
         if absent := {identity for identity in items if identity not in self._items}:
             for item in self._store.records(Item, id=sorted(absent)):
                 _kept(self._items, item.item_id, item)

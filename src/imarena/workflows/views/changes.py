@@ -22,7 +22,7 @@ MOST = 200_000
 
 @dataclass(frozen=True)
 class ReadPosition:
-    """How far something was computed: up to a judgment, with so many of the numbers just before it taken."""
+    """How far something was computed: up to a judgment, with this many of the numbers just before it taken."""
 
     judgments: int
     recent: int
