@@ -22,6 +22,7 @@ from imarena.core.records import ImageRef, Item, Judgment, Origin, Output, Rater
 from imarena.images import describe_image
 from imarena.storage import Workspace, init_workspace, is_workspace, open_workspace
 from imarena.workflows.reporting import write_report
+from tests.web.browser.conftest import CHROMIUM
 
 PICTURED = 40
 BATCH = 5_000
@@ -90,7 +91,7 @@ def first_paint(page: Path) -> dict[str, Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = browser.new_context(offline=True)
         tab = context.new_page()
         asked: list[str] = []

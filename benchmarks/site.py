@@ -3,7 +3,6 @@
 Usage: python benchmarks/site.py [ITEMS]
 """
 
-import os
 import sys
 import tempfile
 import time
@@ -14,8 +13,8 @@ from playwright.sync_api import sync_playwright
 from imarena.storage import open_workspace
 from imarena.workflows.publishing import SiteSettings, write_site
 from tests.site_arena import fill_site_arena
+from tests.web.browser.conftest import CHROMIUM
 
-CHROMIUM = os.environ.get("IMARENA_CHROMIUM", "/usr/bin/chromium")
 LIMIT_MS = 3000
 EDITORS = tuple(f"model-{number}" for number in range(6))
 

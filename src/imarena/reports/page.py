@@ -18,6 +18,10 @@ PREAMBLE = r"""% Compile it twice: the columns of long tables then have one widt
 \usepackage{array,booktabs,longtable}
 \setlength\LTleft{0pt}
 \setlength\LTpre{0pt}
+% A title stays with what follows it: it goes to the next page where fewer lines are left.
+\newcommand\keeplines[1]{\par\ifdim\pagegoal<\maxdimen\ifdim\dimexpr\pagegoal-\pagetotal\relax<#1\baselineskip
+  \newpage\fi\fi}
+\newcommand\tabletitle[1]{\keeplines{10}\medskip\noindent\textbf{#1}\par\smallskip}
 \begin{document}"""
 
 
@@ -103,14 +107,12 @@ def latex(page: Page) -> str:
     parts = [PREAMBLE, escape_latex(page.lead)] if page.lead else [PREAMBLE]
     for section in page.sections:
         if section.text or section.points or section.tables:
-            parts += [rf"\subsection*{{{escape_latex(section.title)}}}", *map(escape_latex, section.text)]
+            parts += [rf"\keeplines{{14}}\subsection*{{{escape_latex(section.title)}}}", *map(escape_latex, section.text)]
             if section.points:
                 points = "\n".join(rf"\item {{}}{escape_latex(point)}" for point in section.points)
                 parts.append(f"\\begin{{itemize}}\n{points}\n\\end{{itemize}}")
             for table in section.tables:
-                title = (
-                    [rf"\medskip\noindent\textbf{{{escape_latex(table.title)}}}\par\smallskip"] if table.title else []
-                )
+                title = [rf"\tabletitle{{{escape_latex(table.title)}}}"] if table.title else []
                 parts.append("\n".join([*title, to_long_latex(table).rstrip("\n")]))
     made = "\n\n".join([*parts, r"\end{document}"]) + "\n"
     return f"{OTHER_SCRIPTS}\n{made}" if any(ord(letter) > LAST_LATIN and letter.isalpha() for letter in made) else made

@@ -134,7 +134,7 @@ def test_latex_has_the_texts_of_the_report_and_names_what_other_scripts_need(tmp
     made = (tmp_path / "report.tex").read_text()
     expected = r"""a\_b is the best.
 
-\subsection*{Methods \& more}
+\keeplines{14}\subsection*{Methods \& more}
 
 We evaluated 2 editors: 50\% of 100\_000.
 
@@ -142,9 +142,9 @@ We evaluated 2 editors: 50\% of 100\_000.
 \item {}a\_b is {[}not{]} better.
 \end{itemize}
 
-\subsection*{Board}
+\keeplines{14}\subsection*{Board}
 
-\medskip\noindent\textbf{Boards}\par\smallskip
+\tabletitle{Boards}
 % Needs \usepackage{array,booktabs,longtable}.
 % Boards
 {\footnotesize
