@@ -20,7 +20,7 @@ from imarena.clients.fake_listen import ListeningServer, serve_until_interrupted
 from imarena.clients.fake_pictures import ImageFault, ImageFaults, draw_reply_images, encode_base64
 
 _HTML = "<!doctype html><html><body><h1>404 Not Found</h1></body></html>"
-_WORDS = "I can describe this picture, but I did not make a new one."
+_WORDS = "I can describe this image, but I did not make a new one."
 
 
 @dataclass

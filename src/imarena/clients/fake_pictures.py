@@ -67,7 +67,7 @@ def draw_reply_images(prompt: str, pictures: tuple[bytes, ...], fault: ImageFaul
     if fault is ImageFault.TRUNCATED:
         return [data[: len(data) * 2 // 3]]
     if fault is ImageFault.NOT_AN_IMAGE:
-        return [b"this is no picture"]
+        return [b"this is no image"]
     if fault is ImageFault.TEN_IMAGES:
         return [data] * 10
     return [data]

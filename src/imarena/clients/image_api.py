@@ -137,7 +137,7 @@ class ImageClient:
                 url, timeout_s=self.endpoint.timeout_s, allow_loopback=near, type_of=lambda _: "unchecked"
             )
         except DownloadRefused as error:
-            return ImageAnswer(Status.API_ERROR, error=f"the picture could not be fetched: {error}")
+            return ImageAnswer(Status.API_ERROR, error=f"the image could not be fetched: {error}")
         return ImageAnswer(Status.OK, images=(download.data,))
 
     async def _send(

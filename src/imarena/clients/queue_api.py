@@ -134,13 +134,13 @@ class Queue:
 
     def _pictures(self, document: JsonDict, sent: ImageAnswer) -> ImageAnswer:
         if any(value is True for pointer in self.template.refused for value in follow_pointer(document, pointer)):
-            return ImageAnswer(Status.REFUSED, error="the provider blacked the picture out as unsafe")
+            return ImageAnswer(Status.REFUSED, error="the provider blacked the image out as unsafe")
         for pointer in self.template.images:
             urls = tuple(value for value in follow_pointer(document, pointer) if isinstance(value, str) and value)
             if urls:
                 return ImageAnswer(Status.OK, urls=urls, usage=sent.usage)
         return ImageAnswer(
-            Status.MISSING_OUTPUT, error=f"the job is done and holds no picture: {json.dumps(document)[:300]}"
+            Status.MISSING_OUTPUT, error=f"the job is done and holds no image: {json.dumps(document)[:300]}"
         )
 
     def _read(self, status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | Failure:

@@ -63,11 +63,11 @@ def _pair(values: Mapping[str, Any], seen: set[str]) -> tuple[str, str]:
 def _pictures(values: Mapping[str, Any], folder: Folder, intake: Intake) -> tuple[ImageRef, ImageRef, ImageRef]:
     outputs = values["output_images"]
     if not isinstance(outputs, list) or len(outputs) != 2:
-        raise UserError("output_images is not a list of two pictures")
+        raise UserError("output_images is not a list of two images")
     cells = {"input_image": values["input_image"], "output_images[0]": outputs[0], "output_images[1]": outputs[1]}
     source, winner, loser = (required_picture(cells, field, folder, intake) for field in cells)
     if winner.sha256 == loser.sha256:
-        raise UserError("the two outputs are the same picture")
+        raise UserError("the two outputs are the same image")
     return source, winner, loser
 
 

@@ -130,7 +130,7 @@ def _read_tree(
 def _item_of_tree(key: str, source: ImageRef | None, instruction: str | None, dataset: str, file: str) -> Item:
     """An item known from a result tree or a score table only; what did not come along is named as absent."""
     task, language, _ = key.split("/", 2)
-    missing = [] if source else [f"the source picture of {key}"]
+    missing = [] if source else [f"the source image of {key}"]
     missing += [] if instruction else [f"the instruction of {key}"]
     return Item(
         dataset=dataset,

@@ -204,7 +204,7 @@ class _Shelf:
                 if values.get(field) is not None:
                     images[side] = required_picture(values, field, self._folder, self._intake)
         if len(images) == 1:
-            raise UserError("one of the two pictures is missing")
+            raise UserError("one of the two images is missing")
         source = values.get("source_image")
         sources = (required_picture(values, "source_image", self._folder, self._intake),) if source is not None else ()
         prompt = "instruct_prompt" if values.get("instruct_prompt") else "prompt"
@@ -268,7 +268,7 @@ def _taken(item: Item) -> str:
     if _has_pictures(item):
         return f"the item {item.key} is in the workspace with other content"
     return (
-        f"the item {item.key} is in the workspace without its pictures, which cannot be added: "
+        f"the item {item.key} is in the workspace without its images, which cannot be added: "
         "import the whole folder at once into a new workspace"
     )
 

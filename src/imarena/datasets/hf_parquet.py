@@ -105,4 +105,4 @@ def picture_bytes(value: Any, folder: Folder) -> bytes:
         return value
     if isinstance(value, str) and value:
         return folder.read_bytes(value)
-    raise UserError("a picture is missing")
+    raise UserError("an image is missing")

@@ -161,7 +161,7 @@ class _Pairs:
         parts = _parts(response.get("response_content"), f"{side}.response_content")
         images = [value for kind, value in parts if kind == "image"]
         if len(images) != 1 or len(parts) != 1:
-            raise UserError(f"{side} is not one picture; interleaved and text answers are not imported")
+            raise UserError(f"{side} is not one image; interleaved and text answers are not imported")
         return model, self._picture(images[0])
 
     def _picture(self, path: str) -> ImageRef | None:

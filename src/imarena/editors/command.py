@@ -43,7 +43,7 @@ class CommandSettings(Noun):
         if unknown:
             raise ValueError(f"{{{unknown[0]}}} is not known; known are {', '.join(_FIELDS)}")
         if "output" not in used:
-            raise ValueError("no argument holds {output}: where would the picture be written?")
+            raise ValueError("no argument holds {output}: where would the image be written?")
         if _FIELD.search(value[0]):
             raise ValueError("the program's own name cannot come from an item")
         return value
@@ -88,7 +88,7 @@ class CommandEditor:
         try:
             fields = _laid_out(folder, request)
         except InvalidImage as error:
-            return EditResult(Status.INVALID_IMAGE, error=f"The source is no picture: {error}")
+            return EditResult(Status.INVALID_IMAGE, error=f"The source is not an image: {error}")
         lacking = [n for a in self.settings.argv for n in _FIELD.findall(a) if not fields.get(n) and n != "instruction"]
         if lacking:
             return EditResult(Status.REFUSED, error=f"The program needs a {lacking[0]}, and this item has none.")
@@ -195,7 +195,7 @@ def _read(path: Path, code: int, output: str, program: str) -> EditResult:
     if code != 0:
         return EditResult(Status.API_ERROR, error=f"'{program}' ended with code {code}: {output or 'it said nothing'}")
     if not path.is_file() or path.is_symlink():
-        return EditResult(Status.MISSING_OUTPUT, error=f"'{program}' wrote no picture to {{output}}: {output}")
+        return EditResult(Status.MISSING_OUTPUT, error=f"'{program}' wrote no image to {{output}}: {output}")
     if path.stat().st_size > MAX_OUTPUT_BYTES:
         return EditResult(Status.INVALID_IMAGE, error=f"'{program}' wrote more than {MAX_OUTPUT_BYTES:,} bytes")
     return EditResult(Status.OK, path.read_bytes())

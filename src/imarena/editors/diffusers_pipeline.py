@@ -120,7 +120,7 @@ class DiffusersEditor:
         try:
             images = [decode(data) for data in pictures]
         except InvalidImage as error:
-            return EditResult(Status.INVALID_IMAGE, error=f"The source is no picture: {error}", cost_usd=0.0)
+            return EditResult(Status.INVALID_IMAGE, error=f"The source is not an image: {error}", cost_usd=0.0)
         arguments: dict[str, Any] = {"prompt": request.instruction, **self.shape.defaults, **self.settings.call}
         if images:
             arguments["image"] = images if self.shape.pictures == "many" else images[0]
@@ -129,7 +129,7 @@ class DiffusersEditor:
             try:
                 made = self._call(arguments, request.seed)
             except _BlackedOut:
-                refusal = "the pipeline's safety checker blacked the picture out"
+                refusal = "the pipeline's safety checker blacked the image out"
                 return EditResult(Status.REFUSED, error=refusal, cost_usd=0.0)
             except (RuntimeError, ValueError, TypeError, IndexError) as error:
                 reason = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
@@ -150,11 +150,11 @@ class DiffusersEditor:
 
 def _misfit(shape: PipelineCall, count: int) -> str:
     if shape.pictures == "none" and count:
-        return "makes pictures from words only, and this item has pictures."
+        return "makes images from words only, and this item has images."
     if shape.pictures in ("one", "many") and not count:
-        return "changes a picture, and this item has none."
+        return "changes an image, and this item has none."
     if shape.pictures in ("one", "one or none") and count > 1:
-        return f"takes one picture, and this item has {count}."
+        return f"takes one image, and this item has {count}."
     return ""
 
 

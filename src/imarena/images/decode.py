@@ -78,7 +78,7 @@ def _eight_bits(image: Image.Image, data: bytes, info: ImageInfo) -> Image.Image
     mode = image.mode
     if mode == "F" or (mode == "I" and info.media_type == TIFF) or info.bit_depth > 16:
         raise InvalidImage(
-            f"{info.bit_depth}-bit pixels have no stated range", hint="Save the picture with 8 or 16 bits a channel."
+            f"{info.bit_depth}-bit pixels have no stated range", hint="Save the image with 8 or 16 bits per channel."
         )
     if mode.startswith("I"):
         return Image.fromarray(_sixteen_to_eight(np.asarray(image).astype(np.uint32)))

@@ -34,9 +34,9 @@ _REFUSED: tuple[tuple[bytes, str], ...] = (
     (b"pk\x03\x04", "a ZIP archive"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"\x00\x00\x01\x00", "an icon file"),
-    (b"version https://git-lfs", "a Git LFS pointer, not the picture itself"),
+    (b"version https://git-lfs", "a Git LFS pointer, not the image itself"),
 )
-_FTYP_BRANDS = {b"avif": "an AVIF picture", b"avis": "an AVIF picture", b"heic": "a HEIC picture"}
+_FTYP_BRANDS = {b"avif": "an AVIF image", b"avis": "an AVIF image", b"heic": "a HEIC image"}
 
 
 def media_type_of(data: bytes) -> str:
@@ -51,7 +51,7 @@ def media_type_of(data: bytes) -> str:
     kind = _refused_kind(data)
     if kind:
         raise InvalidImage(f"{kind} is not read", hint=_ADVICE)
-    raise InvalidImage("not an image: the first bytes belong to no known picture type")
+    raise InvalidImage("not an image: the first bytes belong to no known image type")
 
 
 def _refused_kind(data: bytes) -> str:

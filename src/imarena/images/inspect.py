@@ -115,10 +115,10 @@ def _plugin(media_type: str) -> type[ImageFile.ImageFile]:
 
 def _refuse_bomb(width: int, height: int) -> None:
     if width < 1 or height < 1:
-        raise InvalidImage(f"the picture is {width} x {height}: it has no pixels")
+        raise InvalidImage(f"the image is {width} x {height}: it has no pixels")
     if width * height > MAX_PIXELS:
         raise InvalidImage(
-            f"the picture is {width} x {height}, {width * height:,} pixels; at most {MAX_PIXELS:,} are decoded",
+            f"the image is {width} x {height}, {width * height:,} pixels; at most {MAX_PIXELS:,} are decoded",
             hint="Scale it down first.",
         )
 

@@ -26,7 +26,7 @@ class Preparation:
 
     def __post_init__(self) -> None:
         if self.media_type not in {JPEG, PNG}:
-            raise UserError(f"Pictures are prepared as {JPEG} or {PNG}, not '{self.media_type}'.")
+            raise UserError(f"Images are prepared as {JPEG} or {PNG}, not '{self.media_type}'.")
         if not 1 <= self.quality <= 100:
             raise UserError(f"JPEG quality goes from 1 to 100, not {self.quality}.")
         for name, limit in (("max_side", self.max_side), ("max_pixels", self.max_pixels)):
@@ -130,5 +130,5 @@ def encode_image(image: Image.Image, media_type: str = PNG, *, quality: int = 92
     elif media_type == PNG:
         clean.save(buffer, "PNG", compress_level=6)
     else:
-        raise UserError(f"Pictures are encoded as {JPEG} or {PNG}, not '{media_type}'.")
+        raise UserError(f"Images are encoded as {JPEG} or {PNG}, not '{media_type}'.")
     return buffer.getvalue()

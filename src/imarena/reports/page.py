@@ -107,13 +107,14 @@ def latex(page: Page) -> str:
     parts = [PREAMBLE, escape_latex(page.lead)] if page.lead else [PREAMBLE]
     for section in page.sections:
         if section.text or section.points or section.tables:
-            parts += [rf"\keeplines{{14}}\subsection*{{{escape_latex(section.title)}}}", *map(escape_latex, section.text)]
+            title = rf"\keeplines{{14}}\subsection*{{{escape_latex(section.title)}}}"
+            parts += [title, *map(escape_latex, section.text)]
             if section.points:
                 points = "\n".join(rf"\item {{}}{escape_latex(point)}" for point in section.points)
                 parts.append(f"\\begin{{itemize}}\n{points}\n\\end{{itemize}}")
             for table in section.tables:
-                title = [rf"\tabletitle{{{escape_latex(table.title)}}}"] if table.title else []
-                parts.append("\n".join([*title, to_long_latex(table).rstrip("\n")]))
+                named = [rf"\tabletitle{{{escape_latex(table.title)}}}"] if table.title else []
+                parts.append("\n".join([*named, to_long_latex(table).rstrip("\n")]))
     made = "\n\n".join([*parts, r"\end{document}"]) + "\n"
     return f"{OTHER_SCRIPTS}\n{made}" if any(ord(letter) > LAST_LATIN and letter.isalpha() for letter in made) else made
 

@@ -220,7 +220,7 @@ def _client(endpoint: str) -> Any:
         import boto3
         from botocore.config import Config
     except ImportError as error:
-        raise MissingExtra("A workspace with pictures in S3 storage", "s3") from error
+        raise MissingExtra("A workspace with images in S3 storage", "s3") from error
     how = Config(
         retries={"mode": "standard", "max_attempts": 5}, connect_timeout=10, read_timeout=60, max_pool_connections=64
     )

@@ -107,7 +107,7 @@ def find_picture_tool(name: str) -> PictureTool:
     listed = catalog_tool(name)
     if listed is None:
         names = [*PICTURE_TOOLS, *catalog_names()]
-        raise UnknownName(f"There is no tool called '{name}' for one picture.", hint=suggestion(name, names))
+        raise UnknownName(f"There is no tool called '{name}' for one image.", hint=suggestion(name, names))
     tool, kind, look = listed
     return PictureTool(name, name, kind, tool.about, lambda: catalog_version(tool), look, gpus=tool.gpus)
 
@@ -212,7 +212,7 @@ PICTURE_TOOLS: Mapping[str, PictureTool] = {
             "objects", "efficientdet", BOXES, "80 everyday kinds of things", _network("efficientdet_lite2"), _objects
         ),
         PictureTool("words", "rapidocr", "text", "lines of text", lambda: package_version("rapidocr"), _words),
-        PictureTool("salient", "u2netp", MASKS, "what the picture is about", _network("u2netp"), _salient),
+        PictureTool("salient", "u2netp", MASKS, "what the image is about", _network("u2netp"), _salient),
         PictureTool("colours", "colour-names", "colours", "shares of basic colours", _plain_revision, _colours),
         PictureTool("faces", "yunet", BOXES, "faces", _network("yunet"), _faces),
         PictureTool("quality", "quality", "quality", "sharpness, noise, BRISQUE and more", _plain_revision, _quality),

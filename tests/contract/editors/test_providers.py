@@ -93,7 +93,7 @@ def test_html_says_to_check_the_address(provider: str) -> None:
 def test_ten_pictures_are_not_one(provider: str) -> None:
     result = ask(provider, "x [fault: ten_images]")
     assert result.status is Status.UNPARSABLE
-    assert "10 pictures" in result.error
+    assert "10 images" in result.error
     assert 'take = "first"' in result.error
 
 

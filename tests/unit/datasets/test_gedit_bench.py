@@ -108,7 +108,7 @@ def test_a_tree_alone_brings_its_sources_and_takes_instructions_from_the_scores(
     assert items["color_alter/en/k1"].absent == ()
     assert items["color_alter/en/k1"].instruction == "do k1"
     assert items["subject-add/en/k3"].absent == ("the instruction of subject-add/en/k3",)
-    assert items["color_alter/en/k9"].absent == ("the source picture of color_alter/en/k9",)
+    assert items["color_alter/en/k9"].absent == ("the source image of color_alter/en/k9",)
     ghost = [output for output in intake.all(Output) if output.editor == "ghost"]
     assert [output.image for output in ghost] == [None]
     assert {judgment.judge for judgment in intake.all(Judgment)} == {"gpt-4.1-2025-04-14"}

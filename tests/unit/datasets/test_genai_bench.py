@@ -230,7 +230,7 @@ def test_a_bad_entry_is_named_and_the_others_stay(tmp_path: Path, changes: dict[
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"left_output_image": None}, "one of the two pictures is missing"),
+        ({"left_output_image": None}, "one of the two images is missing"),
         (
             {"right_model": "Left", "right_output_image": {"bytes": picture(201), "path": None}},
             "both sides have the same image",

@@ -142,7 +142,7 @@ def test_a_bad_pair_is_left_out_and_the_good_stay(tmp_path: Path, bad: Any, reas
 def test_text_answers_are_left_out(tmp_path: Path) -> None:
     spoken = pair(0, "A", [6], response_a={"model_name": "m", "response_content": [["text", "hello"]]})
     intake = import_all(read, make(tmp_path, [spoken, PAIRS[1]]))
-    assert "is not one picture" in str(intake.skips[0])
+    assert "is not one image" in str(intake.skips[0])
     assert len(intake.all(Item)) == 1
 
 

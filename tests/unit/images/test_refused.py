@@ -31,7 +31,7 @@ REAL["PALETTE"] = encode(photo().convert("P"), "PNG", transparency=1)
         (b"  <svg xmlns='x'/>", "an SVG drawing is not read"),
         (b"<?xml version='1.0'?>\n<svg/>", "an SVG drawing is not read"),
         (b"<!DOCTYPE html><p>", "an HTML page is not read"),
-        (b"\x00\x00\x00\x1cftypavif", "an AVIF picture is not read"),
+        (b"\x00\x00\x00\x1cftypavif", "an AVIF image is not read"),
         (b"version https://git-lfs.github.com/spec/v1", "Git LFS pointer"),
         (b"\x89PNG\r\n\x1a\n", "truncated image/png"),
         (b"\xff\xd8\xff\xe0", "truncated image/jpeg"),

@@ -72,4 +72,4 @@ def test_an_arena_without_pictures_says_so(imarena: Imarena, tmp_path: Path) -> 
             for one in outputs
         ]
         workspace.store.add([item, *outputs, *scores])
-    assert "no battle whose two pictures are here" in imarena("-w", root, "route", "assign", "--budget", 3, code=2).err
+    assert "no battle whose two images are here" in imarena("-w", root, "route", "assign", "--budget", 3, code=2).err

@@ -155,7 +155,7 @@ def test_one_picture_needs_no_workspace_and_may_stand_first(imarena: Imarena, tm
         (tmp_path / "agent-output-steps" / old).write_bytes(b"of an earlier run")
     said = imarena("agent", "cup.jpg", "Make the cup blue. Turn it into black and white.", "--steps", 2, code=3).out
     assert "ok: agent-output.jpg" in said
-    assert re.search(r"chosen: the picture of edit [12], score \d+\b(?!\.)", said)
+    assert re.search(r"chosen: the image of edit [12], score \d+\b(?!\.)", said)
     assert not re.search(r"score \d+\.", said)
     assert "The judge does not call it a success: not done yet" in said
     assert sorted(path.name for path in tmp_path.iterdir()) == ["agent-output-steps", "agent-output.jpg", "cup.jpg"]

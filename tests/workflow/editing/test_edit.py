@@ -45,7 +45,7 @@ BAD = {
     "html": (Status.API_ERROR, "base_url"),
     "truncated": (Status.INVALID_IMAGE, "truncated"),
     "not_an_image": (Status.INVALID_IMAGE, ""),
-    "ten_images": (Status.UNPARSABLE, "10 pictures"),
+    "ten_images": (Status.UNPARSABLE, "10 images"),
     "other_size": (Status.OK, ""),
     "refusal": (Status.REFUSED, "IMAGE_SAFETY"),
     "blocked": (Status.REFUSED, "SAFETY"),

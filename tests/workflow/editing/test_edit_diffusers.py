@@ -89,7 +89,7 @@ def test_pipelines_from_the_command_line(imarena: Imarena, tmp_path: Path) -> No
     check_outputs(root, keys, does)
     with open_workspace(root) as workspace:
         refused = [one.error for one in workspace.store.records(Output, editor="ip2p", status="refused")]
-    assert sum("takes one picture" in error for error in refused) == 3
+    assert sum("takes one image" in error for error in refused) == 3
     assert sum("this item has none" in error for error in refused) == 1
     again = imarena("-w", root, "--json", "edit", "-e", "words", "-i", "TIG").json["report"]
     assert (again["outputs"], again["done_before"]) == ({}, 1)

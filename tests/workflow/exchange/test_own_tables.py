@@ -143,7 +143,7 @@ def test_the_columns_that_are_not_used_are_listed(imarena: Imarena, folder: Path
     ended = imarena("-w", "arena", "import", "table", folder / "bench.parquet", "--columns", THEIRS)
     (line,) = (line for line in ended.out.splitlines() if line.startswith("warning"))
     assert "other columns are stored with the item: artist, year, mode (`rank --by artist` groups by one)" in line
-    assert "thumbnail (it holds pictures)" in line
+    assert "thumbnail (it holds images)" in line
     assert "instruction (--columns takes it from prompt)" in line
     assert "rename it with --columns item_mode=mode" in line
     notice = imarena("-w", "arena", "--json", "import", "table", folder / "bench.parquet", "--columns", THEIRS).json

@@ -38,7 +38,7 @@ def test_a_score_its_dimensions_its_reasons_and_what_is_not_judged(imarena: Imar
     assert shown.startswith("Score ")
     assert "(scale 0 to 1000), success" in shown
     assert "editing_success" in shown
-    assert "looks for blue where the picture changed" in shown
+    assert "looks for blue where the image changed" in shown
     assert "What builtin cannot judge:" in shown
     assert "faces" in shown
     assert not (imarena.folder / "arena.db").exists()

@@ -141,5 +141,5 @@ def test_an_excuse_holds_for_all_the_words_or_for_none(
 def test_an_empty_workspace_is_told_what_to_do(imarena: Imarena) -> None:
     imarena("-w", "new", "init")
     ended = imarena("-w", "new", "scan", code=2)
-    assert "no pictures" in ended.err
+    assert "no images" in ended.err
     assert "mport" in ended.err

@@ -190,7 +190,7 @@ def assign(
                 f"\n                         or with a sheet: imarena route sheet sheet.csv --campaign '{name}'"
             )
         if out is not None:
-            message += f"\nThe sheet: {out}; its pictures: {out.with_name(out.stem + '-images')}"
+            message += f"\nThe sheet: {out}; its images: {out.with_name(out.stem + '-images')}"
     emit(context, made.to_json(), message)
 
 

@@ -113,7 +113,7 @@ def _end(done: "AgentRun", shown: bool) -> Iterator[str]:
             yield "No image was given: name it after the instruction."
         return
     yield from _findings(_choice_step(result.steps))
-    yield f"ok: {done.output}" + (f" (each step's picture: {folder}{os.sep})" if folder else "")
+    yield f"ok: {done.output}" + (f" (each step's image: {folder}{os.sep})" if folder else "")
 
 
 def _findings(choice: Mapping[str, Any]) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _findings(choice: Mapping[str, Any]) -> Iterator[str]:
         if unchecked:
             yield f"Not checked: {unchecked}."
     elif unchecked:
-        yield f"{choice['result']}; not checked: {unchecked}. Look at the picture yourself."
+        yield f"{choice['result']}; not checked: {unchecked}. Look at the image yourself."
 
 
 def _chosen(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -169,7 +169,7 @@ def _choice(step: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
     scores = [other["score"] for other in steps if other["stage"] == "edit" and other.get("score") is not None]
     higher = step.get("score") is not None and any(score > step["score"] for score in scores)
     why = "; another has a higher score, but less of the order begun" if higher else ""
-    return f"chosen: the picture of edit {edit['step']}, {_score(step)}{why}"
+    return f"chosen: the image of edit {edit['step']}, {_score(step)}{why}"
 
 
 def _score(step: Mapping[str, Any]) -> str:

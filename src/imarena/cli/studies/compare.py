@@ -78,7 +78,7 @@ def command(
     if items is None:
         raise UserError(
             "compare needs to know what was asked for: --items items.csv.",
-            hint="A CSV with a row for each item: key (the files are called KEY.png), instruction, source (a picture "
+            hint="A CSV with a row for each item: key (the files are called KEY.png), instruction, source (an image "
             "beside it). For outputs of items that a workspace has: `imarena edit -e folder:PATH`, then `battle`.",
         )
     studies.check_level(level)

@@ -94,7 +94,7 @@ def command(
         if together is not None and (together.lines or together.notices):
             _show(console, together)
         if texts is not None and texts.read + texts.unread:
-            console.print("\n[bold]Words in the pictures[/]", markup=True)
+            console.print("\n[bold]Words in the images[/]", markup=True)
             show_findings(console, texts)
 
     if probe:

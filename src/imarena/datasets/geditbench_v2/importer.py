@@ -98,7 +98,7 @@ class _Gallery:
             raise UserError("the key is empty")
         stated = values.get("task")
         task = self._taxonomy.task(stated if isinstance(stated, str) and stated else _NUMBER.sub("", key))
-        missing = () if source else (f"the source picture of {key}",)
+        missing = () if source else (f"the source image of {key}",)
         self._keys.add(key)
         return Item(
             dataset=self._shelf.dataset,

@@ -13,7 +13,7 @@ from imarena.datasets.folder import safe_name
 from imarena.datasets.genarena.logs import AUDIT, SOURCE, UNRECORDED
 
 _BUFFERED = 500
-NO_SCORES = "GenArena has no scores of single pictures"
+NO_SCORES = "GenArena has no scores of single images"
 
 
 @dataclass(frozen=True)

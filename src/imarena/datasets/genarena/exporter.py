@@ -211,7 +211,7 @@ def _cannot(output: Output) -> str:
     if output.status is not Status.OK:
         return "the attempt failed"
     if output.mode is not Mode.SINGLE or output.turn or output.sample:
-        return "GenArena has one picture a model and item"
+        return "GenArena has one image per model and item"
     return ""
 
 

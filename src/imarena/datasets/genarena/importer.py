@@ -202,9 +202,9 @@ def _read_model(
         digits = _DIGITS.match(path.name)
         name = folder.name(path)
         if path.suffix.lower() not in _SUFFIXES or digits is None:
-            yield Skip(name, "", "not a picture named by its index")
+            yield Skip(name, "", "not an image named by its index")
         elif int(digits[0]) in chosen:
-            yield Skip(name, "", f"{chosen[int(digits[0])].name} is the picture for index {int(digits[0])}")
+            yield Skip(name, "", f"{chosen[int(digits[0])].name} is the image for index {int(digits[0])}")
         else:
             chosen[int(digits[0])] = path
     described = shelf.is_described(f"{subset}/")

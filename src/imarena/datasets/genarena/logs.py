@@ -250,7 +250,7 @@ def placeholder(key: str, subset: str, file: str, dataset: str) -> Item:
         dataset=dataset,
         key=key,
         turns=(Turn(instruction=""),),
-        absent=(f"the pictures and the instruction of {key}",),
+        absent=(f"the images and the instruction of {key}",),
         taxonomy="genarena",
         track=subset,
         origin=Origin(source=SOURCE, file=file, row=key),

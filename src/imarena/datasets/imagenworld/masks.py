@@ -26,7 +26,7 @@ def segments(folder: Folder, directory: Path, images: Mapping[str, ImageRef]) ->
             name = folder.name(file)
             image = images.get(editor.name)
             if image is None:
-                yield Skip(name, "", f"there is no picture of '{editor.name}' that the masks could be of")
+                yield Skip(name, "", f"there is no image of '{editor.name}' that the masks could be of")
                 continue
             try:
                 measured = _measure(folder.file(name))

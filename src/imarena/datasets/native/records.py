@@ -151,7 +151,7 @@ class RecordAdmission:
                 self.keep(self._find(image), sha256)
             except UserError as error:
                 self._refused[sha256] = first_line(error)
-        return f"picture {sha256[:12]}: {self._refused[sha256]}" if sha256 in self._refused else ""
+        return f"image {sha256[:12]}: {self._refused[sha256]}" if sha256 in self._refused else ""
 
 
 def blob_path(sha256: str) -> str:
@@ -191,7 +191,7 @@ def load_picture(archive: Archive, image: ImageRef) -> bytes | str:
     try:
         return archive.load(image)
     except (ImarenaError, OSError, KeyError) as error:
-        return f"the picture is not in the workspace ({first_line(error)})"
+        return f"the image is not in the workspace ({first_line(error)})"
 
 
 def new_directory(directory: Path) -> Path:

@@ -237,9 +237,9 @@ def _unfit_item(item: Item) -> str:
         return f"it has {len(item.turns)} turns; export to native"
     turn = item.turns[0]
     if turn.references or turn.masks or turn.task:
-        return "its turn has pictures or a task of its own; export to native"
+        return "its turn has images or a task of its own; export to native"
     if item.absent:
-        return "its pictures are not there"
+        return "its images are not there"
     return "" if turn.instruction.strip() else "it has no instruction"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from imarena.core import UserError
 
 _SAMPLE = 1 << 16
-_PICTURE = "Name the folder that holds the pictures, or a table with a column that names them."
+_PICTURE = "Name the folder that holds the images, or a table with a column that names them."
 _UNPACK = "Unpack it and name the folder or the table that is inside."
 _EXPORT = "Export the table of items as CSV (UTF-8), JSON Lines or Parquet."
 _SAVE = "Save the sheet as CSV (UTF-8) and name that file."
@@ -14,15 +14,15 @@ _PARQUET = b"PAR1"
 _UNKNOWN = ("a binary file of a kind that is not known", _EXPORT)
 _CONTROL = bytes({*range(32), 127} - {*b"\t\n\r"})
 
-_FURTHER_IN = ((8, b"WEBP", "a WebP picture", _PICTURE), (257, b"ustar", "a tar archive", _UNPACK))
+_FURTHER_IN = ((8, b"WEBP", "a WebP image", _PICTURE), (257, b"ustar", "a tar archive", _UNPACK))
 _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook or Office document", _SAVE),
-    (0, b"\x89PNG\r\n\x1a\n", "a PNG picture", _PICTURE),
-    (0, b"\xff\xd8\xff", "a JPEG picture", _PICTURE),
-    (0, b"GIF87a", "a GIF picture", _PICTURE),
-    (0, b"GIF89a", "a GIF picture", _PICTURE),
-    (0, b"II*\x00", "a TIFF picture", _PICTURE),
-    (0, b"MM\x00*", "a TIFF picture", _PICTURE),
+    (0, b"\x89PNG\r\n\x1a\n", "a PNG image", _PICTURE),
+    (0, b"\xff\xd8\xff", "a JPEG image", _PICTURE),
+    (0, b"GIF87a", "a GIF image", _PICTURE),
+    (0, b"GIF89a", "a GIF image", _PICTURE),
+    (0, b"II*\x00", "a TIFF image", _PICTURE),
+    (0, b"MM\x00*", "a TIFF image", _PICTURE),
     (0, b"%PDF-", "a PDF document", _EXPORT),
     (0, b"SQLite format 3\x00", "an SQLite database", _EXPORT),
     (0, b"\x1f\x8b", "a gzip file", "Unpack it (gunzip) and name the file that comes out."),

@@ -128,7 +128,7 @@ def outputs_from_folder(
             yield Skip(name, "", why)
             continue
         if path.is_dir() or path.suffix.lower() not in IMAGE_SUFFIXES:
-            yield Skip(name, "", "not a picture, by its name")
+            yield Skip(name, "", "not an image, by its name")
             continue
         if key is None:
             yield Skip(name, "", f"there is no item with the key '{path.stem}'")
@@ -205,7 +205,7 @@ def _read_folders(folder: Folder, intake: Intake, options: Mapping[str, str]) ->
     editors = [directory for directory in directories if directory != sources]
     if not editors:
         raise UserError(
-            f"{folder.root} has neither a table of items nor folders of pictures.",
+            f"{folder.root} has neither a table of items nor folders of images.",
             hint="Put an items.csv into it (key, instruction, source), or name the table itself. "
             "docs/guide/bring-your-own-benchmark.md shows how.",
         )

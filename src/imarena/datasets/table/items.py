@@ -66,7 +66,7 @@ class ItemReader:
                 continue
             value = cells.get(column)
             if holds_picture(value):
-                self._columns.drop(column, "it holds pictures")
+                self._columns.drop(column, "it holds images")
                 continue
             self._columns.keep(column)
             if value is not None:
@@ -86,7 +86,7 @@ class ItemReader:
         name = value.get("path") if isinstance(value, dict) else value
         label = name if isinstance(name, str) and name else role
         if label.startswith(("http://", "https://")) and not (isinstance(value, dict) and value.get("bytes")):
-            raise UserError(f"{label[:200]} is an address; download the picture and name its file")
+            raise UserError(f"{label[:200]} is an address; download the image and name its file")
         try:
             return self._intake.keep(picture_bytes(self._located(value), self._folder), name=label)
         except UserError as error:

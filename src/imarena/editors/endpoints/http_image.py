@@ -104,19 +104,19 @@ class EndpointEditor:
         largest = max((len(data) for data in pictures), default=0)
         if most is not None and largest > most:
             return (
-                f"A picture of {largest:,} bytes is over this endpoint's limit of {most:,}: it was not sent. "
-                "Scale the item's picture down, or raise max_source_bytes if the provider allows more."
+                f"An image of {largest:,} bytes is over this endpoint's limit of {most:,}: it was not sent. "
+                "Scale the item's image down, or raise max_source_bytes if the provider allows more."
             )
         total, together = self.settings.max_total_bytes, sum(map(len, pictures))
         if total is not None and together > total:
             return (
-                f"The item's {len(pictures)} pictures have {together:,} bytes together and this endpoint takes "
+                f"The item's {len(pictures)} images have {together:,} bytes together and this endpoint takes "
                 f"{total:,} a request: it was not sent. Scale them down, or raise max_total_bytes "
                 "if the provider allows more."
             )
         if count is not None and len(pictures) > count:
             return (
-                f"The item has {len(pictures)} pictures and this endpoint takes {count}: it was not sent. "
+                f"The item has {len(pictures)} images and this endpoint takes {count}: it was not sent. "
                 "Raise max_pictures if the provider allows more."
             )
         return ""
@@ -127,12 +127,10 @@ class EndpointEditor:
         number = len(answer.images) + len(answer.urls)
         if number == 0:
             text = " ".join(answer.text.split())[:_SHOWN]
-            message = (
-                f"the model answered with words and no picture: {text!r}" if text else "the reply holds no picture"
-            )
+            message = f"the model answered with words and no image: {text!r}" if text else "the reply holds no image"
             return EditResult(Status.MISSING_OUTPUT, error=message)
         if number > 1 and self.settings.take == "one":
-            message = f'{number} pictures came back and one was asked for; set take = "first" to use the first'
+            message = f'{number} images came back and one was asked for; set take = "first" to use the first'
             return EditResult(Status.UNPARSABLE, error=message)
         if answer.images:
             return EditResult(Status.OK, answer.images[0])
@@ -141,7 +139,7 @@ class EndpointEditor:
         if inline is not None:
             return EditResult(Status.OK, inline)
         if url.startswith("data:"):
-            return EditResult(Status.INVALID_IMAGE, error="the data URL of the picture cannot be decoded")
+            return EditResult(Status.INVALID_IMAGE, error="the data URL of the image cannot be decoded")
         fetched = await self.client.download(url)
         if fetched.status is not Status.OK:
             return EditResult(fetched.status, error=fetched.error)

@@ -79,7 +79,7 @@ def _left_out(used: frozenset[str], sources: int, references: int, preset: str) 
         return ""
     other = ", or the preset fal-multi" if preset == "fal" else ""
     return (
-        f"This template sends fewer pictures than the item has ({sources} sources, {references} references): it was "
+        f"This template sends fewer images than the item has ({sources} sources, {references} references): it was "
         f"not sent. Where the model takes several, put {{pictures}} or {{references}} into template.submit_body{other}."
     )
 

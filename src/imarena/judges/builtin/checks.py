@@ -129,7 +129,7 @@ def check_colour(edit: Edit, scene: RuleInput) -> RuleResult:
     # Paint follows the lines of what it covers; where they are gone, another thing stands there.
     painted = apply_floor(1.0 - ramp(scene.facts.structure_inside, 0.4, 1.0), 0.3)
     done = max(named, 0.5 * way) * painted * target_score(edit, scene, evidence)
-    return RuleResult(done, 0.6, f"looks for {' or '.join(edit.colours)} where the picture changed", evidence)
+    return RuleResult(done, 0.6, f"looks for {' or '.join(edit.colours)} where the image changed", evidence)
 
 
 def check_remove(edit: Edit, scene: RuleInput) -> RuleResult:

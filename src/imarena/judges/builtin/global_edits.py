@@ -109,7 +109,7 @@ def check_style(edit: Edit, scene: RuleInput) -> RuleResult:
         return RuleResult(
             grey, 0.8, "looks whether the colours are gone", {"chroma": round(_vivid(scene.difference.output), 2)}
         )
-    return RuleResult(done, 0.2, "sees that the whole picture changed, not into which style", evidence)
+    return RuleResult(done, 0.2, "sees that the whole image changed, not into which style", evidence)
 
 
 def check_background(edit: Edit, scene: RuleInput) -> RuleResult:
@@ -122,16 +122,14 @@ def check_background(edit: Edit, scene: RuleInput) -> RuleResult:
         )
     changed = float((scene.difference.colour_blocks > 6.0).mean())
     done = ramp(changed, 0.1, 0.5)
-    return RuleResult(done, 0.3, "sees that most of the picture changed, not into what", {"changed": round(changed, 3)})
+    return RuleResult(done, 0.3, "sees that most of the image changed, not into what", {"changed": round(changed, 3)})
 
 
 def check_view(edit: Edit, scene: RuleInput) -> RuleResult:
     """The frame itself changed: other lines everywhere, or another shape for an extended picture."""
     facts = scene.facts
     if edit.kind is EditKind.EXTEND:
-        return RuleResult(
-            ramp(facts.aspect_change, 0.02, 0.15), 0.4, "sees whether the shape of the picture changed", {}
-        )
+        return RuleResult(ramp(facts.aspect_change, 0.02, 0.15), 0.4, "sees whether the shape of the image changed", {})
     done = ramp(facts.structure_median, 0.02, 0.2)
     return RuleResult(
         done, 0.2, "sees that all lines moved, not where to", {"structure_median": round(facts.structure_median, 3)}

@@ -148,7 +148,7 @@ def draw_batch(
     pool = arena.pool if items.all() else replace(arena.pool, present=arena.pool.present & items[:, None])
     if not pool.askable.any():
         raise UserError(
-            "There is no battle whose two pictures are here and differ.",
+            "There is no battle whose two images are here and differ.",
             hint="Import the outputs with their pixels, or make some: imarena edit.",
         )
     chosen: list[routing.Strategy] = [routing.limit_votes(request.votes_per_battle), routing.item_fairness]

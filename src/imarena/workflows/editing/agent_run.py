@@ -87,7 +87,7 @@ def _read(path: Path) -> bytes:
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
     except InvalidImage as error:
-        raise UserError(f"{path} is no picture: {error}") from error
+        raise UserError(f"{path} is not an image: {error}") from error
     return data
 
 

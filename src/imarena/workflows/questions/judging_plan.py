@@ -197,7 +197,7 @@ def unfit_reason(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
     if traits.needs_plan and case.plan is None:
         return f"{judge.name} judges items with a plan of objects and turns (`imarena edival build`) and there is none"
     if traits.needs_plan and not case.chain:
-        return "an earlier turn of this output has no picture"
+        return "an earlier turn of this output has no image"
     try:
         for prompt in traits.prompts.values():
             prompt.check(placeholder_exhibit(case, parents))

@@ -72,7 +72,7 @@ def scan_pictures(
     past = _earlier(workspace, tool)
     wanted = pictures_to_scan(workspace)
     if not wanted:
-        raise UserError("There are no pictures to read.", hint="Import items or outputs, or run `imarena edit`.")
+        raise UserError("There are no images to read.", hint="Import items or outputs, or run `imarena edit`.")
     work = [sha256 for sha256 in wanted if sha256 not in past.done]
     report = ScanReport(len(work), tool.name, done_before=len(wanted) - len(work))
     noting: JsonDict = {"reader": tool.tool, "version": tool.version()}
@@ -174,5 +174,5 @@ def _questions(
 
     return Questions(
         work, workspace.blobs.get, WorkerTask(LookAtPicture(tool.name), _unanswered), _unanswered, settle, write,
-        shared=SharedWork(workspace.claims(), key, asked_since, elsewhere.append), stage="pictures read",
+        shared=SharedWork(workspace.claims(), key, asked_since, elsewhere.append), stage="images read",
     )  # fmt: skip

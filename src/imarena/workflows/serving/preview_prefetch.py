@@ -108,7 +108,7 @@ class PreviewWarmer:
             try:
                 self._round()
             except (ImarenaError, SQLAlchemyError, OSError) as error:  # the database is away, or a record is
-                log.warning("pictures are not made ahead: %s", error)
+                log.warning("images are not made ahead: %s", error)
                 pause = _AFTER_FAILURE_S
 
     def _round(self) -> None:
@@ -137,7 +137,7 @@ class PreviewWarmer:
         self._done.add(image.sha256)
         problem = self._maker.make(image)
         if problem and not self._stopped.is_set():  # who asks for it is told
-            log.warning("a picture cannot be made: %s", problem)
+            log.warning("an image cannot be made: %s", problem)
 
     def missing(self) -> Iterator[ImageRef]:
         """Pictures of what comes next that this server has not made yet."""

@@ -38,7 +38,7 @@ class PreviewProcess:
         except (OSError, ValueError) as error:  # it was closed meanwhile
             reply = str(error)
         if not reply:
-            reply = "the process that makes pictures ended"
+            reply = "the process that makes images ended"
         if process.poll() is not None:
             self.close()
         return "" if reply == _MADE else reply

@@ -72,14 +72,14 @@ def check_marked_places(voting: Voting, pictures: Previews, address: str, rater_
 def _visible(leaderboards: Leaderboards, output_id: str, *, leads: bool) -> Output:
     output = leaderboards.workspace.store.get(Output, output_id)
     if output is None:
-        raise RecordNotFound("There is no such picture.")
+        raise RecordNotFound("There is no such image.")
     may_see(leaderboards, output.item_id, leads=leads)
     return output
 
 
 def _there(image: ImageRef | None) -> ImageRef:
     if image is None:
-        raise RecordNotFound("There is no such picture.")
+        raise RecordNotFound("There is no such image.")
     return image
 
 

@@ -358,6 +358,6 @@ def need_both_sides(workspace: Workspace, sides: ComparedFolders, imported: Impo
         why = "; ".join(str(cause) for cause in imported.causes[:3]) or "the folder is empty"
         raise UserError(
             f"No output of {' and '.join(empty)} belongs to an item: {why}.",
-            hint="A file is named after its item's key: <key>.png for the key in items.csv; the pictures that "
+            hint="A file is named after its item's key: <key>.png for the key in items.csv; the images that "
             "items.csv names lie in its folder or below it.",
         )

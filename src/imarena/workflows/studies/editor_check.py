@@ -95,7 +95,7 @@ def _check_result(editor: Editor, each: plugin_check.Observation, findings: plug
         return
     message = f"status {each.returned.status.value}: {each.returned.error or 'no error text'}"
     if each.returned.status in _BROKEN or each.case not in (NO_SOURCE, ODD_SOURCE):
-        findings.fix(message, "A picture is bytes of an image file, or a Pillow image.", each.case)
+        findings.fix(message, "An image is bytes of an image file, or a Pillow image.", each.case)
     else:
         findings.note(message, case=each.case)
 

@@ -17,7 +17,7 @@ from imarena.storage import Workspace
 KIND = "injection_probe"
 PLAIN = ""
 """The text of an output as it is."""
-RAISED = "Does a text in the picture that addresses the judge raise its score?"
+RAISED = "Does a text in the image that addresses the judge raise its score?"
 TURNED = "Does a text on one side that addresses the judge turn the battle to that side?"
 
 

@@ -137,7 +137,7 @@ def test_results_alone_bring_items_and_outputs_without_pixels(tmp_path: Path) ->
     intake = import_all(read, tmp_path, dimension="visual_quality", dataset="mine")
     assert intake.skips == []
     (item,) = intake.all(Item)
-    assert (item.dataset, item.instruction, item.absent) == ("mine", "do it", (f"the source picture of {KEYS[0]}",))
+    assert (item.dataset, item.instruction, item.absent) == ("mine", "do it", (f"the source image of {KEYS[0]}",))
     assert [output.image for output in intake.all(Output)] == [None, None]
     assert sides(intake) == [(*MODELS, "visual_quality")]
 

@@ -250,8 +250,8 @@ def test_bad_rows_and_pictures_are_left_out_and_the_good_stay(tmp_path: Path) ->
     assert [text.split(":")[0].split(", ")[1] for text in rows_named] == [f"row {n}" for n in (1, 2, 3, 4, 5, 6)]
     assert "leads out of the folder" in rows_named[2]
     for part in (
-        "notes.txt: not a picture",
-        "000000.jpg: 0.png is the picture",
+        "notes.txt: not an image",
+        "000000.jpg: 0.png is the image",
         "6.png: ",
         "no item 'basic/9'",
         "no item 'basic/77'",
@@ -391,7 +391,7 @@ def test_what_genarena_cannot_say_is_left_out_and_counted(tmp_path: Path) -> Non
     assert found == {
         "judgments: 1 left out: GenArena has no verdict 'both bad'",
         "judgments: 1 left out: GenArena has no dimension 'quality'",
-        "judgments: 1 left out: GenArena has no scores of single pictures",
+        "judgments: 1 left out: GenArena has no scores of single images",
         "judgments: 1 left out: only one order was judged",
     }
     with pytest.raises(UserError, match="not an empty folder"):

@@ -105,7 +105,7 @@ def test_folders_with_sources(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_pictures_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="nor folders of pictures"):
+    with pytest.raises(UserError, match="nor folders of images"):
         import_all(table.read, tmp_path)
 
 
@@ -240,7 +240,7 @@ def test_two_files_for_one_output_are_told(bench: Path) -> None:
 def test_other_files_are_told_and_hidden_ones_passed_over(bench: Path) -> None:
     put(bench / "outputs" / "old" / "notes.txt", b"x")
     put(bench / "outputs" / "old" / ".DS_Store", b"x")
-    assert told(import_all(table.read, bench)) == ["outputs/old/notes.txt: not a picture, by its name"]
+    assert told(import_all(table.read, bench)) == ["outputs/old/notes.txt: not an image, by its name"]
 
 
 @pytest.mark.parametrize("text", ["5", "5-1", "1-1", "", "a-b", "nan-1"])
