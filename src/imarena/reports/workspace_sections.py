@@ -108,7 +108,7 @@ def overview_section(
         "Questions to each judge",
         (_with_meanings("Each question counts once, by its answer or by how the newest attempt ended", kinds),),
     )
-    return Section("What is here", tables=tuple(table for table in (made, judged) if table.rows))
+    return Section("Outputs and questions", tables=tuple(table for table in (made, judged) if table.rows))
 
 
 def _overview_notes(states: Sequence[str], images: UnusualImages, editors: StatusCounts) -> tuple[str, ...]:

@@ -101,15 +101,15 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
     headings = re.findall("^## (.*)$", text, re.MULTILINE)
     assert headings == [
         "What is significant",
-        "What is here",
+        "Outputs and questions",
         "Leaderboard: critic, scores",
         "Leaderboard: critic, scores, by task",
         "Gallery",
         "Methods",
-        "What this report does not have",
+        "Not in this report",
     ]
     assert "fair" not in text
-    absent = text[text.index("## What this report does not have") :]
+    absent = text[text.index("## Not in this report") :]
     assert (
         "- Failure modes: needs measured, judged or rated outputs. Command: imarena edit, then imarena judge." in absent
     )
@@ -128,7 +128,7 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
     assert "critic" in page
     assert "<b>fair</b>" not in page
     everything = report(arena, "everything")
-    absent = everything[everything.index("## What this report does not have") :]
+    absent = everything[everything.index("## Not in this report") :]
     assert "- Agreement among raters: needs two or more raters of the same outputs or pairs. Command: " in absent
     assert (
         "- Leaderboard by family, topic, track: needs verdicts on items with two or more values in that column"
@@ -146,7 +146,7 @@ def test_methods_have_every_setting_version_and_seed(arena: Path) -> None:
     with open_workspace(arena) as workspace, record_run(workspace, "edit", {"seed": 7, "items": ITEMS}) as run:
         run.counts = {"ok": 3}
     text = report(arena, "methods")
-    methods = text[text.index("## Methods") : text.index("## What this report does not have")]
+    methods = text[text.index("## Methods") : text.index("## Not in this report")]
     judges = methods[methods.index("**Judges**") : methods.index("**Boards**")]
     found = re.findall(r"\{.*?\}", judges.replace("\\", ""))
     assert [json.loads(one) for one in found] == [SETTINGS]
@@ -174,7 +174,7 @@ def test_methods_of_chosen_editors_count_what_concerns_them(arena: Path) -> None
             for left, right in asked
         )  # fmt: skip
     text = report(arena, "some", "--judge", "critic", "-e", "good,poor")
-    methods = text[text.index("## Methods") : text.index("## What this report does not have")]
+    methods = text[text.index("## Methods") : text.index("## Not in this report")]
     assert "We evaluated 2 editors on 12 items with imarena " in methods
     assert "; 24 outputs were available. 1 judge answered 24 questions; " in methods
     assert "1 rater gave 3 answers that count." in methods

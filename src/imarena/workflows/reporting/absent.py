@@ -7,7 +7,7 @@ from functools import cache
 from imarena.core import package_yaml
 from imarena.reports import Section
 
-TITLE = "What this report does not have"
+TITLE = "Not in this report"
 
 
 @dataclass(frozen=True)
