@@ -42,7 +42,7 @@ def example_sections(
     yield from _disagreements(view, judges, picture)
     disputed = _disputed(view, [board.battles for board in boards], picture)
     if disputed:
-        text = "Verdicts on the same pair of outputs that contradict each other; the most divided first, one per item."
+        text = "Verdicts that contradict each other on the same two outputs; the most divided pair of each item first."
         yield Section("Most disputed pairs", (text,), exhibits=tuple(disputed))
 
 
@@ -148,8 +148,9 @@ def _disputed(view: View, parts: Sequence[BattleColumns], picture: Picture) -> l
     split = np.minimum(lower, every - lower)
     found = np.flatnonzero(split > 0)
     order = found[np.lexsort((pairs[found], -(split[found] / every[found]), -split[found]))]
-    of_item = view.entries.item[pairs[order] // number]
-    order = order[np.sort(np.unique(of_item, return_index=True)[1])][:SHOWN]  # the most divided pair of each item
+    first_of_item = np.zeros(order.size, bool)
+    first_of_item[np.unique(view.entries.item[pairs[order] // number], return_index=True)[1]] = True
+    order = order[np.argsort(~first_of_item, kind="stable")][:SHOWN]
     exhibits = []
     for index in order.tolist():
         sides = int(pairs[index]) // number, int(pairs[index]) % number
