@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from imarena.cli.console import Exit, Session, fail
+from imarena.cli.help import CommandGroup
 from imarena.core import VERSION, ImarenaError, UserError
 
 _M_ARENA_MAX = -8
@@ -22,55 +23,73 @@ _OPTION = re.compile(r"-(?![\d.])")
 """Begins as an option does, and not as a negative number."""
 _DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("serving.demo", "Run the whole path on the bundled benchmark, offline."),
-    "compare": ("studies.compare", "Is NEW better than OLD? Two folders of outputs, one verdict."),
-    "init": ("upkeep.init", "Create a workspace."),
-    "status": ("upkeep.status", "Print counts by editor, judge and status."),
-    "import": ("exchange.import_", "Import items, outputs, judgments and votes."),
-    "export": ("exchange.export", "Export a workspace."),
-    "publish": ("publishing.publish", "Publish a benchmark as a folder for the Hugging Face hub."),
-    "submission": ("publishing.submission", "Outputs of other teams: check, make and add a submission."),
-    "verify": ("upkeep.verify", "Check every record, hash and link."),
-    "doctor": ("upkeep.doctor", "Check the machine and the installation."),
-    "backup": ("upkeep.backup", "Copy a workspace into a backup folder."),
-    "restore": ("upkeep.restore", "Restore a workspace from a backup."),
-    "upgrade": ("upkeep.upgrade", "Upgrade a workspace to the newest schema, after a backup."),
-    "gc": ("upkeep.gc", "Remove images that no record refers to."),
-    "withdraw": ("upkeep.withdraw", "Remove an image's bytes or a rater's personal data, and leave a tombstone."),
-    "cluster": ("upkeep.cluster", "Check a Ray cluster: what it offers and what is missing."),
-    "weights": ("upkeep.weights", "Model weights: list, get, add, verify."),
-    "report": ("serving.report", "Write a report: one HTML file, or a folder with tables and plots."),
-    "site": ("publishing.site", "Write a static leaderboard site: boards, models, battles with images."),
-    "serve": ("serving.serve", "Serve the web application: voting, rating, leaderboards, explorer."),
-    "campaign": ("rating.campaign", "Manage rating campaigns: create, invite, status, export, close."),
-    "edit": ("editing.edit", "Run editors over the items: single, multi-turn, complex."),
-    "agent": ("editing.agent", "Edit one image with CV-Agent and print every step."),
-    "agent-ablation": ("editing.agent_ablation", "Rate what each stage of CV-Agent adds."),
-    "curate": ("curate.curate", "Collect, check and trace source images for a benchmark (CogRetriever)."),
-    "scan": (
-        "questions.scan",
-        "Read the text in every image, or run another vision tool, and store the results.",
-    ),
-    "objects": ("questions.objects", "List the objects that a correct output shows, for raters and judges."),
-    "judge": ("questions.judge", "Score outputs one by one with machine judges."),
-    "score": ("questions.score", "Score one edit, without a workspace."),
-    "see": ("questions.see", "Show what is in images: objects, text, faces, colours, quality."),
-    "measure": ("questions.measure", "Measure how far an output is from its source; no workspace needed."),
-    "battle": ("questions.battle", "Compare outputs in pairs with machine judges, in both orders."),
-    "reparse": ("questions.reparse", "Parse stored replies again with the current parser."),
-    "edival": ("edival.commands", "Object-centric edits (EdiVal): build a benchmark, score and report."),
-    "rank": ("boards.rank", "Print a leaderboard from a workspace or a table of battles."),
-    "signature": ("boards.signature", "Explain the signature of a board."),
-    "agree": ("studies.agree", "Measure agreement among raters."),
-    "health": ("studies.health", "Report how reliable each judge of a workspace is."),
-    "judge-study": ("studies.judge_study", "Compare pointwise and pairwise judging: the judge studies of GenArena."),
-    "align": ("studies.align", "Compare a judge or a metric with people."),
-    "pvc": ("pvc.commands", "PVC-Judge: candidates, preference pairs, training data, training, meta-evaluation."),
-    "route": ("active_elo.route", "Active Elo: calibrate a judge, assign votes, rank again."),
-    "simulate": ("active_elo.simulate", "Compare routing policies at equal human budget."),
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Start here": {
+        "demo": ("serving.demo", "Run the whole path on the bundled benchmark, offline."),
+        "compare": ("studies.compare", "Is NEW better than OLD? Two folders of outputs, one verdict."),
+        "score": ("questions.score", "Score one edit, without a workspace."),
+        "init": ("upkeep.init", "Create a workspace."),
+        "import": ("exchange.import_", "Import items, outputs, judgments and votes."),
+        "status": ("upkeep.status", "Print counts by editor, judge and status."),
+        "doctor": ("upkeep.doctor", "Check the machine and the installation."),
+    },
+    "Editors and judges": {
+        "edit": ("editing.edit", "Run editors over the items: single, multi-turn, complex."),
+        "judge": ("questions.judge", "Score outputs one by one with machine judges."),
+        "battle": ("questions.battle", "Compare outputs in pairs with machine judges, in both orders."),
+        "health": ("studies.health", "Report how reliable each judge of a workspace is."),
+        "scan": ("questions.scan", "Read the text in every image, or run another vision tool, and store the results."),
+        "objects": ("questions.objects", "List the objects that a correct output shows, for raters and judges."),
+        "reparse": ("questions.reparse", "Parse stored replies again with the current parser."),
+    },
+    "Boards and reports": {
+        "rank": ("boards.rank", "Print a leaderboard from a workspace or a table of battles."),
+        "report": ("serving.report", "Write a report: one HTML file, or a folder with tables and plots."),
+        "site": ("publishing.site", "Write a static leaderboard site: boards, models, battles with images."),
+        "align": ("studies.align", "Compare a judge or a metric with people."),
+        "agree": ("studies.agree", "Measure agreement among raters."),
+        "judge-study": (
+            "studies.judge_study",
+            "Compare pointwise and pairwise judging: the judge studies of GenArena.",
+        ),
+        "signature": ("boards.signature", "Explain the signature of a board."),
+    },
+    "People": {
+        "serve": ("serving.serve", "Serve the web application: voting, rating, leaderboards, explorer."),
+        "campaign": ("rating.campaign", "Manage rating campaigns: create, invite, status, export, close."),
+        "route": ("active_elo.route", "Active Elo: calibrate a judge, assign votes, rank again."),
+        "simulate": ("active_elo.simulate", "Compare routing policies at equal human budget."),
+    },
+    "Benchmarks": {
+        "curate": ("curate.curate", "Collect, check and trace source images for a benchmark (CogRetriever)."),
+        "edival": ("edival.commands", "Object-centric edits (EdiVal): build a benchmark, score and report."),
+        "export": ("exchange.export", "Export a workspace."),
+        "publish": ("publishing.publish", "Publish a benchmark as a folder for the Hugging Face hub."),
+        "submission": ("publishing.submission", "Outputs of other teams: check, make and add a submission."),
+    },
+    "One image or one edit": {
+        "see": ("questions.see", "Show what is in images: objects, text, faces, colours, quality."),
+        "measure": ("questions.measure", "Measure how far an output is from its source; no workspace needed."),
+        "agent": ("editing.agent", "Edit one image with CV-Agent and print every step."),
+    },
+    "Training and ablations": {
+        "pvc": ("pvc.commands", "PVC-Judge: candidates, preference pairs, training data, training, meta-evaluation."),
+        "agent-ablation": ("editing.agent_ablation", "Rate what each stage of CV-Agent adds."),
+    },
+    "Upkeep": {
+        "verify": ("upkeep.verify", "Check every record, hash and link."),
+        "backup": ("upkeep.backup", "Copy a workspace into a backup folder."),
+        "restore": ("upkeep.restore", "Restore a workspace from a backup."),
+        "upgrade": ("upkeep.upgrade", "Upgrade a workspace to the newest schema, after a backup."),
+        "gc": ("upkeep.gc", "Remove images that no record refers to."),
+        "withdraw": ("upkeep.withdraw", "Remove an image's bytes or a rater's personal data, and leave a tombstone."),
+        "weights": ("upkeep.weights", "Model weights: list, get, add, verify."),
+        "cluster": ("upkeep.cluster", "Check a Ray cluster: what it offers and what is missing."),
+    },
 }
-"""Command name to its module under ``imarena.cli`` (with a `command`, or an `app` of several) and its line of help."""
+"""The headings of `imarena --help`, and the commands below each: the name to its module under ``imarena.cli`` (with a
+`command`, or an `app` of several) and its line of help."""
+COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 
 
 class LazyGroup(TyperGroup):
@@ -86,7 +105,7 @@ class LazyGroup(TyperGroup):
         module = import_module(f"imarena.cli.{path}")
         app = getattr(module, "app", None)
         if app is None:
-            app = typer.Typer(add_completion=False, rich_markup_mode=None)
+            app = CommandGroup(add_completion=False, rich_markup_mode=None)
             app.command(cmd_name, help=module.command.__doc__)(module.command)
         built = typer.main.get_command(app)
         built.name = cmd_name
@@ -94,8 +113,10 @@ class LazyGroup(TyperGroup):
         return built
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+        width = max(map(len, COMMANDS))
+        for heading, group in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), summary) for name, (_, summary) in group.items()])
 
 
 app = typer.Typer(
@@ -113,7 +134,8 @@ def _version(value: bool) -> None:
 def root(
     context: typer.Context,
     workspace: Annotated[
-        Path, typer.Option("--workspace", "-w", envvar="IMARENA_WORKSPACE", help="The workspace folder.")
+        Path,
+        typer.Option("--workspace", "-w", metavar="DIR", envvar="IMARENA_WORKSPACE", help="The workspace folder."),
     ] = Path(),
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")

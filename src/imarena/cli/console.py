@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 import typer
 from rich.console import Console
 
+from imarena.cli.help import CommandGroup
+
 if TYPE_CHECKING:
     from imarena.core import Cause, protocols
     from imarena.reports.tables import Table
@@ -51,7 +53,7 @@ class Session:
 
 def command_group(about: str) -> typer.Typer:
     """A command with commands of its own; without one it prints its help."""
-    return typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=about)
+    return CommandGroup(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=about)
 
 
 def session(context: typer.Context) -> Session:

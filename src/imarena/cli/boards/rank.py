@@ -23,23 +23,19 @@ _NAMES_SHOWN = 10
 From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
 Voters = Annotated[
     str,
-    typer.Option(
-        "--source", help="Workspace: whose verdicts count: people, judge, all or auto (see the ranking guide)."
-    ),
+    typer.Option("--source", help="Whose verdicts count: people, judge, all or auto (see the ranking guide)."),
 ]
-JudgeName = Annotated[str | None, typer.Option("--judge", help="Workspace: verdicts of this judge only.")]
+JudgeName = Annotated[str | None, typer.Option("--judge", help="Only verdicts of this judge.")]
 Dimension = Annotated[
-    str | None, typer.Option("--dimension", help="Workspace: battles about this dimension (default: overall).")
+    str | None, typer.Option("--dimension", help="Only battles about this dimension (default: overall).")
 ]
 Kind = Annotated[
     str | None,
-    typer.Option(
-        metavar="compared|scored", help="Workspace: only direct comparisons, or only battles from scores, of a judge."
-    ),
+    typer.Option(metavar="compared|scored", help="Only direct comparisons, or only battles from scores, of a judge."),
 ]
 Editors = Annotated[
     list[str] | None,
-    typer.Option("--editors", "-e", help="Workspace: only these editors; repeatable, or separated by commas."),
+    typer.Option("--editors", "-e", help="Only these editors; repeatable, or separated by commas."),
 ]
 Method = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo, mixture or corrected.")]
 Rounds = Annotated[int, typer.Option(help="Bootstrap rounds.")]
@@ -47,17 +43,29 @@ Seed = Annotated[int, typer.Option(help="Random seed.")]
 By = Annotated[str | None, typer.Option(help="One board per value of this column.")]
 BothBad = Annotated[str, typer.Option("--both-bad", help="tie: count both_bad as a tie; exclude: leave it out.")]
 Missing = Annotated[str, typer.Option(help="If a side has no output: exclude the battle, or count a loss.")]
-Interval = Annotated[str | None, typer.Option(help="bootstrap, sandwich or none.")]
-Cluster = Annotated[str | None, typer.Option(help="What is resampled: battle, item (default if given) or rater.")]
-Level = Annotated[float, typer.Option(help="Level of the intervals.")]
+Interval = Annotated[
+    str | None,
+    typer.Option(help="bootstrap, sandwich or none (default: bootstrap; sandwich for mixture and covariates)."),
+]
+Cluster = Annotated[str | None, typer.Option(help="What is resampled: battle, item (default if known) or rater.")]
+Level = Annotated[float, typer.Option(help="Confidence level.")]
 Position = Annotated[bool, typer.Option("--position", help="Fit the advantage of the left side.")]
-Covariate = Annotated[list[str] | None, typer.Option("--covariate", help="NAME, or NAME_left and NAME_right.")]
+Covariate = Annotated[
+    list[str] | None,
+    typer.Option("--covariate", help="A column to adjust for: NAME, or NAME_left and NAME_right; repeatable."),
+]
 Balanced = Annotated[bool, typer.Option("--balanced", help="Give all dimensions equal weight.")]
 Anchors = Annotated[Path | None, typer.Option(help="A frozen board (model, rating): other models are placed on it.")]
 Resume = Annotated[Path | None, typer.Option(help="An earlier Elo board (a --json file) to continue from.")]
-Columns = Annotated[list[str] | None, typer.Option("--columns", help="OURS=THEIRS, such as left=model_a.")]
-Labels = Annotated[list[str] | None, typer.Option("--labels", help="THEIRS=OURS, such as model_a=left.")]
-Reliability = Annotated[str, typer.Option(help="Mixture: one q per rater, source or gap.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--columns", help="OURS=THEIRS, such as left=model_a, if columns have other names; repeatable."),
+]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option("--labels", help="THEIRS=OURS, such as model_a=left, if outcomes have other names; repeatable."),
+]
+Reliability = Annotated[str, typer.Option(help="Mixture: one reliability per rater, source or gap.")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="A method's setting, such as k=16 or alpha=0.25.")]
 Against = Annotated[Path | None, typer.Option(help="An outside leaderboard (model, rating or rank, date).")]
 Names = Annotated[list[str] | None, typer.Option("--names", help="OUR_NAME=THEIR_NAME, for --against.")]

@@ -1,0 +1,63 @@
+"""What ``--help`` prints: commands and options under headings, and plain names for the values that options take."""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from imarena.core.package_data import package_yaml
+
+_TYPE = re.compile(r"<(?:list\[)?(str|int|float|[Pp]ath)\]?(?: range)?>|\b(?:INTEGER|FLOAT)(?: RANGE)?\b")
+"""The type of a value, as versions of typer print it."""
+_PLAIN = {"str": "TEXT", "path": "PATH", "Path": "PATH"}
+
+Row = tuple[str, str]
+
+
+class Command(TyperCommand):
+    """A command whose help lists options under the headings of `help.yaml`."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        arguments: list[Row] = []
+        options: dict[str, Row] = {}
+        for parameter in self.get_params(ctx):
+            if (record := parameter.get_help_record(ctx)) is None:
+                continue
+            row = (_TYPE.sub(lambda match: _PLAIN.get(match[1], "N"), record[0]), record[1])
+            if parameter.param_type_name == "argument":
+                arguments.append(row)
+            else:
+                options[option_name(parameter)] = row
+        _, _, path = ctx.command_path.partition(" ")
+        for heading, rows in [("Arguments", arguments), *_under_headings(options, path)]:
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+
+def option_name(parameter: Any) -> str:
+    """The name of an option in `help.yaml`: its first long form, without dashes."""
+    return str(next(word for word in parameter.opts if word.startswith("--"))[2:])
+
+
+def _under_headings(options: dict[str, Row], path: str) -> Iterator[tuple[str, list[Row]]]:
+    left = dict(options)
+    for heading, names in headings().get(path, {}).items():
+        yield heading, [left.pop(name) for name in names if name in left]
+    yield "Other options" if path in headings() else "Options", list(left.values())
+
+
+@cache
+def headings() -> dict[str, dict[str, list[str]]]:
+    """`help.yaml`: by command, the headings of its options and the options below each."""
+    return dict(package_yaml("imarena.cli", "help.yaml"))
+
+
+class CommandGroup(typer.Typer):
+    """Commands whose help has headings."""
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[..., Any]:
+        return super().command(name, **{"cls": Command, **settings})
