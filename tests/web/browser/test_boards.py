@@ -103,7 +103,7 @@ def test_the_win_matrix_has_counts_and_the_heat_map_a_scale(keeper: Page, hall: 
     matrix = hall.get("/api/board?source=human")["matrix"]
     counts = sorted(2 * [str(one["wins"] + one["losses"] + one["ties"]) for one in matrix])
     assert sorted(cells.locator("small").all_inner_texts()) == counts
-    expect(cells.first.get_by_role("link")).to_have_accessible_name(re.compile(r"^\d+ %, \d+ battles$"))
+    expect(cells.first.get_by_role("link")).to_have_accessible_name(re.compile(r"^\d+%, \d+ battles$"))
     expect(keeper.get_by_role("list", name="Share won by the row")).to_contain_text("100%")
     keeper.goto(f"{hall.address}/board?view=heat")
     most = max(max(row) for row in hall.get("/api/heat-map")["cells"])

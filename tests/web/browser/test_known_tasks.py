@@ -65,7 +65,7 @@ def test_a_lead_chooses_practice_test_and_gold_and_raters_pass_or_fail(
 ) -> None:
     lead.goto(f"{stage.address}/lead")
     lead.get_by_role("button", name="New campaign").click()
-    lead.get_by_label("Name").fill("With a test")
+    lead.get_by_label("Name", exact=True).fill("With a test")
     lead.get_by_label("Data sets").select_option("studio")
     lead.get_by_label("From a table").set_input_files(table(stage, tmp_path))
     expect(lead.get_by_text("4 tasks with a known answer.")).to_be_visible()

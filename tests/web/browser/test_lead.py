@@ -16,7 +16,7 @@ def test_a_lead_makes_a_campaign_invites_watches_and_pauses(
     page.goto(stage.launch)
     page.get_by_role("link", name="Campaigns", exact=True).click()
     page.get_by_role("button", name="New campaign").click()
-    page.get_by_label("Name").fill("Friday's comparison")
+    page.get_by_label("Name", exact=True).fill("Friday's comparison")
     page.get_by_label("Data sets").select_option("studio")
     page.get_by_label("Maximum number of units").fill("12")
     shot(page, "new-campaign")
