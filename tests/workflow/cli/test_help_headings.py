@@ -22,20 +22,23 @@ def commands() -> Iterator[tuple[str, Any]]:
             yield from ((f"{name} {sub}", made) for sub, made in subcommands.items())
 
 
+def option_names(command: Any) -> list[str]:
+    return sorted(option_name(p) for p in command.params if p.param_type_name == "option" and not p.hidden)
+
+
 def test_each_option_of_a_command_with_headings_has_one() -> None:
     made = dict(commands())
     assert headings().keys() <= made.keys()
     for path, listed in headings().items():
         names = sorted(name for group in listed.values() for name in group)
-        options = [p for p in made[path].params if p.param_type_name == "option" and not p.hidden]
-        assert names == sorted(option_name(option) for option in options), path
+        assert names == option_names(made[path]), path
 
 
 def test_commands_with_many_options_have_headings() -> None:
     for path, command in commands():
         assert isinstance(command, Command), path
-        options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
-        assert len(options) < 17 or path in headings(), f"{path}: group its {len(options)} options in cli/help.yaml"
+        many = len(option_names(command))
+        assert many < 17 or path in headings(), f"{path}: group its {many} options in cli/help.yaml"
 
 
 def test_help_names_no_types_of_python(imarena: Imarena) -> None:
