@@ -7,6 +7,7 @@ import typer
 
 from imarena.cli.console import emit, print_tables, progress_bars, session_workspace
 from imarena.cli.options import Latex, parse_pairs
+from imarena.cli.questions.judging_options import Yes
 from imarena.core.notices import sentences
 from imarena.reports import columns, interval
 from imarena.reports.tables import Column, Table
@@ -23,7 +24,7 @@ def command(
     studio: Annotated[bool, typer.Option("--studio", help="Add the bundled benchmark first.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the edits.")] = 42,
     option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the agent.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the cost of edits and battles.")] = False,
+    yes: Yes = False,
     latex: Latex = False,
 ) -> None:
     """What each stage of CV-Agent adds: the editor alone, with understanding, with planning, and in a closed loop.

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, print_causes, progress_bars, session, session_workspace, stderr
-from imarena.cli.options import Executor, parse_pairs
-from imarena.cli.questions.judging_options import duration_text
+from imarena.cli.options import Executor, MaxCost, parse_pairs
+from imarena.cli.questions.judging_options import DryRun, Yes, duration_text
 from imarena.core import UserError, counted, plural
 from imarena.core.records import Mode
 
@@ -46,9 +46,7 @@ def command(
     seed: Annotated[int, typer.Option("--seed", help="Seed of the first sample; -1: none.")] = 42,
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=4096, help="Number of concurrent edits.")] = 8,
     executor: Executor = "",
-    max_cost_usd: Annotated[
-        float | None, typer.Option("--max-cost-usd", min=0, help="Stop before the cost exceeds this.")
-    ] = None,
+    max_cost_usd: MaxCost = None,
     option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the editors.")] = None,
     as_: Annotated[str, typer.Option("--as", help="Store the outputs under this editor name (one editor only).")] = "",
     mixed: Annotated[
@@ -60,9 +58,9 @@ def command(
         bool, typer.Option(help="Write contact-sheet.html (and .jpg) into the workspace during the run.")
     ] = True,
     trust: Annotated[bool, typer.Option("--trust", help="Run commands and functions that imarena.toml names.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Skip the confirmation of costs.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan and estimate only.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="Show the editors and stop.")] = False,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the editors.")] = False,
     check: Annotated[
         str,
         typer.Option(
