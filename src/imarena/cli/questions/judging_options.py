@@ -28,8 +28,8 @@ Judges = Annotated[
     typer.Option(
         "--judge",
         "-j",
-        help="A judge of --list or of imarena.toml, or function:MODULE:NAME; repeatable (default: builtin; `edival score`: "
-        "edival).",
+        help="A judge of --list or of imarena.toml, or function:MODULE:NAME; repeatable (default: "
+        "builtin; `edival score`: edival).",
     ),
 ]
 Listing = Annotated[bool, typer.Option("--list", help="List the judges.")]
