@@ -328,7 +328,10 @@ export const strings = {
     counts: "Counts",
     cost: "Cost",
     totals: "Records in the workspace",
-    records: (name: string, count: number) => (count === 1 ? name : name.replace(/([^aeiou])y$/, "$1ie") + "s"),
+    records: (name: string, count: number) => {
+      const noun = name.replace(/^evidence$/, "evidence record");
+      return count === 1 ? noun : noun.replace(/([^aeiou])y\b/, "$1ie").replace(/^record(?= of )|$/, "$&s");
+    },
     failures: "Failures",
     noFailures: "No failures.",
     live: "live",

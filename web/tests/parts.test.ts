@@ -6,6 +6,7 @@ import { keyName } from "../src/keys";
 import { winShare } from "../src/pages/winshare";
 import { InlineCode } from "../src/parts/inlinecode";
 import { duration, missed, tally } from "../src/parts/format";
+import { strings } from "../src/strings";
 import { spanOf, ticks } from "../src/parts/interval";
 import { match, withQuery } from "../src/router";
 
@@ -50,6 +51,9 @@ describe("figures", () => {
   });
   it("read well", () => {
     expect(tally({ both_bad: 2, left: 0 })).toBe("2 both bad");
+    expect(tally({ Item: 12, Evidence: 2 })).toBe("12 items, 2 evidence records");
+    expect(strings.runs.records("record of votes taken back or changed", 2)).toBe("records of votes taken back or changed");
+    expect(strings.runs.records("reply", 2)).toBe("replies");
     expect(missed({ "outputs api_error": 2, "judgments timeout": 1, "outputs ok": 0 })).toBe("2 outputs: api error; 1 judgment: timeout");
     expect(duration("2026-01-01T00:00:00Z", "2026-01-01T00:02:05Z")).toBe("2 min 5 s");
   });

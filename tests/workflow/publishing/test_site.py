@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from imarena.core.records import Item, Judgment, Origin, Output, Turn
+from imarena.core.records import Item, Judgment, Origin, Outcome, Output, Turn
 from imarena.storage import init_workspace
 from tests.command import Imarena
+from tests.samples import item, judgment, output
 from tests.site_arena import EDITORS, RATER, fill_site_arena
 
 
@@ -188,3 +189,22 @@ def test_open_campaigns_are_reported(imarena: Imarena, tmp_path: Path) -> None:
     with open_workspace(tmp_path / "a") as workspace:
         workspace.store.put(Campaign(campaign_id="c", name="spring", kind="preference"))
     assert "still open ('spring')" in imarena("-w", "a", "site", "out").err
+
+
+def test_scores_and_battles_that_agree_are_two_boards(imarena: Imarena, tmp_path: Path) -> None:
+    """The first board has the name of the verdicts that it is made from."""
+    with init_workspace(tmp_path / "w") as workspace:
+        for number in range(6):
+            asked = item(f"i{number}")
+            left, right = (output(asked, editor) for editor in ("one", "two"))
+            scores = (judgment(one, None, f"{one.output_id}").model_copy(update={"score": score}) for one, score in
+                      ((left, 600.0 - 500 * (number > 3)), (right, 300.0)))  # fmt: skip
+            preferred = Outcome.RIGHT if number > 3 else Outcome.LEFT
+            workspace.store.add([asked])
+            workspace.store.add([left, right])
+            workspace.store.add([*scores, judgment(left, right, f"pair {number}", preferred)])
+    assert imarena("-w", "w", "--json", "site", "out").json["boards"] == 2
+    assert "<h1>Leaderboard: test-judge, battles" in (tmp_path / "out/index.html").read_text()
+    imarena("-w", "w", "report", "report.html")
+    first = re.findall(r"<h2[^>]*>(.*?)</h2>", (tmp_path / "report.html").read_text())
+    assert any("test-judge, battles" in title for title in first[:3]), first

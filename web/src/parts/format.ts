@@ -45,8 +45,13 @@ export function missed(counts: Record<string, number>): string {
   return parts.join("; ") || strings.none;
 }
 
+/** A status is an adjective; a kind of record is a noun that is written like a name. */
+function counted(name: string, n: number): string {
+  return /^[A-Z]/.test(name) ? strings.runs.records(name.toLowerCase(), n) : name.replaceAll("_", " ");
+}
+
 /** "3 left, 2 tie" from counts by name. */
 export function tally(counts: Record<string, number>): string {
-  const parts = Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => `${count(n)} ${name.replaceAll("_", " ")}`);
+  const parts = Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => `${count(n)} ${counted(name, n)}`);
   return parts.join(", ") || strings.none;
 }

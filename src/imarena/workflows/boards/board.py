@@ -40,6 +40,15 @@ class Board:
         """Battles of judges that nobody fought: pairs of scores."""
         return self.battles.n_by_scores
 
+    def same_as(self, other: "Board") -> bool:
+        """Have both the same standings, from as many verdicts of the same source and kind?"""
+        return self.ranking.models == other.ranking.models and self._evidence == other._evidence
+
+    @property
+    def _evidence(self) -> tuple[object, ...]:
+        battles = self.battles
+        return self.chosen.judges, len(battles), battles.n_judged, battles.n_by_scores
+
 
 @dataclass(frozen=True)
 class GatheredBattles:

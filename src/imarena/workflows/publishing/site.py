@@ -123,9 +123,7 @@ class _SiteMaker:
                 board = self.made.board(query)
             except UserError:  # fewer than two models, or nothing decided: there is no such board
                 continue
-            same = next(
-                (i for i, (earlier, _) in enumerate(boards) if earlier.ranking.models == board.ranking.models), None
-            )
+            same = next((i for i, (earlier, _) in enumerate(boards) if earlier.same_as(board)), None)
             if same is None:
                 boards.append((replace(board, title=title), query))
             elif not boards[same][0].title:  # the first board under the name that it has in a report

@@ -104,7 +104,7 @@ def write_report(
     made = all_boards(boards, BoardQuery(judge=query.judge, editors=query.editors, samples="auto"))
     first, reason = _first_board(boards, query)
     tell("report", 1, 5)
-    main = first if first is None else next((board for board in made if _same(board, first)), first)
+    main = first if first is None else next((board for board in made if board.same_as(first)), first)
     if main is not None and not main.title:
         command = rank_command(BoardQuery(judge=query.judge, editors=query.editors))
         main = replace(main, title=describe_source(main.chosen), command=command)
@@ -189,11 +189,6 @@ def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]
         return boards.board(BoardQuery(judge=query.judge, editors=query.editors, samples="auto")), ""
     except UserError as error:
         return None, " ".join(str(error).split())
-
-
-def _same(board: Board, other: Board) -> bool:
-    """Do two boards have the same standings by the verdicts of the same source?"""
-    return board.chosen.judges == other.chosen.judges and board.ranking.models == other.ranking.models
 
 
 def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery) -> Iterator[tuple[str, list[Board]]]:
