@@ -20,6 +20,13 @@ Executor = Annotated[
     str, typer.Option("--executor", help="Where answers are computed: auto, threads, processes or ray.")
 ]
 
+ItemColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        help="OURS=THEIRS for a table of items, such as instruction=prompt; repeatable, or separated by commas.",
+    ),
+]
 AllVotes = Annotated[
     bool,
     typer.Option("--all-votes", help="With --from: also votes marked as not counted (rater tests, excluded raters)."),

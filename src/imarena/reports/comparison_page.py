@@ -81,11 +81,10 @@ def next_step_text(verdict: ComparisonVerdict) -> str:
     if verdict.n_items == verdict.ties:
         return "No item has a winner: this judge sees no difference." if verdict.n_items else ""
     items = f"{verdict.n_items:,} {'item' if verdict.n_items == 1 else 'items'}"
-    shown = f" With this share of ties, {items} cannot show any difference four times in five."
+    shown = f" With {items} and this share of ties, no difference is found in 80% of comparisons or more."
     if verdict.detectable_elo is not None:
-        verb = "is" if verdict.n_items == 1 else "are"
         least = f"{verdict.detectable_elo:.0f} Elo points"
-        shown = f" {items} {verb} enough to see a difference of {least} four times in five."
+        shown = f" With {items}, a true difference of {least} is found in 80% of comparisons."
     if verdict.settled:
         return f"You do not need more items to decide which one is better.{shown if verdict.detectable_elo else ''}"
     if verdict.more_items is None:

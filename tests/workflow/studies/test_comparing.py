@@ -1,5 +1,6 @@
 """A model team's first command: two folders of outputs, one verdict."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def test_missing_and_broken_outputs_are_told_and_count_for_nobody(imarena: Imare
     assert found["coverage"]["studio-exact"]["outputs"] == ITEMS - 2
     assert found["verdict"]["n_items"] == ITEMS - 2
     assert len(found["skips"]) == 2
-    assert any("stranger" in skip for skip in found["skips"])
+    assert any(skip.startswith("studio-exact: stranger.png") for skip in found["skips"])
     assert (
         f"has no output for 2 of 8 items: {files[0].stem}, {files[1].stem}."
         in imarena("-w", "kept", "compare", *words, code=3).out
@@ -124,6 +125,17 @@ def test_a_folder_that_fits_no_item_is_one_clear_message(imarena: Imarena, data:
     assert "<key>.png" in ended.err
     assert "no folder" in imarena("compare", "data/outputs/studio-exact", "nowhere", *words, code=2).err
     assert "no file" in imarena("compare", "empty", "data/outputs/studio-exact", "--items", "x.csv", code=2).err
+
+
+def test_columns_of_the_table_may_have_other_names(imarena: Imarena, data: Path) -> None:
+    table = data / "items.csv"
+    head, _, rows = table.read_text(encoding="utf-8").partition("\n")
+    table.write_text(head.replace("key", "id", 1).replace("instruction", "prompt", 1) + "\n" + rows, encoding="utf-8")
+    words = ("compare", "data/outputs/studio-returns-input", "data/outputs/studio-exact", "--items", "data/items.csv")
+    refused = imarena(*words, code=2).err
+    names = re.search(r"--columns (\S+?)\.?$", refused, re.MULTILINE)
+    assert names, refused
+    assert imarena(*words, "--columns", names[1], "--json").json["verdict"]["n_items"] == ITEMS
 
 
 def test_without_items_the_message_says_what_they_are(imarena: Imarena) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from imarena.cli import gates
 from imarena.cli.console import emit, print_causes, print_tables, progress_bars, session
-from imarena.cli.options import MaxCost
+from imarena.cli.options import ItemColumns, MaxCost
 from imarena.cli.questions import judging_options as asking
 from imarena.core import UserError, skip_causes
 from imarena.core.notices import sentences
@@ -35,6 +35,7 @@ def command(
             help="Required: a CSV with the columns key, instruction and source; task and others are optional.",
         ),
     ] = None,
+    columns: ItemColumns = None,
     judge: Annotated[str, typer.Option("--judge", "-j", help="A judge of the catalog or of imarena.toml.")] = "builtin",
     orders: Annotated[str, typer.Option("--orders", help="both, single or paper-compat.")] = "both",
     report: Annotated[Path, typer.Option("--report", help="Folder for the page with examples.")] = Path(
@@ -87,15 +88,16 @@ def command(
     chosen = asking.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
+    table = studies.ItemTable(items, ",".join(columns or ()))
     sides = studies.name_sides(old, new, old_name, new_name)
     with studies.comparison_workspace(session(context).workspace, dry_run=dry_run) as workspace:
         with progress_bars("compare") as tell:
-            imported = studies.import_folders(workspace, items, sides, progress=tell)
+            imported = studies.import_folders(workspace, table, sides, progress=tell)
         studies.need_both_sides(workspace, sides, imported)
         job = studies.plan_comparison(
             workspace,
             sides,
-            items,
+            table,
             judge,
             chosen.endpoint_arguments(),
             chosen.budget(),

@@ -39,13 +39,14 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     Options: `dataset` (a name), `scale` (such as 1-5), `columns` (ours=theirs,...), `key` (row: number the rows).
     """
     check_options("table", options, dataset=None, scale=None, columns=None, key=("row",))
-    columns = ColumnNames(parse_columns(options.get("columns", "")), numbered_rows="key" in options)
+    names, numbered_rows = options.get("columns", ""), "key" in options
+    columns = ColumnNames(parse_columns(names), numbered_rows=numbered_rows)
     folder = Folder(path)
     tables = item_tables(folder)
     if not tables:
         yield from _read_folders(folder, intake, options)
         return
-    dataset = options.get("dataset") or named_dataset(tables[0], columns) or folder.base.name
+    dataset = options.get("dataset") or named_dataset(tables[0], names, numbered_rows=numbered_rows) or folder.base.name
     shelf = DatasetIndex(intake, dataset)
     yield from _items(folder, tables, intake, shelf, columns)
     if folder.file("outputs.csv").is_file():
@@ -61,12 +62,15 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 # ---------------------------------------------------------------- items
 
 
-def items_from_table(path: Path, intake: Intake, shelf: DatasetIndex) -> Iterator[Item | Skip | Notice]:
+def items_from_table(
+    path: Path, intake: Intake, shelf: DatasetIndex, columns: str = ""
+) -> Iterator[Item | Skip | Notice]:
     """The items of one table, by its ending CSV, TSV, JSON Lines, JSON or Parquet; pictures lie in its folder.
 
-    Raises `UserError` where the table as a whole cannot be used.
+    `columns`: what it calls our columns, such as ``key=id,instruction=prompt``. Raises `UserError` where the table as a
+    whole cannot be used.
     """
-    yield from _items(Folder(path), [path.resolve()], intake, shelf, ColumnNames())
+    yield from _items(Folder(path), [path.resolve()], intake, shelf, ColumnNames(parse_columns(columns)))
 
 
 def _items(
@@ -95,9 +99,9 @@ def _items(
     yield from columns.notices(folder.name(tables[0]))
 
 
-def named_dataset(table: Path, columns: ColumnNames | None = None) -> str:
-    """The data set that the first row of a table of items names, or an empty text."""
-    quiet = ColumnNames(columns.theirs if columns else {}, numbered_rows=bool(columns and columns.numbered_rows))
+def named_dataset(table: Path, columns: str = "", *, numbered_rows: bool = False) -> str:
+    """The data set that the first row of a table of items names, or an empty text. `columns`: ``ours=theirs,...``."""
+    quiet = ColumnNames(parse_columns(columns), numbered_rows=numbered_rows)
     for row in read_item_rows(table, table.name, quiet):
         if not isinstance(row, Skip):
             value = row[1].get("dataset")

@@ -34,6 +34,21 @@ class ComparedFolders:
     new_name: str
 
 
+@dataclass(frozen=True)
+class ItemTable:
+    """The table of items, and what it calls our columns (``ours=theirs,...``)."""
+
+    path: Path
+    columns: str = ""
+
+    @property
+    def dataset(self) -> str:
+        """The data set that the table names in its first row, else the name of its folder."""
+        from imarena.datasets import named_dataset
+
+        return named_dataset(self.path, self.columns) or self.path.resolve().parent.name
+
+
 def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> ComparedFolders:
     """Names from the folders; where those are the same, with the folder above."""
     for folder in (old, new):
@@ -48,23 +63,25 @@ def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> 
 
 
 def import_folders(
-    workspace: Workspace, items: Path, sides: ComparedFolders, *, progress: Progress | None = None
+    workspace: Workspace, items: ItemTable, sides: ComparedFolders, *, progress: Progress | None = None
 ) -> ImportReport:
     """Items and both folders into a workspace; what cannot be used is in the report's skips."""
     from imarena.datasets import DatasetIndex, items_from_table, outputs_from_folder
 
-    if not items.is_file():
+    if not items.path.is_file():
         raise UserError(
-            f"There is no file {items}.", hint="Give a CSV with the columns key, instruction and source (a file name)."
+            f"There is no file {items.path}.",
+            hint="Give a CSV with the columns key, instruction and source (a file name).",
         )
 
     def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:  # noqa: ARG001
-        shelf = DatasetIndex(intake, _dataset(items))
-        yield from items_from_table(path, intake, shelf)
+        shelf = DatasetIndex(intake, items.dataset)
+        yield from items_from_table(path, intake, shelf, items.columns)
         for folder, name in ((sides.old, sides.old_name), (sides.new, sides.new_name)):
-            yield from outputs_from_folder(folder, name, intake, shelf)
+            for made in outputs_from_folder(folder, name, intake, shelf):  # both folders have files of the same names
+                yield replace(made, file=f"{name}: {made.file}") if isinstance(made, Skip) else made
 
-    report = import_records(workspace, read, format_name="compare", path=items, progress=progress)
+    report = import_records(workspace, read, format_name="compare", path=items.path, progress=progress)
     changed = next((skip for skip in report.skips if skip.code == OTHER_OUTPUT), None)
     if changed is not None:
         raise UserError(
@@ -74,20 +91,13 @@ def import_folders(
     return report
 
 
-def _dataset(items: Path) -> str:
-    """The data set that the file names in its first row, else the name of its folder."""
-    from imarena.datasets import named_dataset
-
-    return named_dataset(items) or items.resolve().parent.name
-
-
 # ---------------------------------------------------------------- judging
 
 
 def plan_comparison(
     workspace: Workspace,
     sides: ComparedFolders,
-    items: Path,
+    items: ItemTable,
     judge: str,
     arguments: EndpointArguments,
     budget: Budget | None = None,
@@ -96,7 +106,7 @@ def plan_comparison(
     repeats: int = 1,
 ) -> JudgingJob:
     """What the judge has to be asked: pairs, or single outputs where it scores only."""
-    editors, datasets = [sides.old_name, sides.new_name], [_dataset(items)]
+    editors, datasets = [sides.old_name, sides.new_name], [items.dataset]
     shape = wire_judge(workspace.settings, judge, arguments, budget).shape
     chosen: dict[str, Any] = {"datasets": datasets, "editors": editors, "repeats": repeats}
     if shape == "pointwise":
