@@ -34,6 +34,8 @@ def save_plots(ranking: Ranking, folder: Path) -> list[Path]:
     """Write ``ratings`` and, where the pairwise tables are there, ``wins``, each as PNG, SVG and HTML."""
     if not ranking.models:
         return []
+    if folder.suffix.lower() in {f".{form}" for form in FORMS}:
+        raise UserError(f"--plot takes a folder, not the file {folder}.", hint="It gets PNG, SVG and HTML files.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,6 +1,7 @@
 """Table files to raw Arrow tables: CSV, TSV, JSON Lines, Parquet, by their file name extension."""
 
 import csv
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,12 @@ def read_file(path: Path, *, text: frozenset[str], wanted: frozenset[str] | None
     _check_content(path)
     try:
         return reader(path, text, wanted)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OSError, UnicodeDecodeError) as error:
-        raise UserError(
-            f"{path}: {_first_line(error)}.", hint="The file must be UTF-8 and every row complete."
-        ) from error
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OSError) as error:
+        reason = _first_line(error)
+        if "invalid UTF8" in reason:
+            row = re.search(r"line \d+", reason)
+            raise _not_utf8(path, f" ({row[0]})" if row else "") from error
+        raise UserError(f"{path}: {reason}.", hint="Every row must be complete.") from error
 
 
 def read_batches(path: Path, *, text: frozenset[str]) -> Iterator[pa.Table]:
@@ -44,7 +47,7 @@ def read_batches(path: Path, *, text: frozenset[str]) -> Iterator[pa.Table]:
     else:
         from pyarrow import csv as arrow_csv
 
-        options = _csv_options(path, text, None, "," if reader is _csv else "\t")
+        options = _csv_options(path, text, None)
         options["read_options"] = arrow_csv.ReadOptions(block_size=BATCH_BYTES)
         with arrow_csv.open_csv(path, **options) as batches:
             for batch in batches:
@@ -52,37 +55,36 @@ def read_batches(path: Path, *, text: frozenset[str]) -> Iterator[pa.Table]:
 
 
 def _check_content(path: Path) -> None:
-    if not path.is_file():
-        raise UserError(f"No file {path}.", hint="Check the path.")
     if path.stat().st_size == 0:
         raise UserError(f"{path} is empty.", hint="A table needs a header and rows.")
 
 
 def column_names(path: Path) -> list[str]:
     """The columns of a file, without reading its rows (JSON Lines are read)."""
-    if not path.is_file():
-        raise UserError(f"No file {path}.", hint="Check the path.")
-    reader = _reader(path)
-    if reader is _csv or reader is _tsv:
-        return _header(path, "," if reader is _csv else "\t")
+    if _reader(path) is _csv:
+        return _header(path)[0]
     return list(read_file(path, text=frozenset(), wanted=None).column_names)
 
 
 def _reader(path: Path) -> Callable[[Path, frozenset[str], frozenset[str] | None], pa.Table]:
+    if path.is_dir():
+        raise UserError(f"'{path}' is a folder.", hint="Name a file.")
+    if not path.is_file():
+        raise UserError(f"No file {path}.", hint="Check the path.")
     endings = [ending.lower() for ending in path.suffixes[-2:]]
     if endings and endings[-1] == ".gz":
         endings = endings[:-1]
     ending = endings[-1] if endings else ""
-    readers = {".csv": _csv, ".tsv": _tsv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet}
+    readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet}
     if ending not in readers:
         raise UserError(f"{path}: unknown format.", hint=f"Known endings: {', '.join(readers)}.")
     return readers[ending]
 
 
-def _csv_options(path: Path, text: frozenset[str], wanted: frozenset[str] | None, delimiter: str) -> dict[str, Any]:
+def _csv_options(path: Path, text: frozenset[str], wanted: frozenset[str] | None) -> dict[str, Any]:
     from pyarrow import csv as arrow_csv
 
-    names = _header(path, delimiter)
+    names, delimiter = _header(path)
     kept = [name for name in names if wanted is None or name in wanted]
     convert = arrow_csv.ConvertOptions(
         column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in kept if name in text},
@@ -95,10 +97,10 @@ def _csv_options(path: Path, text: frozenset[str], wanted: frozenset[str] | None
     return {"parse_options": parse, "convert_options": convert}
 
 
-def _csv(path: Path, text: frozenset[str], wanted: frozenset[str] | None, delimiter: str = ",") -> pa.Table:
+def _csv(path: Path, text: frozenset[str], wanted: frozenset[str] | None) -> pa.Table:
     from pyarrow import csv as arrow_csv
 
-    chosen = _csv_options(path, text, wanted, delimiter)
+    chosen = _csv_options(path, text, wanted)
 
     def read(threads: bool) -> pa.Table:
         options = arrow_csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=threads)
@@ -110,20 +112,30 @@ def _csv(path: Path, text: frozenset[str], wanted: frozenset[str] | None, delimi
         return read(threads=False)  # one thread counts rows, so its error names the line of the file
 
 
-def _tsv(path: Path, text: frozenset[str], wanted: frozenset[str] | None) -> pa.Table:
-    return _csv(path, text, wanted, delimiter="\t")
-
-
-def _header(path: Path, delimiter: str) -> list[str]:
+def _header(path: Path) -> tuple[list[str], str]:
+    """The columns of a CSV or TSV file, and what separates them: in CSV commas, semicolons or tabs."""
     with pa.input_stream(str(path)) as stream:
         start = stream.read(HEADER_BYTES)
-    line = start.split(b"\n", 1)[0].decode("utf-8-sig")
+    try:
+        line = start.split(b"\n", 1)[0].decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path) from error
+    delimiter = "\t" if ".tsv" in [ending.lower() for ending in path.suffixes[-2:]] else csv_delimiter(line)
     # a file with bare carriage returns has one line only: its header ends at the first of them
     names = next(csv.reader(line.split("\r", 1)[:1], delimiter=delimiter), [])
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         raise UserError(f"{path}: column '{doubled[0]}' appears twice.", hint="Give every column its own name.")
-    return names
+    return names, delimiter
+
+
+def csv_delimiter(header: str) -> str:
+    """What separates the columns of a CSV file: a comma, or what the header has in its place."""
+    return next((mark for mark in (",", ";", "\t") if mark in header), ",")
+
+
+def _not_utf8(path: Path, where: str = "") -> UserError:
+    return UserError(f"{path} is not UTF-8{where}.", hint="Save it as CSV UTF-8.")
 
 
 def _jsonl(path: Path, text: frozenset[str], wanted: frozenset[str] | None) -> pa.Table:  # noqa: ARG001

@@ -14,10 +14,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imarena.core import NOT_COUNTED, UserError
+from imarena.core import NOT_COUNTED, UserError, suggestion
 from imarena.tables.files import read_batches, read_file
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
+_WORDS_LISTED = 5
+"""Of words that are no outcome, how many an error names."""
 OUTCOMES = ("left", "right", "tie", "both_bad")
 NOT_A_NUMBER = ("NA", "N/A", "na", "n/a", "null", "None", "NaN", "nan", "-")
 """Cells that stand for "missing" in a number column."""
@@ -333,19 +335,27 @@ def _check_values(table: pa.Table, name: str, column: str, known: tuple[str, ...
     values = table[column]
     if not values.num_chunks:
         return
-    unknown = [word for word in values.chunk(0).dictionary.to_pylist() if word not in known]
-    for word in unknown:
-        _refuse(
-            pc.equal(values.cast(pa.string()), word),
-            name,
-            f"unknown {column} '{_short(word)}'",
-            f"Known: {', '.join(known)}."
-            + (
-                f" Say what your word means with --labels '{word}=left' (or right, tie, both_bad)."
-                if column == "winner"
-                else ""
-            ),
-        )
+    if all(word in known for word in values.chunk(0).dictionary.to_pylist()):
+        return
+    unknown = [word for word in pc.unique(values).to_pylist() if word is not None and word not in known]
+    for word in unknown[:1]:
+        hint = suggestion(word, known, f"Known: {', '.join(known)}.")
+        if column == "winner":
+            hint += f" If it means one of these: --labels '{word}=left' (or right, tie, both_bad)."
+            hint = _model_hint(table, word) or hint
+        others = [f"'{_short(other)}'" for other in unknown[1:]]
+        also = f" (and {', '.join(others[:_WORDS_LISTED])})" if others else ""
+        bad = pc.equal(values.cast(pa.string()), word)
+        _refuse(bad, name, f"unknown {column} '{_short(word)}'{also}", hint)
+
+
+def _model_hint(table: pa.Table, word: str) -> str:
+    """What to do where the winner is named by its model; empty for other words."""
+    for side in ("left", "right"):
+        models = table[side].chunk(0).dictionary.to_pylist() if table[side].num_chunks else []
+        if word.casefold() in {str(model).casefold() for model in models}:
+            return f"'{_short(word)}' is a model: write 'left' or 'right', the side that it is on."
+    return ""
 
 
 def _refuse(bad: Any, name: str, what: str, hint: str) -> None:

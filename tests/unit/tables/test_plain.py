@@ -81,6 +81,12 @@ def test_rubbish_is_refused_and_never_crashes(
         ("battles", "left,right,winner\na,b,left\na,b\n", "line 3"),
         ("battles", "left,left,winner\na,b,left\n", "'left' appears twice"),
         (
+            "battles",
+            "left,right,winner\na,b,lefft\na,b,B\n",
+            "row 1: unknown winner 'lefft' (and 'B').\nDid you mean 'left'?",
+        ),
+        ("battles", "left,right,winner\na,b,tie\nAl,b,al\n", "'al' is a model: write 'left' or 'right'"),
+        (
             "scores",
             "unit,model,judge,score\n1,a,j,0.5\n2,a,j,high\n",
             "row 2: 'high' in column 'score' is not a number",
@@ -103,6 +109,23 @@ def test_unknown_ending_and_missing_file(tmp_path: Path) -> None:
         read_table(tmp_path / "votes.xlsx", "battles")
     with pytest.raises(UserError, match="No file"):
         read_table(tmp_path / "votes.csv", "battles")
+    with pytest.raises(UserError, match="is a folder"):
+        read_table(tmp_path, "battles")
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_columns_may_be_separated_as_spreadsheets_do(tmp_path: Path, separator: str) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("\ufeffleft,right,winner,weight\na,b,left,2\n".replace(",", separator), encoding="utf-8")
+    assert read_table(path, "battles").to_pylist() == [{"left": "a", "right": "b", "winner": "left", "weight": 2.0}]
+
+
+@pytest.mark.parametrize(("encoding", "where"), [("latin-1", r" \(line 3\)"), ("utf-16", "")])
+def test_another_encoding_is_named(tmp_path: Path, encoding: str, where: str) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("left,right,winner\na,b,left\na,bé,tie\n", encoding=encoding)
+    with pytest.raises(UserError, match=rf"votes.csv is not UTF-8{where}\."):
+        read_table(path, "battles")
 
 
 def test_ratings_are_numbers_where_all_are_and_labels_else(tmp_path: Path) -> None:

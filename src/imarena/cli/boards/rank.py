@@ -69,7 +69,7 @@ Reliability = Annotated[str, typer.Option(help="Mixture: one reliability per rat
 Set = Annotated[list[str] | None, typer.Option("--set", help="A method's setting, such as k=16 or alpha=0.25.")]
 Against = Annotated[Path | None, typer.Option(help="An outside leaderboard (model, rating or rank, date).")]
 Names = Annotated[list[str] | None, typer.Option("--names", help="OUR_NAME=THEIR_NAME, for --against.")]
-CsvOut = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+CsvOut = Annotated[bool, typer.Option("--csv", help="Print CSV (into a file: --csv > board.csv).")]
 Power = Annotated[bool, typer.Option("--power", help="Also print how many battles would separate neighbours.")]
 Fragility = Annotated[
     int | None,
@@ -100,7 +100,7 @@ RoundsExecutor = Annotated[
         help="Where the rounds of elo and active-elo are computed: auto, threads, processes or ray.",
     ),
 ]
-Plot = Annotated[Path | None, typer.Option(help="Save plots of ratings and wins into this folder.")]
+Plot = Annotated[Path | None, typer.Option(metavar="DIR", help="Save plots of ratings and wins into this folder.")]
 
 
 # Over 60 lines for its options alone: each is one line of the contract.

@@ -17,6 +17,7 @@ from imarena.datasets.hf_parquet import class_names, parquet_columns, parquet_ro
 from imarena.datasets.imported import check_storable
 from imarena.datasets.table.column_names import ColumnNames
 from imarena.datasets.table.file_kinds import check_table_file
+from imarena.tables import csv_delimiter
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 MAX_LINE = 16 << 20
@@ -52,8 +53,7 @@ def table_delimiter(path: Path) -> str:
     if path.suffix.lower() == ".tsv":
         return "\t"
     with open_text(path) as text:
-        line = text.readline(MAX_CELL)
-    return next((mark for mark in (",", ";", "\t") if mark in line), ",")
+        return csv_delimiter(text.readline(MAX_CELL))
 
 
 def _checked(name: str, row: Row, columns: ColumnNames) -> Row | Skip:
