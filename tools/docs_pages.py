@@ -46,7 +46,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
             link = os.path.relpath(known, folder)
             return f"]({link}{'#' + anchor if anchor else ''})"
         kind = "tree" if path.is_dir() else "blob"
-        return f"]({config['repo_url']}/{kind}/main/{name})"
+        return f"]({config['extra']['repository']}/{kind}/main/{name})"
 
     return _LINK.sub(of, markdown)
 

@@ -53,7 +53,10 @@ def test_every_page_is_in_the_menu() -> None:
     there = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     made = {"reference/command-line.md", "reference/python.md", "reference/web-api.md"}
     assert named == there | made | {"architecture.md", "contributing.md", "changelog.md"}
-    assert yaml.safe_load(menu)["theme"]["font"] is False, "pages load no font from the network"
+    settings = yaml.safe_load(menu)
+    assert settings["theme"]["font"] is False, "pages load no font from the network"
+    assert "repo_url" not in settings, "with it, each page asks for the repository's stars"
+    assert all((ROOT / "docs" / script).is_file() for script in settings["extra"]["polyfills"])
 
 
 def test_the_readme_is_short_and_leads_to_the_documentation() -> None:
