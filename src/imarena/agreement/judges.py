@@ -76,8 +76,9 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
     limits = chosen.rating_range or _observed(people)
     by_group = _by_group(matches)
     absent = absent_outputs(matches, people, ratings, keys, chosen.by)
+    reaches = _reaches(matches)
     groups = [
-        _group(key, rows, chosen, chosen.rating_scales.get(key[1] or "", limits), absent[key])
+        _group(key, rows, chosen, chosen.rating_scales.get(key[1] or "", limits), reaches.get(key[0]), absent[key])
         for key, rows in by_group.items()
     ]
     coverage = list(_coverage(matches, people, groups))
@@ -116,17 +117,36 @@ def _by_group(matches: Iterable[Match]) -> dict[tuple[Any, ...], list[Match]]:
     return groups
 
 
+def _reaches(matches: Iterable[Match]) -> dict[str, Range]:
+    """The lowest and highest score of each judge, over all groups: its scale is one."""
+    scores: dict[str, list[float]] = {}
+    for match in matches:
+        if match.score is not None:
+            scores.setdefault(match.judge, []).append(match.score)
+    rounded = {judge: round_values(values) for judge, values in scores.items()}
+    return {judge: (float(values.min()), float(values.max())) for judge, values in rounded.items()}
+
+
 def _group(
-    key: tuple[Any, ...], rows: list[Match], options: AlignOptions, limits: Range, absent: int
+    key: tuple[Any, ...],
+    rows: list[Match],
+    options: AlignOptions,
+    limits: Range,
+    reach: Range | None,
+    absent: int,
 ) -> GroupAlignment:
-    """The figures of one judge, criterion and group. `absent`: rated outputs that the scores have no row for."""
+    """The figures of one judge, criterion and group.
+
+    `limits` and `reach`: ends of the ratings and of all scores of the judge. `absent`: rated outputs that the scores
+    have no row for.
+    """
     judge, criterion, group = key
     scored = [row for row in rows if row.score is not None]
     score = round_values(np.array([row.score for row in scored], dtype=np.float64))
     human = round_values([row.human for row in scored])
     rho, r, tau = spearman(score, human), pearson(score, human), kendall(score, human)
     ranges = (_score_range(judge, options), options.rating_range or options.rating_scales.get(criterion or ""))
-    bias, scale, bias_reason = _bias(score, human, judge, options, ranges, limits)
+    bias, scale, bias_reason = _bias(score, human, judge, options, ranges, limits, reach)
     reasons = {figure.name: _whose(figure) for figure in (rho, r, tau) if figure.value is None}
     return GroupAlignment(
         judge, criterion, dict(zip(options.by, group, strict=True)), rho.value, r.value, tau.value,
@@ -158,28 +178,34 @@ def _score_range(judge: str, options: AlignOptions) -> Range | None:
 
 
 def _bias(
-    score: Any, human: Any, judge: str, options: AlignOptions, ranges: Ranges, limits: Range
+    score: Any,
+    human: Any,
+    judge: str,
+    options: AlignOptions,
+    ranges: Ranges,
+    limits: Range,
+    reach: Range | None,
 ) -> tuple[float | None, str | None, str]:
     """Mean of judge less people, and on which scale: 0 to 1 where both ranges are known, else the ratings' own."""
-    if not len(score):
+    if not len(score) or reach is None:
         return None, None, "no scored output has a rating"
     if judge in options.lower_is_better:
         return None, None, "low scores are good, so that their distance from ratings means nothing"
     own, theirs = ranges
     if own and theirs:
         low, high = theirs
-        if score.min() < own[0] or score.max() > own[1]:
+        if reach[0] < own[0] or reach[1] > own[1]:
             ends = f"--score-range {own[0]:g},{own[1]:g}"
             if judge in options.declared:
                 ends = f"the scale that the judge declares, {own[0]:g} to {own[1]:g}"
-            return None, None, f"scores reach from {score.min():g} to {score.max():g}, beyond {ends}"
+            return None, None, f"scores reach from {reach[0]:g} to {reach[1]:g}, beyond {ends}"
         bias = ((score - own[0]) / (own[1] - own[0]) - (human - low) / (high - low)).mean()
         return float(bias), "0 to 1, after mapping both ranges", ""
     low, high = limits
-    if score.min() < low or score.max() > high:
+    if reach[0] < low or reach[1] > high:
         return None, None, (
-            f"scores reach from {score.min():g} to {score.max():g} and ratings from {low:g} to {high:g}: "
-            "name both scales to compare them (--score-range, --rating-range)"
+            f"scores reach from {reach[0]:g} to {reach[1]:g} and ratings from {low:g} to {high:g}: "
+            "add --score-range and --rating-range to compare them"
         )  # fmt: skip
     return float((score - human).mean()), f"ratings as given, {low:g} to {high:g}", ""
 

@@ -97,6 +97,16 @@ def test_scores_beyond_a_range_name_where_the_range_is_from() -> None:
         assert str(group.bias_reason).endswith("beyond --score-range 0,2")
 
 
+def test_one_scale_of_a_judge_decides_in_every_group() -> None:
+    """A group whose scores happen to lie among the ratings has no bias either."""
+    beyond = scores({key: value + 90 * (key[1] == "A") for key, value in SCORED.items()})
+    found = align(beyond, ratings(), AlignOptions(by=("model",), rounds=0))
+    assert [group.bias for group in found.groups] == [None, None]
+    assert len({group.bias_reason for group in found.groups}) == 1
+    inside = align(scores(), ratings(), AlignOptions(by=("model",), rounds=0))
+    assert all(group.bias is not None for group in inside.groups)
+
+
 def test_bias_needs_a_common_scale() -> None:
     wide = scores({key: 10 * value for key, value in SCORED.items()})
     (group,) = align(wide, ratings(), AlignOptions(rounds=0)).groups
