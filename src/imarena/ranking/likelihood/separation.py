@@ -16,7 +16,7 @@ from imarena.ranking.likelihood.pair_counts import PairCells
 WON_ALL = "won every battle: no upper bound"
 LOST_ALL = "lost every battle: no lower bound"
 NEVER_MET = "never met the other models"
-ONE_SIDED = "one-sided against the other groups"
+ONE_SIDED = "not bounded by the data"
 GROUPED = (NEVER_MET, ONE_SIDED)
 """Notes of models whose group has no place on the scale; differences within the group are in the data."""
 
