@@ -183,6 +183,8 @@ _SQLITE = {3: _CLOSED, 5: _BUSY, 6: _BUSY, 8: _CLOSED, 10: _DISK, 11: _DAMAGED, 
 _AWAY = ("08", "28", "3D", "57P")
 """PostgreSQL's classes of states: connection, sign-in, no such database, server going down. Out of something: 53."""
 _NO_ROOM = "53100"
+_CROSSED = ("40001", "40P01")
+"""Two transactions that stood in each other's way: nothing of this one was written."""
 
 _UNREACHABLE = ("The database {where} cannot be reached", "Is the server running, and is the address right?")
 
@@ -218,6 +220,8 @@ def _explanation(error: DBAPIError | None, original: BaseException) -> tuple[str
         return None
     if state == _NO_ROOM:
         return _FULL
+    if state in _CROSSED:
+        return _BUSY
     if state.startswith("53"):  # connections or memory
         return _SPENT
     return _UNREACHABLE if not state or state.startswith(_AWAY) else None

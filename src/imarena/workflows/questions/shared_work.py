@@ -49,6 +49,7 @@ class ClaimedWork(Generic[W]):
         self._place = {key: place for place, key in enumerate(self._keys)}
         self._ahead = slots
         self._held: set[str] = set()
+        self._lapses = claims.lapses
         self._over: set[str] = set()
         """Begun here, or asked elsewhere."""
         self._foreign: dict[str, float] = {}
@@ -60,15 +61,15 @@ class ClaimedWork(Generic[W]):
     async def hold(self, work: W) -> None:
         """Claim a piece of work. Raises `NotNow` where another process holds it, `DoneElsewhere` where it asked it."""
         key = self._shared.key(work)
-        if key in self._held and not self._claims.lapsed:
+        self._drop_lapsed()
+        if key in self._held:
             return self._begin(key)
         async with self._lock:
-            if self._claims.lapsed:
-                self._held.clear()
             if key not in self._held and key not in self._elsewhere:
                 if time.monotonic() - self._foreign.get(key, -RECHECK_S) < RECHECK_S:
                     raise NotNow
                 await asyncio.to_thread(self._take, key)
+                self._drop_lapsed()
         if key in self._elsewhere:
             self._over.add(key)
             self._shared.elsewhere(work)
@@ -80,6 +81,12 @@ class ClaimedWork(Generic[W]):
     def written(self, works: Sequence[W]) -> None:
         """Give back the claims of work whose answers are stored."""
         self._claims.release([self._shared.key(work) for work in works])
+
+    def _drop_lapsed(self) -> None:
+        """Forget what was claimed before the claims lapsed: this process may have been stopped for a while."""
+        if self._claims.lapses != self._lapses:
+            self._lapses = self._claims.lapses
+            self._held.clear()
 
     def _begin(self, key: str) -> None:
         self._held.discard(key)
