@@ -9,19 +9,23 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
-from imarena.core import counted
+from imarena.core import DatabaseAway, counted, first_line
 from imarena.engine import DoneElsewhere, NotNow
 from imarena.storage import Claims
 
 W = TypeVar("W")
+R = TypeVar("R")
 
 MOST_AHEAD = 512
 SOON_S = 1.0
 LATE_S = 4.0
 """Claims are taken ahead for a time between these: many at once cost less, and few leave more for the others."""
 RECHECK_S = 0.4
+AWAY_S = (1.0, 3.0, 9.0)
+"""Pauses before what the database could not do is tried again: a connection breaks, a server starts anew."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -36,6 +40,20 @@ class SharedWork(Generic[W]):
     """Of these, the keys of those that were asked since this run was planned."""
     elsewhere: Callable[[W], None] = lambda _: None
     """Gets what was asked by another process meanwhile."""
+
+
+def patiently(do: Callable[[], R]) -> R:
+    """Do it, again where the database was away for a moment: what was paid for is not lost for that.
+
+    Only for what can be done twice, because a connection may break after the commit.
+    """
+    for pause in AWAY_S:
+        try:
+            return do()
+        except DatabaseAway as error:
+            _LOG.warning("%s trying again in %.0f s", first_line(error), pause)
+            time.sleep(pause)
+    return do()
 
 
 class ClaimedWork(Generic[W]):
@@ -68,7 +86,7 @@ class ClaimedWork(Generic[W]):
             if key not in self._held and key not in self._elsewhere:
                 if time.monotonic() - self._foreign.get(key, -RECHECK_S) < RECHECK_S:
                     raise NotNow
-                await asyncio.to_thread(self._take, key)
+                await asyncio.to_thread(patiently, partial(self._take, key))
                 self._drop_lapsed()
         if key in self._elsewhere:
             self._over.add(key)
