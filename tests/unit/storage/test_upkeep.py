@@ -247,3 +247,23 @@ def test_what_was_read_from_a_withdrawn_picture_goes_with_it(workspace: Workspac
     assert [found.value for found in workspace.store.records(Evidence)] == [{"lines": ["stays"]}]
     raw = b"".join(path.read_bytes() for path in workspace.root.glob("arena.db*"))
     assert b"a private letter" not in raw
+
+
+def test_a_restore_into_another_database_that_was_stopped_can_be_run_again(
+    any_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tables are there, with nothing in them; what holds something is refused."""
+    filled(any_workspace)
+    made = backup(any_workspace, tmp_path / "safe")
+    url = f"sqlite:///{tmp_path / 'other.db'}"
+    if any_workspace.database == "postgresql":
+        url = new_database(any_workspace.store.engine.url.render_as_string(hide_password=False))
+    with monkeypatch.context() as patched:
+        patched.setattr("imarena.storage.backup._copy", _full)
+        with pytest.raises(OSError, match="full"):
+            restore(made.path, tmp_path / "new", url=url)
+    restore(made.path, tmp_path / "new", url=url)
+    with open_workspace(tmp_path / "new") as copy:
+        assert list(verify(copy, deep=True)) == []
+    with pytest.raises(UserError, match="not empty"):
+        restore(made.path, tmp_path / "third", url=url)
