@@ -11,6 +11,7 @@ from .causes import error_causes as error_causes
 from .causes import skip_causes as skip_causes
 from .directions import higher_is_better as higher_is_better
 from .errors import BudgetSpent as BudgetSpent
+from .errors import DatabaseAway as DatabaseAway
 from .errors import DatabaseFailed as DatabaseFailed
 from .errors import DiskFull as DiskFull
 from .errors import ImarenaError as ImarenaError

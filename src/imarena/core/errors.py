@@ -55,6 +55,10 @@ class DatabaseFailed(UserError):
     """The database is damaged, closed, busy, full or out of reach: nothing that the program can mend."""
 
 
+class DatabaseAway(DatabaseFailed):
+    """A connection broke, or another transaction stood in the way: nothing was written, and soon it may work again."""
+
+
 class DiskFull(DatabaseFailed):
     """There is no room for what was to be stored. What was stored before is safe."""
 

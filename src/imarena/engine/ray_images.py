@@ -6,6 +6,7 @@ worker fetches it from the store, by way of its own machine's copy, and keeps th
 
 import io
 import pickle
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -50,6 +51,8 @@ class ImageSender:
     def __init__(self, put: Callable[[bytes], Any], cap: int = DRIVER_BYTES) -> None:
         self._put = put
         self._refs = _ByBytes(cap)
+        self._lock = threading.Lock()
+        """Questions are packed in several threads."""
         self.sent = 0
 
     def pack(self, question: object) -> tuple[bytes, dict[str, Any]]:
@@ -69,11 +72,12 @@ class ImageSender:
         return buffer.getvalue(), refs
 
     def _reference(self, key: str, value: bytes) -> Any:
-        known = self._refs.get(key)
-        if known is None:
-            known = self._put(value)
-            self._refs.put(key, known, len(value))
-            self.sent += 1
+        with self._lock:
+            known = self._refs.get(key)
+            if known is None:
+                known = self._put(value)
+                self._refs.put(key, known, len(value))
+                self.sent += 1
         return known
 
 

@@ -189,7 +189,7 @@ def dump_database(engine: Engine, path: Path) -> dict[str, int]:
 def _load(path: Path, url: str) -> None:
     """Copy a snapshot's tables into an empty database."""
     source_engine, target = connect(sqlite_url(path)), connect(url)
-    if migrate.current_version(target) is not None:
+    if migrate.current_version(target) is not None and _has_rows(target):
         raise UserError("The database that the backup should go into is not empty.", hint="Name an empty one.")
     migrate.upgrade(target, migrate.current_version(source_engine) or "head")
     with reading(source_engine) as source, writing(target) as sink:
@@ -206,6 +206,14 @@ def _load(path: Path, url: str) -> None:
                     )
     source_engine.dispose()
     target.dispose()
+
+
+def _has_rows(engine: Engine) -> bool:
+    """Is anything in the tables? A restore that was stopped leaves them empty."""
+    with reading(engine) as connection:
+        present = set(inspect(connection).get_table_names())
+        tables = [table for table in schema.metadata.sorted_tables if table.name in present]
+        return any(connection.execute(select(literal(1)).select_from(table).limit(1)).first() for table in tables)
 
 
 def _copy(source: Connection, sink: Connection, counts: dict[str, int]) -> None:

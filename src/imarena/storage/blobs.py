@@ -54,6 +54,9 @@ class Blobs:
             os.fsync(file.fileno())
         part.replace(final)
         _sync_folder(final.parent)
+        if self._barred(sha256).exists():  # meanwhile
+            self.remove(sha256)
+            raise InvalidImage("the image was withdrawn from this workspace")
         return sha256
 
     def _renew(self, path: Path, size: int) -> bool:

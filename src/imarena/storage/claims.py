@@ -40,7 +40,8 @@ class Claims:
         self._life_s = life_s
         self._now = _NOW[engine.dialect.name]
         self._mark = "?" if engine.dialect.name == "sqlite" else "%s"
-        self._renewed = time.monotonic()
+        self._kept = (_clock(), 0)
+        """When the claims were renewed last, and how often that came too late before."""
         self._ended = threading.Event()
         self._file: IO[str] | None = None
         self._renewing = threading.Thread(target=self._keep_renewing, name="claims", daemon=True)
@@ -62,11 +63,17 @@ class Claims:
     @property
     def lapsed(self) -> bool:
         """May another process have taken these claims over, because they could not be renewed?"""
-        return time.monotonic() - self._renewed > self._life_s * 0.8
+        return _clock() - self._kept[0] > self._life_s * 0.8
+
+    @property
+    def lapses(self) -> int:
+        """How often they could not be renewed in time: what was taken before the last of these may be another's."""
+        renewed, lapses = self._kept
+        return lapses + (_clock() - renewed > self._life_s * 0.8)
 
     def take(self, work: Collection[str]) -> dict[str, str]:
         """Claim work, all that is free of it; returns what others hold, with the owner."""
-        asked = time.monotonic()
+        asked = _clock()
         wanted = sorted(work)  # one order for all: two that wait for each other's rows would wait for ever
         if self.lapsed:
             self.renew()
@@ -80,20 +87,19 @@ class Claims:
             _LOG.warning("taking over the work of a process that ended")
             self._drop_owner(owner)
         free = [identity for identity in others if held.get(identity) is None or held[identity] in dead]
-        if free and time.monotonic() - asked < self._life_s:  # ended meanwhile
+        if free and _clock() - asked < self._life_s:  # ended meanwhile
             again = self.take(free)
             return {identity: owner for identity, owner in held.items() if owner not in dead} | again
         return {identity: held.get(identity, "") for identity in others}
 
     def renew(self) -> None:
         """Make the claims last longer, from now on."""
-        asked = time.monotonic()
+        asked = _clock()
         with writing(self._engine) as connection:
-            connection.exec_driver_sql(
-                f"UPDATE claims SET expires = {self._now} + {self._mark} WHERE owner = {self._mark}",  # noqa: S608
-                (self._life_s, self.owner),
-            )
-        self._renewed = asked
+            mine = _locked(self._engine, f"owner = {self._mark}")
+            statement = f"UPDATE claims SET expires = {self._now} + {self._mark} WHERE {mine}"  # noqa: S608
+            connection.exec_driver_sql(statement, (self._life_s, self.owner))
+        self._kept = (asked, self.lapses)
 
     def release(self, work: Sequence[str]) -> None:
         """Give claims back."""
@@ -101,8 +107,8 @@ class Claims:
             for start in range(0, len(work), PAGE):
                 page = sorted(work[start : start + PAGE])
                 marks = ", ".join([self._mark] * len(page))
-                statement = f"DELETE FROM claims WHERE work_id IN ({marks}) AND owner = {self._mark}"  # noqa: S608
-                connection.exec_driver_sql(statement, (*page, self.owner))
+                mine = _locked(self._engine, f"work_id IN ({marks}) AND owner = {self._mark}")
+                connection.exec_driver_sql(f"DELETE FROM claims WHERE {mine}", (*page, self.owner))  # noqa: S608
 
     def _insert(self, connection: Connection, page: Sequence[str]) -> list[str]:
         row = f"({self._mark}, {self._mark}, {self._now} + {self._mark})"
@@ -128,7 +134,8 @@ class Claims:
 
     def _drop_owner(self, owner: str) -> None:
         with writing(self._engine) as connection:
-            connection.exec_driver_sql(f"DELETE FROM claims WHERE owner = {self._mark}", (owner,))  # noqa: S608
+            theirs = _locked(self._engine, f"owner = {self._mark}")
+            connection.exec_driver_sql(f"DELETE FROM claims WHERE {theirs}", (owner,))  # noqa: S608
 
     def _lock_of(self, owner: str) -> Path:
         return self._locks / f"claims-{owner.rpartition(':')[2]}.lock"
@@ -156,7 +163,20 @@ class Claims:
 def drop_expired(engine: Engine) -> None:
     """Delete the claims of processes that ended without releasing them."""
     with writing(engine) as connection:
-        connection.exec_driver_sql(f"DELETE FROM claims WHERE expires < {_NOW[engine.dialect.name]}")  # noqa: S608
+        expired = _locked(engine, f"expires < {_NOW[engine.dialect.name]}")
+        connection.exec_driver_sql(f"DELETE FROM claims WHERE {expired}")  # noqa: S608
+
+
+def _locked(engine: Engine, where: str) -> str:
+    """The condition, with its rows locked in the order of `take`: otherwise two could wait for rows of each other."""
+    if engine.dialect.name == "sqlite":  # one writer at a time
+        return where
+    return f'work_id IN (SELECT work_id FROM claims WHERE {where} ORDER BY work_id COLLATE "C" FOR UPDATE)'  # noqa: S608
+
+
+def _clock() -> float:
+    """Seconds that also pass while the machine sleeps: another machine's claims expire meanwhile."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 def _locked_file(path: Path) -> IO[str] | None:

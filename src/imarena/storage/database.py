@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, PoolProxiedConnection, QueuePool, cre
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from imarena.core import DatabaseFailed, DiskFull, MissingExtra, StoreError, UserError
+from imarena.core import DatabaseAway, DatabaseFailed, DiskFull, MissingExtra, StoreError, UserError
 
 BUSY_TIMEOUT_MS = 30_000
 _WRITES = "imarena_writes"
@@ -183,8 +183,14 @@ _SQLITE = {3: _CLOSED, 5: _BUSY, 6: _BUSY, 8: _CLOSED, 10: _DISK, 11: _DAMAGED, 
 _AWAY = ("08", "28", "3D", "57P")
 """PostgreSQL's classes of states: connection, sign-in, no such database, server going down. Out of something: 53."""
 _NO_ROOM = "53100"
+_IN_THE_WAY = ("40001", "40P01")
+"""Two transactions that stood in each other's way: nothing of this one was written."""
 
 _UNREACHABLE = ("The database {where} cannot be reached", "Is the server running, and is the address right?")
+
+
+_CROSSED = ("Others change the same rows of the database {where} now", "Run the same command again.")
+_KINDS = {_FULL: DiskFull, _UNREACHABLE: DatabaseAway, _CROSSED: DatabaseAway}
 
 
 def translate_database_errors(engine: Engine) -> None:
@@ -203,8 +209,7 @@ def translate_database_errors(engine: Engine) -> None:
         if explanation is not None:
             message, hint = explanation
             reason = " ".join(str(context.original_exception).split())
-            kind = DiskFull if explanation is _FULL else DatabaseFailed
-            raise kind(f"{message.format(where=where)}: {reason}.", hint=hint)
+            raise _KINDS.get(explanation, DatabaseFailed)(f"{message.format(where=where)}: {reason}.", hint=hint)
 
     event.listen(engine, "handle_error", explain)
 
@@ -218,6 +223,8 @@ def _explanation(error: DBAPIError | None, original: BaseException) -> tuple[str
         return None
     if state == _NO_ROOM:
         return _FULL
+    if state in _IN_THE_WAY:
+        return _CROSSED
     if state.startswith("53"):  # connections or memory
         return _SPENT
     return _UNREACHABLE if not state or state.startswith(_AWAY) else None

@@ -5,12 +5,13 @@ An object is there whole or not at all, and the server compares its SHA-256 befo
 
 `gc` and a writer that stores an old object again exclude each other by a mark: `gc` sets it, looks at the object's age,
 deletes, and takes the mark away; the writer makes the object young, waits while there is a mark, and looks whether the
-object is still there.
+object is still there. A `gc` that was stopped for a while deletes nothing; the mark of a killed one is taken over.
 """
 
 import base64
 import binascii
 import re
+import secrets
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,11 @@ YOUNG_S = 1800.0
 """An object younger than this is left as it is when it is stored again: `gc` leaves it alone for an hour."""
 AT_ONCE = 16
 MARK_WAIT_S = 60.0
+"""How long a writer waits for a `gc`."""
+REMOVE_S = 30.0
+"""How long a `gc` may take from its mark to the deletion: no writer has stopped waiting by then."""
+MARK_LIFE_S = 3600.0
+"""A mark older than this is of a `gc` that was killed."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 _MISSING = ("404", "NoSuchKey", "NotFound")
 
@@ -49,6 +55,9 @@ class S3Blobs:
             raise InvalidImage("the image was withdrawn from this workspace")
         if not self._renew(sha256, len(data)):
             self._write(self._key(sha256), data, sha256)
+            if self._head(self._barred(sha256)) is not None:  # meanwhile
+                self._erase(self._key(sha256))
+                raise InvalidImage("the image was withdrawn from this workspace")
         return sha256
 
     def get(self, sha256: str) -> bytes:
@@ -67,7 +76,10 @@ class S3Blobs:
     def sizes(self, hashes: Sequence[str]) -> list[int | None]:
         """The sizes of many, some requests at a time."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            return list(pool.map(self.size, hashes))
+            found = list(pool.map(self.size, hashes))
+        if None in found:
+            next(iter(self), None)  # a list: asked for one object, S3 does not tell a missing bucket from it
+        return found
 
     def digest(self, sha256: str) -> str:
         """The hash of what is really there."""
@@ -75,12 +87,15 @@ class S3Blobs:
 
     def remove_older(self, sha256: str, moment: float) -> int | None:
         """Delete a blob that nobody stored since `moment`; its size, or None where it stays."""
+        started = time.monotonic()
         if not self._mark(sha256):
             return None  # another gc is at it
         try:
             found = self._head(self._key(sha256))
             if found is None or found["LastModified"].timestamp() > moment:
                 return None
+            if time.monotonic() - started > REMOVE_S:
+                return None  # a writer may have stopped waiting
             self._delete(self._key(sha256))
             return int(found["ContentLength"])
         finally:
@@ -89,13 +104,7 @@ class S3Blobs:
     def bar(self, sha256: str) -> None:
         """Delete the bytes, all versions that the bucket keeps, and never take them again."""
         self._write(self._barred(sha256), b"", sha256_hex(b""))
-        key = self._key(sha256)
-        self._delete(key)
-        with self._explained():
-            listed = self.client.list_object_versions(Bucket=self._bucket, Prefix=key)
-            for version in (*listed.get("Versions", ()), *listed.get("DeleteMarkers", ())):
-                if version["VersionId"] != "null":
-                    self.client.delete_object(Bucket=self._bucket, Key=key, VersionId=version["VersionId"])
+        self._erase(self._key(sha256))
 
     def __iter__(self) -> Iterator[str]:
         """The hashes of all blobs."""
@@ -140,10 +149,16 @@ class S3Blobs:
         return self._head(key) is not None
 
     def _mark(self, sha256: str) -> bool:
+        """Set the mark, if there is none, or take over that of a `gc` that was killed."""
+        key = self._marked(sha256)
+        old = self._head(key)
+        if old is not None and (datetime.now(UTC) - old["LastModified"]).total_seconds() < MARK_LIFE_S:
+            return False
+        condition = {"IfNoneMatch": "*"} if old is None else {"IfMatch": old["ETag"]}
         try:
             with self._explained():
-                self.client.put_object(Bucket=self._bucket, Key=self._marked(sha256), Body=b"", IfNoneMatch="*")
-        except _Taken:
+                self.client.put_object(Bucket=self._bucket, Key=key, Body=secrets.token_bytes(8), **condition)
+        except (_Taken, _Missing):  # another gc was faster
             return False
         return True
 
@@ -171,6 +186,14 @@ class S3Blobs:
     def _delete(self, key: str) -> None:
         with self._explained():
             self.client.delete_object(Bucket=self._bucket, Key=key)
+
+    def _erase(self, key: str) -> None:
+        """Delete an object and all versions that the bucket keeps, also of a time when it kept none (``null``)."""
+        self._delete(key)
+        with self._explained():
+            for page in self.client.get_paginator("list_object_versions").paginate(Bucket=self._bucket, Prefix=key):
+                for version in (*page.get("Versions", ()), *page.get("DeleteMarkers", ())):
+                    self.client.delete_object(Bucket=self._bucket, Key=key, VersionId=version["VersionId"])
 
     def _listed(self) -> Iterator[tuple[str, int, float]]:
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._prefix)

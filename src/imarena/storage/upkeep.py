@@ -1,6 +1,7 @@
 """Maintenance of a workspace: collect garbage, and withdraw images and raters."""
 
 import time
+from collections import deque
 from dataclasses import dataclass
 
 from sqlalchemy import or_, select, update
@@ -15,6 +16,10 @@ from imarena.storage.workspace import Workspace
 
 GRACE_S = 3600.0
 """Files younger than this may belong to a write that is under way."""
+HOLD_S = 2.0
+"""How long others wait to write while images are removed: from S3 storage, each takes some requests."""
+PAUSE_S = 0.2
+"""Long enough for those who wait, who look every tenth of a second."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +60,21 @@ def _used(workspace: Workspace) -> set[str]:
 def _remove(workspace: Workspace, unused: list[str], limit: float) -> dict[str, int]:
     """Delete blobs and their rows, a batch at a time while nobody else writes. Returns what went, with its size."""
     gone: dict[str, int] = {}
-    for start in range(0, len(unused), 500):
+    left = deque(unused)
+    while left:
         with writing(workspace.store.engine) as connection:
             batch: dict[str, int] = {}
-            for sha256 in unused[start : start + 500]:
+            until = time.monotonic() + HOLD_S
+            while left and len(batch) < 500 and time.monotonic() < until:
+                sha256 = left.popleft()
                 size = workspace.blobs.remove_older(sha256, limit)
                 if size is not None:
                     batch[sha256] = size
             chosen = schema.blobs.c.sha256.in_(list(batch))
             connection.execute(schema.blobs.delete().where(chosen, schema.blobs.c.withdrawn_at.is_(None)))
         gone |= batch
+        if left:
+            time.sleep(PAUSE_S)
     return gone
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from imarena.core import sha256_hex
 from imarena.core.errors import InvalidImage, StorageFailed, StoreError, UserError
 from imarena.core.records import Item, Output, Turn
 from imarena.core.settings import Settings
@@ -95,6 +96,20 @@ def test_withdrawn_bytes_are_gone_and_refused(blobs: BlobStore) -> None:
     assert (blobs.size(sha256), list(blobs)) == (None, [])
     with pytest.raises(InvalidImage, match="withdrawn"):
         blobs.put(b"private")
+
+
+def test_what_is_withdrawn_while_it_is_stored_does_not_stay(blobs: BlobStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer looks whether it was withdrawn, then it is withdrawn, then the writer writes."""
+    real = type(blobs)._renew  # type: ignore[attr-defined]
+
+    def renew(self: BlobStore, *arguments: Any) -> bool:
+        self.bar(sha256_hex(b"private"))
+        return bool(real(self, *arguments))
+
+    monkeypatch.setattr(type(blobs), "_renew", renew)
+    with pytest.raises(InvalidImage, match="withdrawn"):
+        blobs.put(b"private")
+    assert list(blobs) == []
 
 
 def test_only_what_is_old_is_removed(blobs: BlobStore) -> None:
@@ -222,12 +237,45 @@ def test_two_gcs_do_not_meet(bucket: S3Blobs) -> None:
     assert bucket.size(sha256) == 3
 
 
+def test_a_gc_that_was_killed_holds_nobody_up(bucket: S3Blobs) -> None:
+    """Its mark is taken over after a while, by one gc."""
+    sha256 = bucket.put(b"abc")
+    assert bucket._mark(sha256)
+    aged(bucket, 7200)
+    assert bucket.remove_older(sha256, time.time() - 3600) == 3
+    assert bucket._head(bucket._marked(sha256)) is None
+    assert bucket._mark(sha256)
+    aged(bucket, 7200)
+    assert [bucket._mark(sha256), bucket._mark(sha256)] == [True, False]
+
+
+def test_a_gc_that_was_stopped_for_a_while_deletes_nothing(bucket: S3Blobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer has waited for it and went on."""
+    sha256 = bucket.put(b"abc")
+    monkeypatch.setattr("imarena.storage.s3_blobs.REMOVE_S", -1.0)
+    assert bucket.remove_older(sha256, time.time() + 7200) is None
+    assert bucket.size(sha256) == 3
+
+
+def test_withdrawing_deletes_versions_from_before_the_bucket_kept_any(bucket: S3Blobs) -> None:
+    sha256 = bucket.put(b"private")
+    bucket.client.put_bucket_versioning(Bucket=bucket._bucket, VersioningConfiguration={"Status": "Enabled"})
+    aged(bucket, 7200)
+    bucket.put(b"private")  # a copy of it: another version
+    bucket.bar(sha256)
+    left = bucket.client.list_object_versions(Bucket=bucket._bucket, Prefix=bucket._key(sha256))
+    assert "Versions" not in left
+    assert "DeleteMarkers" not in left
+
+
 def test_a_storage_that_cannot_be_used_is_explained(s3: str) -> None:
     with pytest.raises(UserError, match="no bucket"):
         S3Blobs("s3://", s3)
     with pytest.raises(StorageFailed, match="s3://nowhere-at-all/x") as refused:
         S3Blobs("s3://nowhere-at-all/x", s3).put(b"abc")
     assert "AWS_ACCESS_KEY_ID" in refused.value.hint
+    with pytest.raises(StorageFailed, match="NoSuchBucket"):  # no fact about the image
+        S3Blobs("s3://nowhere-at-all/x", s3).sizes([NOBODY])
     with pytest.raises(UserError, match="not known"):
         open_blobs(Path(), Settings(blobs="gopher://x"))
 

@@ -1,7 +1,9 @@
 """Claims on work: one owner at a time, on each kind of database."""
 
+import random
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -100,3 +102,40 @@ def test_many_at_once_share_without_waiting_for_each_other(any_workspace: Worksp
     with ThreadPoolExecutor(6) as pool:
         shares = list(pool.map(claim, range(6)))
     assert sorted(work for _, mine in shares for work in mine) == WORK[:200]
+
+
+def test_claiming_renewing_and_releasing_at_once_do_not_wait_for_each_other_for_ever(
+    two: tuple[Claims, Claims],
+) -> None:
+    """Each changes many rows, and PostgreSQL ends one of two that wait for rows of the other."""
+    end = time.monotonic() + 4
+
+    def work(claims: Claims, seed: int) -> None:
+        dice = random.Random(seed)
+        while time.monotonic() < end:
+            some = dice.sample(WORK, 400)
+            mine = set(some) - claims.take(some).keys()
+            claims.renew()
+            claims.release(dice.sample(sorted(mine), len(mine)))
+
+    def renew(claims: Claims) -> None:
+        while time.monotonic() < end:
+            claims.renew()
+
+    with ThreadPoolExecutor(6) as pool:
+        running = [pool.submit(work, claims, seed) for seed, claims in enumerate((*two, *two))]
+        running += [pool.submit(renew, claims) for claims in two]
+        for each in running:
+            each.result()
+
+
+def test_claims_that_were_renewed_too_late_are_told_of(any_workspace: Workspace, tmp_path: Path) -> None:
+    """A process that was stopped for a while renews what is left; what it took before may be another's."""
+    with Claims(any_workspace.store.engine, tmp_path / "locks", life_s=0.5) as claims:
+        claims.take(WORK[:2])
+        assert claims.lapses == 0
+        claims._ended.set()  # nothing renews them, as where the process is stopped
+        time.sleep(0.6)
+        assert (claims.lapsed, claims.lapses) == (True, 1)
+        claims.renew()
+        assert (claims.lapsed, claims.lapses) == (False, 1)

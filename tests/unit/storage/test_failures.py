@@ -4,7 +4,9 @@ import os
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -14,6 +16,7 @@ from imarena.core.errors import DatabaseFailed, UserError
 from imarena.storage import database, init_workspace, open_workspace
 from imarena.storage.database import ConnectionPool, connect, reading, sqlite_url, writing
 from tests.command import Imarena
+from tests.postgres import new_database
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
@@ -51,6 +54,30 @@ def test_a_server_that_is_not_there_is_told_without_its_password() -> None:
     with pytest.raises(DatabaseFailed, match="cannot be reached") as caught, reading(engine):
         pass
     assert "sesame" not in str(caught.value)
+
+
+def test_two_writers_that_wait_for_each_other_are_told_so(postgres: str) -> None:
+    """PostgreSQL ends one of them; a run must not take that for a fact about the question that it was to ask."""
+    engine = connect(new_database(postgres))
+    with writing(engine) as connection:
+        connection.execute(text("CREATE TABLE t AS SELECT generate_series(1, 2) AS x"))
+    both = Barrier(2)
+
+    def cross(first: int, second: int) -> str:
+        try:
+            with writing(engine) as connection:
+                connection.execute(text("UPDATE t SET x = x WHERE x = :x"), {"x": first})
+                both.wait(30)
+                connection.execute(text("UPDATE t SET x = x WHERE x = :x"), {"x": second})
+        except DatabaseFailed as error:
+            return str(error)
+        return ""
+
+    with ThreadPoolExecutor(2) as pool:
+        told = [told for told in pool.map(cross, (1, 2), (2, 1)) if told]
+    assert len(told) == 1
+    assert "Run the same command again" in told[0]
+    engine.dispose()
 
 
 def test_an_address_that_is_none_is_refused() -> None:

@@ -2,8 +2,11 @@
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from threading import Event
 
 import pytest
 from sqlalchemy import insert, select
@@ -144,6 +147,10 @@ def test_a_restore_that_was_stopped_can_be_run_again(
         assert list(verify(copy, deep=True)) == []
 
 
+def _stopped(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def _full(_: Blobs, data: bytes) -> str:
     raise OSError(f"full: {len(data)}")
 
@@ -247,3 +254,48 @@ def test_what_was_read_from_a_withdrawn_picture_goes_with_it(workspace: Workspac
     assert [found.value for found in workspace.store.records(Evidence)] == [{"lines": ["stays"]}]
     raw = b"".join(path.read_bytes() for path in workspace.root.glob("arena.db*"))
     assert b"a private letter" not in raw
+
+
+def test_a_restore_into_another_database_that_was_stopped_can_be_run_again(
+    any_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tables are there, with nothing in them; what holds something is refused."""
+    filled(any_workspace)
+    made = backup(any_workspace, tmp_path / "safe")
+    url = f"sqlite:///{tmp_path / 'other.db'}"
+    if any_workspace.database == "postgresql":
+        url = new_database(any_workspace.store.engine.url.render_as_string(hide_password=False))
+    with monkeypatch.context() as patched:
+        patched.setattr(import_module("imarena.storage.backup"), "_copy", _stopped)
+        with pytest.raises(KeyboardInterrupt):
+            restore(made.path, tmp_path / "new", url=url)
+    restore(made.path, tmp_path / "new", url=url)
+    with open_workspace(tmp_path / "new") as copy:
+        assert list(verify(copy, deep=True)) == []
+    with pytest.raises(UserError, match="not empty"):
+        restore(made.path, tmp_path / "third", url=url)
+
+
+def test_others_can_write_while_gc_removes_many_images(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Storage that answers slowly: a gc that held the database for all of it would make their runs fail."""
+    for number in range(20):
+        workspace.blobs.put(f"unused {number}".encode())
+    real = Blobs.remove_older
+    started = Event()
+
+    def slow(blobs: Blobs, sha256: str, moment: float) -> int | None:
+        started.set()
+        time.sleep(0.1)
+        return real(blobs, sha256, moment)
+
+    monkeypatch.setattr(Blobs, "remove_older", slow)
+    monkeypatch.setattr("imarena.storage.upkeep.HOLD_S", 0.2)
+    monkeypatch.setattr("imarena.storage.database.BUSY_TIMEOUT_MS", 1000)
+    with ThreadPoolExecutor(1) as pool, open_workspace(workspace.root) as other:
+        collecting = pool.submit(collect_garbage, workspace, remove=True, grace_s=-60)
+        assert started.wait(20)
+        assert other.store.add([samples.item("meanwhile")]).new == 1
+        assert not collecting.done()
+        assert len(collecting.result().blobs) == 20

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +227,21 @@ def test_an_image_is_sent_once_and_comes_back() -> None:
         assert len(data) < 500
         assert receiver.unpack(data, refs) == question
     assert (sender.sent, fetched) == (2, [0, 1])
+
+
+def test_an_image_that_several_questions_show_at_once_is_sent_once() -> None:
+    store: list[bytes] = []
+
+    def put(data: bytes) -> int:
+        time.sleep(0.05)
+        store.append(data)
+        return len(store) - 1
+
+    sender = ImageSender(put)
+    with ThreadPoolExecutor(4) as pool:
+        packed = list(pool.map(sender.pack, [[b"a" * LARGE, str(number)] for number in range(4)]))
+    assert sender.sent == 1
+    assert {reference for _, refs in packed for reference in refs.values()} == {0}
 
 
 def test_what_was_dropped_is_sent_again() -> None:

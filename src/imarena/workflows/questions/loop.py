@@ -8,11 +8,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 from imarena.core import DatabaseFailed, ExecutorKind, ImarenaError, Progress
 from imarena.engine import FLUSH_S, RunPlan, RunTally, WorkerDied, WorkerTask, open_executor, run_plan
-from imarena.workflows.questions.shared_work import ClaimedWork, SharedWork
+from imarena.workflows.questions.shared_work import ClaimedWork, SharedWork, patiently
 
 W = TypeVar("W")
 Q = TypeVar("Q")
@@ -104,9 +105,9 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
             return settled(work, questions.unshown(work, error))
 
         def write(batch: list[tuple[W, A]]) -> None:
-            questions.write(batch)
+            patiently(partial(questions.write, batch))
             if claimed is not None:
-                claimed.written([work for work, _ in batch])
+                patiently(partial(claimed.written, [work for work, _ in batch]))
 
         plan = RunPlan(
             questions.work, do, failed, write, total=count, stage=questions.stage,

@@ -9,19 +9,23 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
-from imarena.core import counted
+from imarena.core import DatabaseAway, counted, first_line
 from imarena.engine import DoneElsewhere, NotNow
 from imarena.storage import Claims
 
 W = TypeVar("W")
+R = TypeVar("R")
 
 MOST_AHEAD = 512
 SOON_S = 1.0
 LATE_S = 4.0
 """Claims are taken ahead for a time between these: many at once cost less, and few leave more for the others."""
 RECHECK_S = 0.4
+AWAY_S = (1.0, 3.0, 9.0)
+"""Pauses before what the database could not do is tried again: a connection breaks, a server starts anew."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -38,6 +42,20 @@ class SharedWork(Generic[W]):
     """Gets what was asked by another process meanwhile."""
 
 
+def patiently(do: Callable[[], R]) -> R:
+    """Do it, again where the database was away for a moment: what was paid for is not lost for that.
+
+    Only for what can be done twice, because a connection may break after the commit.
+    """
+    for pause in AWAY_S:
+        try:
+            return do()
+        except DatabaseAway as error:
+            _LOG.warning("%s trying again in %.0f s", first_line(error), pause)
+            time.sleep(pause)
+    return do()
+
+
 class ClaimedWork(Generic[W]):
     """The work of one run, claimed piece by piece."""
 
@@ -49,6 +67,7 @@ class ClaimedWork(Generic[W]):
         self._place = {key: place for place, key in enumerate(self._keys)}
         self._ahead = slots
         self._held: set[str] = set()
+        self._lapses = claims.lapses
         self._over: set[str] = set()
         """Begun here, or asked elsewhere."""
         self._foreign: dict[str, float] = {}
@@ -60,15 +79,15 @@ class ClaimedWork(Generic[W]):
     async def hold(self, work: W) -> None:
         """Claim a piece of work. Raises `NotNow` where another process holds it, `DoneElsewhere` where it asked it."""
         key = self._shared.key(work)
-        if key in self._held and not self._claims.lapsed:
+        self._drop_lapsed()
+        if key in self._held:
             return self._begin(key)
         async with self._lock:
-            if self._claims.lapsed:
-                self._held.clear()
             if key not in self._held and key not in self._elsewhere:
                 if time.monotonic() - self._foreign.get(key, -RECHECK_S) < RECHECK_S:
                     raise NotNow
-                await asyncio.to_thread(self._take, key)
+                await asyncio.to_thread(patiently, partial(self._take, key))
+                self._drop_lapsed()
         if key in self._elsewhere:
             self._over.add(key)
             self._shared.elsewhere(work)
@@ -80,6 +99,12 @@ class ClaimedWork(Generic[W]):
     def written(self, works: Sequence[W]) -> None:
         """Give back the claims of work whose answers are stored."""
         self._claims.release([self._shared.key(work) for work in works])
+
+    def _drop_lapsed(self) -> None:
+        """Forget what was claimed before the claims lapsed: this process may have been stopped for a while."""
+        if self._claims.lapses != self._lapses:
+            self._lapses = self._claims.lapses
+            self._held.clear()
 
     def _begin(self, key: str) -> None:
         self._held.discard(key)
