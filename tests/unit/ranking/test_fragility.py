@@ -195,6 +195,23 @@ def test_a_fit_after_a_removal_is_the_fit_of_the_board() -> None:
             assert fits.strengths(counts, fits.base) == pytest.approx(theta, abs=1e-6)
 
 
+def test_groups_that_never_met_are_not_compared() -> None:
+    """A leads b, c leads d and e: only a weak prior orders a and c."""
+    duels = (("a", "b", 4, 3), ("c", "d", 9, 4), ("d", "e", 5, 3))
+    names = ("a", "b", "c", "d", "e")
+    rows = [
+        (names.index(x), names.index(y), 0 if k < won else 2) for x, y, won, lost in duels for k in range(won + lost)
+    ]
+    left, right, outcome = (np.array(column) for column in zip(*rows, strict=True))
+    battles = Battles(names, left.astype(np.int32), right.astype(np.int32), outcome.astype(np.int8))
+    orders = board_fragility(battles, Options(fragility=9)).orders
+    asked = {(order.question, order.ahead, order.behind) for order in orders}
+    assert all((ahead in "ab") == (behind in "ab") for _, ahead, behind in asked)
+    assert sorted(ahead for question, ahead, _ in asked if question == "first place") == ["a", "c"]
+    assert {(a, b) for question, a, b in asked if question == "neighbours"} == {("a", "b"), ("c", "d"), ("d", "e")}
+    assert {question for question, *_ in asked} == {"first place", "neighbours", "top 2"}
+
+
 def test_one_vote_that_decides_is_named() -> None:
     left = np.array([0] * 4 + [1] * 3, np.int32)
     right = np.array([1] * 4 + [0] * 3, np.int32)
