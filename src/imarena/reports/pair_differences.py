@@ -1,12 +1,12 @@
 """Differences of ratings by pair of models: the interval, and whether it settles which one is better."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from imarena.core import Standing, counted
 from imarena.core.records import Ranking
+from imarena.stats import units_to_differ
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,7 @@ def listed(names: Sequence[str], most: int) -> str:
 
 
 def too_few_units(ranking: Ranking) -> str:
-    """`2 items` where so few were resampled that no difference can be significant; empty where there are enough.
-
-    Without a real difference, n items all favour the same model with a probability of 2 ** (1 - n). While that is more
-    than the level allows (up to five items at 95%), no test of the items can be significant.
-    """
+    """`2 items` where so few were resampled that no difference can be significant; empty where there are enough."""
     units = ranking.settings.get("units")
     if not isinstance(units, int) or units >= units_needed(ranking):
         return ""
@@ -93,7 +89,7 @@ def too_few_units(ranking: Ranking) -> str:
 def units_needed(ranking: Ranking) -> int:
     """The smallest number of items (battles, raters) that can show a difference at the level of the board."""
     level = ranking.settings.get("level")
-    return math.ceil(1 - math.log2(1 - level)) if isinstance(level, int | float) and level < 1 else 6
+    return units_to_differ(level if isinstance(level, int | float) else 0.95)
 
 
 def few_units_text(ranking: Ranking) -> str:

@@ -34,7 +34,7 @@ def test_each_option_of_a_command_with_headings_has_one() -> None:
 def test_commands_with_many_options_have_headings() -> None:
     for path, command in commands():
         assert isinstance(command, Command), path
-        options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
+        options = [p for p in command.params if p.param_type_name == "option" and not getattr(p, "hidden", False)]
         assert len(options) < 17 or path in headings(), f"{path}: group its {len(options)} options in cli/help.yaml"
 
 
