@@ -110,6 +110,15 @@ def pairs_of(order: FragileOrder, ranked: list[str]) -> set[tuple[str, str]]:
     return {(above, below) for above in ranked[:top] for below in ranked[top:]}
 
 
+def group_of(battles: Battles, model: str) -> set[str]:
+    """The models that met this one, or one of those, and so on."""
+    group: set[int] = {battles.models.index(model)}
+    met = list(zip(battles.left.tolist(), battles.right.tolist(), strict=True))
+    for _ in battles.models:
+        group |= {one for pair in met if group & {*pair} for one in pair}
+    return {battles.models[one] for one in group}
+
+
 def compare_with_all(battles: Battles, upto: int, compared: dict[str, Comparison]) -> None:
     """Add the answers to all questions about one board. A removal that does not change the order fails here."""
     answers = board_fragility(battles, Options(fragility=2)).orders
@@ -121,7 +130,11 @@ def _compare(battles: Battles, orders: list[FragileOrder], unit: str, upto: int,
     fits = FittedRemovals(battles, unit)
     ranked = [battles.models[model] for model in np.argsort(-fits.base, kind="stable")]
     place = {model: number for number, model in enumerate(battles.models)}
-    asked = {order: {(place[a], place[b]) for a, b in pairs_of(order, ranked)} for order in orders}
+    asked = {}
+    for order in orders:
+        group = group_of(battles, order.ahead)
+        pairs = pairs_of(order, [model for model in ranked if model in group])
+        asked[order] = {(place[a], place[b]) for a, b in pairs}
     limit = fits.units.total // 2
     largest = max(limit if order.removed is None else order.removed - 1 for order in orders)
     tried = min(upto, largest)
