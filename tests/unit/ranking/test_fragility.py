@@ -130,11 +130,11 @@ def _compare(battles: Battles, orders: list[FragileOrder], unit: str, upto: int,
     fits = FittedRemovals(battles, unit)
     ranked = [battles.models[model] for model in np.argsort(-fits.base, kind="stable")]
     place = {model: number for number, model in enumerate(battles.models)}
-    asked = {}
+    asked: dict[FragileOrder, set[tuple[int, int]]] = {}
     for order in orders:
         group = group_of(battles, order.ahead)
-        pairs = pairs_of(order, [model for model in ranked if model in group])
-        asked[order] = {(place[a], place[b]) for a, b in pairs}
+        named = pairs_of(order, [model for model in ranked if model in group])
+        asked[order] = {(place[a], place[b]) for a, b in named}
     limit = fits.units.total // 2
     largest = max(limit if order.removed is None else order.removed - 1 for order in orders)
     tried = min(upto, largest)
