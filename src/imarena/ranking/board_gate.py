@@ -12,7 +12,7 @@ from imarena.ranking.boards.board import MATRIX_LIMIT
 from imarena.ranking.boards.intervals import FIXED
 from imarena.ranking.likelihood.separation import GROUPED, LOST_ALL, WON_ALL
 from imarena.ranking.pairs import least_lead
-from imarena.stats import GateOutcome, GateResult
+from imarena.stats import GateOutcome, GateResult, units_to_differ
 
 _BELOW = " below "
 _HINT = "Write --fail-if 'MODEL below OTHER', with two models of the board."
@@ -78,6 +78,8 @@ def gate_board(ranking: Ranking, rule: BelowRule) -> GateResult:
     reason = None if one_group else _unsupported(model, other)
     if reason is None and high is None:
         reason = _no_interval(ranking, rule)
+    if reason is None and high is not None and high < 0:
+        reason = _too_few_units(ranking, rule)
     if reason is not None or high is None:
         return _result(ranking, rule, "undecided", (difference, None, None), reason)
     return _result(ranking, rule, "failed" if high < 0 else "passed", (difference, low, high))
@@ -128,6 +130,15 @@ def _no_interval(ranking: Ranking, rule: BelowRule) -> Notice:
     if len(ranking.models) > MATRIX_LIMIT:
         return Notice(code="gate_large_board", values={**values, "models": len(ranking.models)})
     return Notice(code="gate_no_interval", values=values)
+
+
+def _too_few_units(ranking: Ranking, rule: BelowRule) -> Notice | None:
+    """Why an interval below 0 is no evidence: so few items, resampled, are narrower than any test of them."""
+    units, needed = ranking.settings.get("units"), units_to_differ(_level(ranking))
+    if not isinstance(units, int) or units >= needed:
+        return None
+    values: JsonDict = {"model": rule.model, "other": rule.other, "units": units, "needed": needed}
+    return Notice(code="gate_few_units", values={**values, "cluster": ranking.settings.get("cluster", "battle")})
 
 
 def _unsupported(model: Standing, other: Standing) -> Notice | None:

@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 from imarena.core import counted
 from imarena.core.records import Ranking
-from imarena.reports.pair_differences import PairDifference, few_units_text, listed, model_groups, pair_differences
+from imarena.reports.pair_differences import (
+    PairDifference,
+    few_units_text,
+    listed,
+    model_groups,
+    pair_differences,
+    too_few_units,
+)
 from imarena.reports.rank_details import interval_level_text
 
 _LISTED = 3
@@ -60,16 +67,19 @@ def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
     leaders = [standing.model for standing in ranking.models if standing.rank == first.rank]
     pairs = [pair for pair in pair_differences(ranking) if pair.above in leaders and pair.below not in leaders]
     if len(leaders) > 1:
-        lead = "" if len(leaders) == len(ranking.models) else _shared_lead(pairs, level)
+        lead = "" if len(leaders) == len(ranking.models) else _shared_lead(ranking, pairs, level)
         chance = _chance(ranking) if lead.endswith(_SEPARATED) else ""
         return f"{begin}{listed(leaders, _LEADERS_LISTED)} share the first place of {number}{lead}.{chance}"
     ahead = f"{first.rating - second.rating:.0f} points ahead of {second.model}"
-    if not any(pair.bounded for pair in pairs):
+    if too_few_units(ranking) or not any(pair.bounded for pair in pairs):
         return f"{begin}{first.model} has the highest rating of {number}, {ahead}; {_why_unknown(ranking)}."
     rivals, unknown = _not_separated(pairs)
     if rivals:
         none, names = f"{begin}there is no" if begin else "There is no", listed([first.model, *rivals], _LISTED)
-        return f"{none} single best {noun} among {len(ranking.models)}: the {level} intervals do not separate {names}."
+        loose = listed(unknown, _LISTED) if unknown else ""
+        more = loose and f", and the data do not bound the lead of {first.model} over {loose}"
+        number = f"{len(ranking.models)}"
+        return f"{none} single best {noun} among {number}: the {level} intervals do not separate {names}{more}."
     if unknown:
         names = listed(unknown, _LISTED)
         return f"{begin}{first.model} has the highest rating of {number}; the data do not bound its lead over {names}."
@@ -88,6 +98,8 @@ def _why_unknown(ranking: Ranking) -> str:
     """Why nothing is known about the lead of the first model."""
     if any(standing.note == "only one item" for standing in ranking.models[:2]):
         return "battles on only one item are not enough evidence to say which is better"
+    if (units := too_few_units(ranking)) and ranking.settings.get("interval") not in (None, "none"):
+        return f"only {units} are not enough evidence to say which is better"
     if ranking.settings.get("interval") not in (None, "none"):
         return "there is not enough evidence to say which is better"
     return "without intervals (--rounds 0), nothing shows whether this lead is chance"
@@ -99,8 +111,10 @@ def _chance(ranking: Ranking) -> str:
     return few and f" {few}, and the lead may be chance."
 
 
-def _shared_lead(pairs: Sequence[PairDifference], level: str) -> str:
+def _shared_lead(ranking: Ranking, pairs: Sequence[PairDifference], level: str) -> str:
     """What is known about the lead of several first models over the others."""
+    if (units := too_few_units(ranking)) and any(pair.bounded for pair in pairs):
+        return f"; only {units} are not enough evidence to separate them from the others"
     if not any(pair.bounded for pair in pairs):
         return "; there are no intervals for their lead"
     rivals, unknown = _not_separated(pairs)

@@ -8,8 +8,11 @@ from imarena.reports.tables.table import Cell, Column, Table, columns
 _UNITS_SHOWN = 3
 _VOTES_SHOWN = 2
 _ROWS_SHOWN = 10
-"""Pairs of neighbours, the most fragile first, and models with clones. JSON has all of them."""
-_HALF = "No removal of up to half of the {units} was found that changes this order."
+"""Pairs of neighbours, by the share of the units that decides them, and models with clones. JSON has all of them."""
+_NONE = "not found"
+_HALF = "Not found: the search found no removal of up to half of the {units} that changes this order."
+_GROUPS = "Some models never met: each group of models that met has its own rows, for its own first place and top."
+_SIDES = "ahead, behind: on the whole board. Without the removed units, the second is above the first."
 _CHECKED = "Each count was checked by fitting the board again without the removed units. A smaller set may exist."
 _CLONES = (
     "A model that is entered several times and keeps its best result gains this many points on average, without being "
@@ -22,37 +25,44 @@ def fragility_tables(ranking: Ranking) -> list[Table]:
     found = cast("dict[str, Any] | None", ranking.details.get("fragility"))
     if found is None:
         return []
-    return [_orders_table(found["orders"]), _clones_table(found["clones"])]
+    groups = any(notice.code == "groups_never_met" for notice in ranking.notices)
+    return [_orders_table(found["orders"], groups), _clones_table(found["clones"])]
 
 
-def _orders_table(orders: list[dict[str, Any]]) -> Table:
+def _orders_table(orders: list[dict[str, Any]], groups: bool) -> Table:
+    """`groups`: some models never met."""
     rows: list[tuple[Cell, ...]] = []
     neighbours = [order for order in orders if order["question"] == "neighbours"]
-    neighbours.sort(key=lambda order: order["removed"] or order["total"])
+    neighbours.sort(key=_share)
     shown = [order for order in orders if order["question"] != "neighbours"] + neighbours[:_ROWS_SHOWN]
     for order in shown:
-        share = None if order["removed"] is None else order["removed"] / order["total"]
+        share = None if order["removed"] is None else _share(order)
         rows.append(
             (
-                order["question"], order["unit"] + "s", order["removed"], share, order["behind"], order["ahead"],
+                order["question"], order["unit"] + "s", order["removed"], share, order["ahead"], order["behind"],
                 order["difference"], _listed(order["units"]),
             )
         )  # fmt: skip
     head = columns(
         "what changes",
         "remove",
-        Column("fewest", ",", absent="–"),
+        Column("fewest", ",", absent=_NONE),
         Column("share", ".3%", absent="–"),
-        "then ahead",
-        "then behind",
+        "ahead",
+        "behind",
         Column("difference", ".1f"),
         Column("which", wrap=True),
     )
     units = sorted({order["unit"] + "s" for order in shown if order["removed"] is None})
     hidden = len(orders) - len(shown)
     more = [f"The {_ROWS_SHOWN} most fragile pairs of neighbours; --json has {hidden} more."] if hidden else []
-    notes = [_CHECKED, *more, *(_HALF.format(units=unit) for unit in units)]
+    notes = [_SIDES, _CHECKED, *([_GROUPS] if groups else []), *more, *(_HALF.format(units=unit) for unit in units)]
     return Table(head, tuple(rows), "Fragility: the fewest removals that change the order", tuple(notes))
+
+
+def _share(order: dict[str, Any]) -> float:
+    """The share of the units that decides an order; 1 where no removal was found."""
+    return 1.0 if order["removed"] is None else float(order["removed"]) / order["total"]
 
 
 def _listed(units: list[dict[str, Any]]) -> str:

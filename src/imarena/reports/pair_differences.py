@@ -6,6 +6,7 @@ from typing import Any
 
 from imarena.core import Standing, counted
 from imarena.core.records import Ranking
+from imarena.stats import units_to_differ
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,13 @@ def pair_differences(ranking: Ranking) -> list[PairDifference]:
     if not isinstance(pairs, dict) or "difference_low" not in pairs:
         return []
     place = {name: number for number, name in enumerate(pairs["models"])}
+    enough = not too_few_units(ranking)
     made = []
     for number, above in enumerate(ranking.models):
         for below in ranking.models[number + 1 :]:
             cell = place[above.model], place[below.model]
             low, high = (pairs[end][cell[0]][cell[1]] for end in ("difference_low", "difference_high"))
-            settled = (low is not None and low > 0) or _below_by_rank(ranking, above, below, cell)
+            settled = enough and ((low is not None and low > 0) or _below_by_rank(ranking, above, below, cell))
             made.append(PairDifference(above.model, below.model, above.rating - below.rating, low, high, settled))
     return made if any(pair.bounded for pair in made) else []
 
@@ -74,6 +76,20 @@ def listed(names: Sequence[str], most: int) -> str:
     if len(names) > most + 1:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def too_few_units(ranking: Ranking) -> str:
+    """`2 items` where so few were resampled that no difference can be significant; empty where there are enough."""
+    units = ranking.settings.get("units")
+    if not isinstance(units, int) or units >= units_needed(ranking):
+        return ""
+    return counted(units, str(ranking.settings.get("cluster", "battle")))
+
+
+def units_needed(ranking: Ranking) -> int:
+    """The smallest number of items (battles, raters) that can show a difference at the level of the board."""
+    level = ranking.settings.get("level")
+    return units_to_differ(level if isinstance(level, int | float) else 0.95)
 
 
 def few_units_text(ranking: Ranking) -> str:

@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from imarena.core import counted
 from imarena.core.records import Ranking
 from imarena.reports.page import Section
-from imarena.reports.pair_differences import PairDifference, few_units_text, listed, model_groups, pair_differences
+from imarena.reports.pair_differences import (
+    PairDifference,
+    few_units_text,
+    listed,
+    model_groups,
+    pair_differences,
+    too_few_units,
+    units_needed,
+)
 from imarena.reports.rank_details import interval_level_text
 from imarena.reports.tables import Column, Table
 from imarena.reports.tables.table import columns
@@ -23,6 +31,12 @@ def significance_section(ranking: Ranking) -> Section | None:
     if not pairs:
         return None
     level = interval_level_text(ranking)
+    if units := too_few_units(ranking):
+        point = (
+            f"No difference can be significant: the board has only {units}, and {level} intervals need at least "
+            f"{units_needed(ranking)}."
+        )
+        return Section("What is significant", points=(point,), tables=(_pair_table(pairs, level, "too few data"),))
     apart = ""
     if len(groups) > 1:
         apart = f" The editors form {len(groups)} groups that never met; only pairs within a group are compared."
@@ -76,11 +90,12 @@ def _statement(model: str, pairs: Sequence[PairDifference]) -> str:
     )
 
 
-def _pair_table(pairs: Sequence[PairDifference], level: str) -> Table:
+def _pair_table(pairs: Sequence[PairDifference], level: str, unknown: str = "not known") -> Table:
+    """All pairs; `unknown` stands for the answer where a pair has none."""
     rows = tuple(
         (
             pair.above, pair.below, pair.points, pair.low, pair.high,
-            "yes" if pair.settled else "no" if pair.low is not None else "not known",
+            "yes" if pair.settled else "no" if pair.low is not None and pair.low <= 0 else unknown,
         )
         for pair in pairs
     )  # fmt: skip

@@ -26,6 +26,15 @@ def normal_quantile(share: float) -> float:
     return NormalDist().inv_cdf(share)
 
 
+def units_to_differ(level: float) -> int:
+    """The smallest number of items (battles, raters) that can show a difference of two models at this level.
+
+    Without a real difference, n items all favour the same model with a probability of 2 ** (1 - n). While that is more
+    than the level allows (up to five items at 0.95), no two-sided test over the items can be significant.
+    """
+    return math.ceil(1 - math.log2(1 - level))
+
+
 def win_interval(points: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
     """Mean of the items' points and its interval: Wilson's, with as many items as the spread is worth.
 

@@ -87,6 +87,7 @@ EXAMPLES = [
     Notice(code="gate_nothing_compared"),
     Notice(code="gate_not_on_board", values={"model": "a"}),
     Notice(code="gate_no_interval", values={"model": "a", "other": "b"}),
+    Notice(code="gate_few_units", values={"model": "a", "other": "b", "units": 3, "needed": 6, "cluster": "item"}),
     Notice(code="gate_large_board", values={"models": 101, "model": "a", "other": "b"}),
     Notice(code="gate_both_fixed", values={"model": "a", "other": "b"}),
     Notice(code="gate_unbounded", values={"model": "a", "other": "b", "about": "a", "note": "only one item"}),

@@ -110,6 +110,15 @@ def pairs_of(order: FragileOrder, ranked: list[str]) -> set[tuple[str, str]]:
     return {(above, below) for above in ranked[:top] for below in ranked[top:]}
 
 
+def group_of(battles: Battles, model: str) -> set[str]:
+    """The models that met this one, or one of those, and so on."""
+    group: set[int] = {battles.models.index(model)}
+    met = list(zip(battles.left.tolist(), battles.right.tolist(), strict=True))
+    for _ in battles.models:
+        group |= {one for pair in met if group & {*pair} for one in pair}
+    return {battles.models[one] for one in group}
+
+
 def compare_with_all(battles: Battles, upto: int, compared: dict[str, Comparison]) -> None:
     """Add the answers to all questions about one board. A removal that does not change the order fails here."""
     answers = board_fragility(battles, Options(fragility=2)).orders
@@ -121,7 +130,11 @@ def _compare(battles: Battles, orders: list[FragileOrder], unit: str, upto: int,
     fits = FittedRemovals(battles, unit)
     ranked = [battles.models[model] for model in np.argsort(-fits.base, kind="stable")]
     place = {model: number for number, model in enumerate(battles.models)}
-    asked = {order: {(place[a], place[b]) for a, b in pairs_of(order, ranked)} for order in orders}
+    asked: dict[FragileOrder, set[tuple[int, int]]] = {}
+    for order in orders:
+        group = group_of(battles, order.ahead)
+        named = pairs_of(order, [model for model in ranked if model in group])
+        asked[order] = {(place[a], place[b]) for a, b in named}
     limit = fits.units.total // 2
     largest = max(limit if order.removed is None else order.removed - 1 for order in orders)
     tried = min(upto, largest)
@@ -193,6 +206,23 @@ def test_a_fit_after_a_removal_is_the_fit_of_the_board() -> None:
             counts = fits.counts_without(rng.integers(0, fits.units.available + 1) * (rng.random() < 0.5))
             theta = fit_board(replace(fits.cells, counts=counts), BradleyTerry()).theta
             assert fits.strengths(counts, fits.base) == pytest.approx(theta, abs=1e-6)
+
+
+def test_groups_that_never_met_are_not_compared() -> None:
+    """A leads b, c leads d and e: only a weak prior orders a and c."""
+    duels = (("a", "b", 4, 3), ("c", "d", 9, 4), ("d", "e", 5, 3))
+    names = ("a", "b", "c", "d", "e")
+    rows = [
+        (names.index(x), names.index(y), 0 if k < won else 2) for x, y, won, lost in duels for k in range(won + lost)
+    ]
+    left, right, outcome = (np.array(column) for column in zip(*rows, strict=True))
+    battles = Battles(names, left.astype(np.int32), right.astype(np.int32), outcome.astype(np.int8))
+    orders = board_fragility(battles, Options(fragility=9)).orders
+    asked = {(order.question, order.ahead, order.behind) for order in orders}
+    assert all((ahead in "ab") == (behind in "ab") for _, ahead, behind in asked)
+    assert sorted(ahead for question, ahead, _ in asked if question == "first place") == ["a", "c"]
+    assert {(a, b) for question, a, b in asked if question == "neighbours"} == {("a", "b"), ("c", "d"), ("d", "e")}
+    assert {question for question, *_ in asked} == {"first place", "neighbours", "top 2"}
 
 
 def test_one_vote_that_decides_is_named() -> None:

@@ -48,13 +48,14 @@ def test_groups_that_never_met_have_a_sentence_each() -> None:
 def test_a_model_that_lost_everything_is_not_beside_the_first() -> None:
     names = ["first", "second", "third", "fourth"]
     rows = []
-    for item in range(4):  # four items: a sweep of one pair over them is no evidence
+    for item in range(8):
         for number, left in enumerate(names):
             rows += [
                 (left, right, "right" if (item + number) % 4 == 3 else "left", f"i{item}")
                 for right in names[number + 1 :]
             ]
-            rows.append((left, "loser", "left", f"i{item}"))
+            if item < 4:  # four items: a sweep of one pair over them is no evidence
+                rows.append((left, "loser", "left", f"i{item}"))
     ranking = board(rows)
     pairs: Any = ranking.details["pairs"]
     last = ranking.models[-1]
@@ -86,25 +87,62 @@ def test_all_models_of_a_shared_first_place_are_named() -> None:
     assert board_conclusion(board(many)) == "m0, m1, m2, m3, m4 and 3 more share the first place of 8 models."
 
 
+def voted(shares: Sequence[tuple[int, int]]) -> Ranking:
+    """Votes for and against `a`, by item, in its battles against b and c."""
+    return board(
+        [
+            ("a", other, winner, f"i{item}")
+            for item, (won, lost) in enumerate(shares)
+            for other in ("b", "c")
+            for winner in ["left"] * won + ["right"] * lost
+        ]
+    )
+
+
+def test_fewer_than_six_items_show_no_difference() -> None:
+    """Without a real difference, all of five items favour the same model with a probability of 1 in 16."""
+    for items in (2, 3, 5):
+        ranking = voted(((4, 1), (3, 1), (3, 2), (4, 1), (3, 1))[:items])
+        pairs: Any = ranking.details["pairs"]
+        assert pairs["difference_low"][0][1] > 0, "the interval alone would settle the pair"
+        assert board_conclusion(ranking).startswith("a has the highest rating of 3 models, ")
+        assert board_conclusion(ranking).endswith(
+            f" points ahead of b; only {items} items are not enough evidence to say which is better."
+        )
+        section = significance_section(ranking)
+        assert section is not None
+        assert section.points == (
+            f"No difference can be significant: the board has only {items} items, and 95% intervals need at least 6.",
+        )
+        assert {row[-1] for row in section.tables[0].rows} == {"too few data"}
+    shared = [("a", "b", "tie", f"i{item}") for item in range(5) for _ in range(3)]
+    lost = [(name, "c", winner, item) for name, _, _, item in shared for winner in ("left", "left", "right")]
+    assert board_conclusion(board([*shared, *lost, *(("b", *row[1:]) for row in lost)])) == (
+        "a and b share the first place of 3 models; only 5 items are not enough evidence to separate them from the others."
+    )
+
+
 def test_few_items_do_not_make_a_best_model() -> None:
-    """Three items give intervals that are too narrow: without a real difference, one pair in six looks settled."""
-    shares = ((4, 1), (3, 1), (3, 2))  # votes for and against `a`, by item
-    few = [
-        ("a", other, winner, f"i{item}")
-        for item, (won, lost) in enumerate(shares)
-        for other in ("b", "c")
-        for winner in ["left"] * won + ["right"] * lost
-    ]
-    ranking = board(few)
+    """Six to nine items give intervals that are too narrow: without a real difference, one pair in ten looks settled."""
+    ranking = voted([(4, 1), (3, 1), (3, 2)] * 2)
     assert "few_units" in {notice.code for notice in ranking.notices}
-    assert board_conclusion(ranking).endswith("Only 3 items: the intervals are too narrow, and the lead may be chance.")
+    assert board_conclusion(ranking).endswith("Only 6 items: the intervals are too narrow, and the lead may be chance.")
     section = significance_section(ranking)
     assert section is not None
     assert (
-        section.points[1] == "Only 3 items: the intervals are too narrow, and some of these differences may be chance."
+        section.points[1] == "Only 6 items: the intervals are too narrow, and some of these differences may be chance."
     )
     enough = board(duel("a", "b", 19, 1))
     assert "chance" not in board_conclusion(enough)
+
+
+def test_a_lead_without_bounds_is_named_beside_the_one_that_is_not_separated() -> None:
+    """`half` met only `bad`, on five items: nothing is known about its lead over `good`, which is above `bad`."""
+    rows = [*duel("good", "bad", 13, 7), *duel("half", "bad", 5, 0)]
+    assert board_conclusion(board(rows)) == (
+        "There is no single best model among 3: the 95% intervals do not separate half and bad, "
+        "and the data do not bound the lead of half over good."
+    )
 
 
 def test_models_of_the_same_rank_are_not_called_below() -> None:

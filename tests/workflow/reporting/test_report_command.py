@@ -109,6 +109,8 @@ def test_judge_editors_and_groups_are_chosen(arena: Path) -> None:
         "Not in this report",
     ]
     assert "fair" not in text
+    said = next(line for line in text.splitlines() if line.startswith("By the verdicts of judge critic, "))
+    assert said.endswith(". Only the editors chosen for this report are compared.")
     absent = text[text.index("## Not in this report") :]
     assert (
         "- Failure modes: needs measured, judged or rated outputs. Command: imarena edit, then imarena judge." in absent
@@ -194,6 +196,10 @@ def test_a_choice_that_is_not_there_is_refused(arena: Path) -> None:
     ):
         assert message in imarena("-w", arena, "report", "refused", *words, code=2).err
     assert not (arena.parent / "refused").exists()
+    refused = imarena("-w", arena, "report", "refused.pdf", code=2).err
+    assert "A report is one HTML file or a folder, and refused.pdf is neither." in refused
+    assert not (arena.parent / "refused.pdf").exists()
+    assert "--gallery" in imarena("-w", arena, "report", "refused", "--gallery", "-1", code=2).err
 
 
 def test_words_sizes_and_animations_are_explained_where_they_stand(arena: Path) -> None:

@@ -45,6 +45,18 @@ def test_a_report_without_verdicts_states_why_in_one_line(tmp_path: Path) -> Non
     )
 
 
+def test_a_workspace_of_failed_requests_is_not_asked_for_judgments(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    with init_workspace(root) as workspace:
+        item = Item(dataset="d", key="i", turns=(Turn(instruction="red"),))
+        failed = [Output(item_id=item.item_id, editor=editor, status="refused") for editor in EDITORS]
+        workspace.store.add([item, *failed])
+        write_report(workspace, root / "out", gallery=0)
+    lead = (root / "out" / "report.md").read_text().splitlines()[2]
+    assert lead.startswith("There is no leaderboard yet. There are no outputs to compare: no editor has made one yet. ")
+    assert "imarena judge" not in lead
+
+
 def test_ties_have_neither_best_nor_worst_outputs(tmp_path: Path) -> None:
     text = report_of(tmp_path / "w", Outcome.TIE)
     assert not re.search("^## (Best|Worst) outputs", text, re.MULTILINE)

@@ -208,7 +208,7 @@ def test_align_prints_a_conclusion(imarena: Imarena, tmp_path: Path) -> None:
     best = "sharp agrees best with people (Spearman correlation 1.00, 60 outputs); the next is dull ("
     two = {"sharp": 1, "dull": 7}
     assert conclude(two).startswith(best)
-    assert conclude(two).endswith("Add --compare to test whether the difference is significant.")
+    assert conclude(two).endswith("`imarena align --compare` tests whether the difference is significant.")
     assert "The difference is significant (p <= " in conclude(two, "--compare")
     nobody = conclude({"dull": 7, "faint": 11}, "--compare")
     assert nobody.startswith(

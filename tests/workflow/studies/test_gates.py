@@ -252,6 +252,18 @@ def test_two_models_have_the_interval_of_compare(
     assert verdict.settled == (code == 4)
 
 
+@pytest.mark.parametrize(("items", "code"), [(3, 3), (5, 3), (6, 4)])
+def test_fewer_than_six_items_decide_no_gate(imarena: Imarena, tmp_path: Path, items: int, code: int) -> None:
+    """Four votes of five for `a` on every item but one: the resampled interval lies below 0 on three items too."""
+    rows = [
+        f"a,b,{'left' if vote < (3 if item else 4) else 'right'},i{item}" for item in range(items) for vote in range(5)
+    ]
+    (tmp_path / "b.csv").write_text("\n".join(["left,right,winner,item", *rows]) + "\n", encoding="utf-8")
+    ended = imarena("rank", "--from", "b.csv", "--fail-if", "b below a", code=code).out
+    undecided = f"{items} items cannot show a difference of b and a: at least 6 are needed."
+    assert (undecided in ended) == (code == 3)
+
+
 def test_what_has_no_interval_is_not_passed_in_silence(imarena: Imarena, tmp_path: Path) -> None:
     write_battles(tmp_path / "islands.csv", ("a", "b", 8, 4), ("c", "d", 7, 5))
     ended = imarena("rank", "--from", "islands.csv", "--fail-if", "a below c", "--junit", "j.xml", code=3)

@@ -19,7 +19,7 @@ def command(
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="The report's title.")] = "",
-    gallery: Annotated[int, typer.Option(help="How many items to show with all their outputs.")] = 12,
+    gallery: Annotated[int, typer.Option(min=0, help="How many items to show with all their outputs.")] = 12,
     judge: Annotated[str | None, typer.Option("--judge", "-j", help="Only boards and scores of this judge.")] = None,
     editors: Annotated[
         list[str] | None,

@@ -92,8 +92,9 @@ class BoardFragility:
 def board_fragility(battles: Battles, options: Options) -> BoardFragility:
     """The answers for each kind of unit that the battles name, and what a clone of each model would gain.
 
-    Every answer was checked by fitting the board without the removed units. It is the smallest that the search found;
-    a smaller one is possible (docs/design/ranking.md).
+    Models of groups that never met are not compared: each group has its own first place and its own top k. Every
+    answer was checked by fitting the board without the removed units. It is the smallest that the search found; a
+    smaller one is possible (docs/design/ranking.md).
     """
     top = options.fragility or 0
     _check(battles, options, top)
@@ -104,7 +105,8 @@ def board_fragility(battles: Battles, options: Options) -> BoardFragility:
             continue
         fits = FittedRemovals(battles, unit)
         if fits.units.total:
-            orders += _orders(battles, fits, unit, min(top, len(battles.models) - 1), options)
+            for group in _groups_that_met(fits):
+                orders += _orders(battles, fits, unit, group, min(top, len(group) - 1), options)
         clones = clones or _clones(battles, fits, options)
     return BoardFragility(tuple(orders), clones)
 
@@ -121,8 +123,25 @@ def _check(battles: Battles, options: Options, top: int) -> None:
         raise UserError(f"--fragility takes the size of the top, 1 or more, not {top}.", hint="Usual: 3.")
 
 
-def _orders(battles: Battles, fits: FittedRemovals, unit: str, top: int, options: Options) -> Iterable[FragileOrder]:
-    ranked = [int(model) for model in np.argsort(-fits.base, kind="stable")]
+def _groups_that_met(fits: FittedRemovals) -> list[list[int]]:
+    """The models, best first, by group: a weak prior alone orders models of groups that never met."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    cells, m = fits.cells, fits.cells.n_models
+    met = cells.counts.any(axis=1)
+    graph = coo_matrix((np.ones(int(met.sum())), (cells.left[met], cells.right[met])), shape=(m, m))
+    _, of = connected_components(graph, directed=False)
+    groups: dict[int, list[int]] = {}
+    for model in np.argsort(-fits.base, kind="stable").tolist():
+        groups.setdefault(int(of[model]), []).append(model)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _orders(
+    battles: Battles, fits: FittedRemovals, unit: str, ranked: list[int], top: int, options: Options
+) -> Iterable[FragileOrder]:
+    """The answers about the models of one group; `ranked`: best first."""
     half = fits.units.total // 2
     searched: dict[tuple[int, int], tuple[PassingSearch, Removal | None]] = {}
 

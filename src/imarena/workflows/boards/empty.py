@@ -60,20 +60,33 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
             hint="Run the same `judge` or `battle` command again: it asks only what has no answer, and reports why. "
             "For unparsable replies, `imarena reparse` reads the stored ones again.",
         )
-    editors = view.entries.editor.list(np.flatnonzero(view.entries.ok))
-    if chosen.judges and len(names := sorted({name for name in editors if name})) == 1:
-        return UserError(
-            f"There is only one editor with outputs ('{names[0]}'): a board needs two or more.",
-            hint="Run another editor (`imarena edit`), or import its outputs, and judge them.",
-        )
+    if (lacking := _too_few_editors(view, chosen)) is not None:
+        return lacking
     source = {"human": "votes of people", "judge": "verdicts of judges"}.get(chosen.source, "votes or verdicts")
     one_sided = one_sided_notices(view, chosen)
     if query.source == "auto" and not chosen.judges:
         source = "votes or verdicts"
     return UserError(
         " ".join((f"There are no {source} in this workspace to rank by.", *map(sentence, one_sided))),
-        hint="Run `imarena judge` or `imarena battle`, collect or import votes, or rank a table with --from.",
+        hint="Run `imarena judge` or `imarena battle`, or collect or import votes. "
+        "`imarena rank --from FILE` ranks a table.",
     )
+
+
+def _too_few_editors(view: View, chosen: ChosenSource) -> UserError | None:
+    """The error where no editor made an output, or judges saw the outputs of only one."""
+    if view.entries.ok.size and not view.entries.ok.any():
+        return UserError(
+            "There are no outputs to compare: no editor has made one yet.",
+            hint="`imarena status` lists how the requests ended; run the same `imarena edit` again, or import outputs.",
+        )
+    names = sorted({name for name in view.entries.editor.list(np.flatnonzero(view.entries.ok)) if name})
+    if chosen.judges and len(names) == 1:
+        return UserError(
+            f"There is only one editor with outputs ('{names[0]}'): a board needs two or more.",
+            hint="Run another editor (`imarena edit`), or import its outputs, and judge them.",
+        )
+    return None
 
 
 def _first_day(view: View) -> str:

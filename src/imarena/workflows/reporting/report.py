@@ -42,6 +42,8 @@ from imarena.workflows.views import View
 T = TypeVar("T")
 GALLERY_ITEMS = 12
 TEXTS_LISTED = 50
+OTHER_FILES = (".csv", ".docx", ".json", ".md", ".pdf", ".png", ".svg", ".tex", ".txt")
+"""A target with such a name was meant as a file, which would become a folder."""
 GROUPED_BY = ("family", "task", "topic", "track")
 """What the first board is also split by, where items have several values."""
 MOST_GROUPS = 40
@@ -94,6 +96,11 @@ def write_report(
     editors made the outputs.
     """
     tell = progress or (lambda *_: None)
+    if target.suffix.lower() in OTHER_FILES and not target.is_dir():
+        raise UserError(
+            f"A report is one HTML file or a folder, and {target.name} is neither.",
+            hint="Give FILE.html, or a folder that also gets Markdown, LaTeX, CSV, PNG and SVG.",
+        )
     alone = target.suffix.lower() in (".html", ".htm")
     view = View(workspace)
     if query.judge is not None:
@@ -223,10 +230,8 @@ def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:
     """The result of the board that `imarena rank` shows, in one sentence."""
     if first is None:
         return f"There is no leaderboard yet. {reason}"
-    source = describe_source(first.chosen)
-    if query.editors:
-        source += f", among the editors chosen for this report ({', '.join(query.editors)})"
-    return reports.board_conclusion(first.ranking, "editor", source)
+    text = reports.board_conclusion(first.ranking, "editor", describe_source(first.chosen))
+    return f"{text} Only the editors chosen for this report are compared." if query.editors and text else text
 
 
 def _texts_section(workspace: Workspace) -> reports.Section | None:

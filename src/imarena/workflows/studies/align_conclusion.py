@@ -14,7 +14,7 @@ from imarena.workflows.views import WHOLE
 _LEVEL = 0.05
 _FEW = 10
 """With fewer outputs in common a bootstrap of two correlations says nothing."""
-_TEST = "Add --compare to test whether the difference is significant."
+_TEST = "`imarena align --compare` tests whether the difference is significant."
 
 
 @dataclass(frozen=True)
