@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from imarena.core.package_data import package_yaml
+from imarena.core import package_yaml
 
 _TYPE = re.compile(r"<(?:list\[)?(str|int|float|[Pp]ath)\]?(?: range)?>|\b(?:INTEGER|FLOAT)(?: RANGE)?\b")
 """The type of a value, as versions of typer print it."""

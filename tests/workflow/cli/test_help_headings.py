@@ -22,19 +22,23 @@ def commands() -> Iterator[tuple[str, Any]]:
             yield from ((f"{name} {sub}", made) for sub, made in subcommands.items())
 
 
+def options_of(command: Any) -> list[Any]:
+    """The options that help lists."""
+    return [each for each in command.params if each.param_type_name == "option" and not each.hidden]
+
+
 def test_each_option_of_a_command_with_headings_has_one() -> None:
     made = dict(commands())
     assert headings().keys() <= made.keys()
     for path, listed in headings().items():
         names = sorted(name for group in listed.values() for name in group)
-        options = [p for p in made[path].params if p.param_type_name == "option" and not p.hidden]
-        assert names == sorted(option_name(option) for option in options), path
+        assert names == sorted(option_name(option) for option in options_of(made[path])), path
 
 
 def test_commands_with_many_options_have_headings() -> None:
     for path, command in commands():
         assert isinstance(command, Command), path
-        options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
+        options = options_of(command)
         assert len(options) < 17 or path in headings(), f"{path}: group its {len(options)} options in cli/help.yaml"
 
 
