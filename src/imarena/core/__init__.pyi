@@ -99,10 +99,12 @@ from .traits import PromptPreview as PromptPreview
 from .traits import ReplyReader as ReplyReader
 from .traits import WrappedEditor as WrappedEditor
 from .version import VERSION as VERSION
+from .vision_ports import BoxSegmenter as BoxSegmenter
 from .vision_ports import DepthEstimator as DepthEstimator
 from .vision_ports import Detection as Detection
 from .vision_ports import Detector as Detector
 from .vision_ports import Embedder as Embedder
 from .vision_ports import Metric as Metric
+from .vision_ports import PhraseDetector as PhraseDetector
 from .vision_ports import Segmenter as Segmenter
 from .vision_ports import SegmentMask as SegmentMask

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core import VERSION, Detection, Mask, Progress, content_id
+from imarena.core import VERSION, BoxSegmenter, Detection, Mask, PhraseDetector, Progress, content_id
 from imarena.core.records import Evidence, ImageRef, Item, Output
 from imarena.images import EDIT_BOXES, boxes_value, components
-from imarena.preferences import EditRegion, Grounder, MaskMaker, find_regions, task_rules
+from imarena.preferences import EditRegion, find_regions, task_rules
 from imarena.storage import Workspace
 from imarena.workflows.preferences.measuring import (
     LEFT_TO_A_JUDGE,
     NO_SOURCE,
     RegionOptions,
-    find_grounder,
-    find_mask_maker,
+    find_detector,
+    find_segmenter,
     load_group,
     shared_source,
     task_of,
@@ -43,15 +43,17 @@ def write_edit_regions(
     many were found, how, and why the others were not.
     """
     board = load_outputs(workspace, datasets=datasets or None, tasks=tasks or None)
-    grounder = None if options.method == "changes" else find_grounder(options.detector)
-    masks = find_mask_maker(options.segmenter)
+    detector = None if options.method == "changes" else find_detector(options.detector)
+    segmenter = find_segmenter(options.segmenter)
     found: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
     slots = sorted(board.slots.items())
     for at, ((item_id, _, _), outputs) in enumerate(slots, start=1):
         item = board.items[item_id]
         source = shared_source(item, outputs, board.parents)
-        made = NO_SOURCE if source is None else _region_of(workspace, item, source, outputs, options, grounder, masks)
+        made = (
+            NO_SOURCE if source is None else _region_of(workspace, item, source, outputs, options, detector, segmenter)
+        )
         if isinstance(made, str):
             skipped[made] += 1
         else:
@@ -68,8 +70,8 @@ def _region_of(
     source: ImageRef,
     outputs: Sequence[Output],
     options: RegionOptions,
-    grounder: Grounder | None,
-    masks: MaskMaker | None,
+    detector: PhraseDetector | None,
+    segmenter: BoxSegmenter | None,
 ) -> Evidence | str:
     """The evidence, or the reason why there is none."""
     rule = task_rules().tasks.get(task_of(item, outputs[0]))
@@ -81,7 +83,7 @@ def _region_of(
     instruction = instruction_of(item, outputs[0].turn, outputs[0].mode)
     ground = "both" if rule is None else rule.grounded_in(public=options.grounding == "public")
     pictures = [fitted for _, fitted, _ in shown]
-    regions = find_regions(instruction, before, pictures, ground, grounder, method=options.method, masks=masks)
+    regions = find_regions(instruction, before, pictures, ground, detector, method=options.method, segmenter=segmenter)
     parts = [region.mask for region in regions if region.mask is not None]
     if not parts:
         return f"region_{regions[0].status}"
