@@ -149,10 +149,6 @@ class FittedRemovals:
         left, right, m = self.cells.left, self.cells.right, self.cells.n_models
         return np.concatenate([left * m + left, right * m + right, left * m + right, right * m + left])
 
-    def counts_without(self, removed: IntArray) -> FloatArray:
-        """(K, 3) battles that are left; `removed` (kinds,) says how many units of each kind go."""
-        return self.counts_after(self.cells.counts, removed)
-
     def counts_after(self, counts: FloatArray, change: IntArray) -> FloatArray:
         """(K, 3) battles that are left of `counts` when so many more units of each kind go, or come back."""
         kinds = np.flatnonzero(change)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core import UserError
+from imarena.core import FloatArray, UserError
 from imarena.stats import ModelSamples, SampleFigures, sample_figures, sample_sizes
 from imarena.storage import Form, reading
 from imarena.storage.schema import outputs
@@ -21,7 +21,6 @@ from imarena.workflows.views import LABELS, WHOLE, Entries, View, fetch_columns,
 ThresholdOrigin = Literal["option", "settings", "judge", ""]
 OWN_THRESHOLD = "success_threshold"
 """The parameter of judges that have one."""
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

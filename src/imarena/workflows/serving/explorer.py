@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core import UserError
+from imarena.core import IntArray, UserError
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Trace, Vote
 from imarena.storage import from_row, reading
 from imarena.storage.schema import blobs, items, judgments, votes
@@ -133,7 +133,7 @@ class BattleList(Sequence[BattleView]):
         for begin in range(0, len(self), _AT_ONCE):
             yield from self[begin : begin + _AT_ONCE]
 
-    def _built(self, pairs: views.IntArray) -> list[BattleView]:
+    def _built(self, pairs: IntArray) -> list[BattleView]:
         index, entries = self._index, self._view.entries
         rows, owner = index.verdicts_of(pairs)
         kept = _left_verdicts(self._view, index, self._filters)(rows)
@@ -205,7 +205,7 @@ def _looks_at_verdicts(filters: BattleFilters) -> bool:
 
 def _left_verdicts(
     view: views.View, index: BattleIndex, filters: BattleFilters
-) -> Callable[[slice | views.IntArray], NDArray[np.bool_]]:
+) -> Callable[[slice | IntArray], NDArray[np.bool_]]:
     """Says of some verdicts which of them the filters leave."""
     names = judge_names(view, filters.judge)
     by_judges = filters.source == "judge" or filters.judge is not None
@@ -213,7 +213,7 @@ def _left_verdicts(
     machines = by_judges or filters.source != "human"
     # by the code of the judge; the last one is for -1, people
     source = np.array([*(machines and (names is None or name in names) for name in index.judge.names), people])
-    masks: list[Callable[[slice | views.IntArray], NDArray[np.bool_]]] = []
+    masks: list[Callable[[slice | IntArray], NDArray[np.bool_]]] = []
     if not source.all():
         every = source[:-1].all()  # looking up the code of each verdict takes much longer
         masks.append(lambda rows: index.judge.of[rows] >= 0 if every else source[index.judge.of[rows]])

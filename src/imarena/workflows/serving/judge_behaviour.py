@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import IntArray
 from imarena.storage import Form, Workspace
 from imarena.tables import ColumnWriter, joined, kept_rows, made_column, row_slices
 from imarena.workflows import views
@@ -70,7 +71,7 @@ class DecidedPairs:
     `agreed` (n,): 1 both orders agree, 0 they differ, -1 there are not two.
     """
 
-    key: views.IntArray
+    key: IntArray
     outcome: views.ByteArray
     agreed: views.ByteArray
 
@@ -138,7 +139,7 @@ class Behaviour:
 
     judges: tuple[DimensionBehaviour, ...]
     unanswered: FailedQuestions
-    outputs: views.IntArray
+    outputs: IntArray
     seen: views.ReadPosition
 
     @property
@@ -234,7 +235,7 @@ def _decided(view: views.View, judgments: views.JudgmentColumns, swapping: bool)
     return DecidedPairs(key.column(), outcome.column(), agreed.column())
 
 
-def _replaced(view: views.View, known: DecidedPairs, pairs: views.IntArray, fresh: DecidedPairs) -> DecidedPairs:
+def _replaced(view: views.View, known: DecidedPairs, pairs: IntArray, fresh: DecidedPairs) -> DecidedPairs:
     """What was decided before, with these pairs (as `pair_keys` gives them) replaced by what is decided now."""
     keys = known.key
     low = made_column(keys.size, np.int32, lambda some: keys[some] >> 32)
@@ -247,7 +248,7 @@ def _replaced(view: views.View, known: DecidedPairs, pairs: views.IntArray, fres
 
 def canonical_pairs(
     left: views.CodeArray, right: views.CodeArray, outcome: views.ByteArray
-) -> tuple[views.IntArray, views.ByteArray]:
+) -> tuple[IntArray, views.ByteArray]:
     """Pairs as one number each, and outcomes as seen from the output that came first."""
     low, high = np.minimum(left, right).astype(np.int64), np.maximum(left, right)
     seen = np.where(left > right, views.MIRRORED[outcome], outcome)

@@ -59,7 +59,6 @@ from .exhibits import numbered_instructions as numbered_instructions
 from .exhibits import references_of as references_of
 from .exhibits import request_of as request_of
 from .exhibits import sources_of as sources_of
-from .fetch import IntArray as IntArray
 from .fetch import fetch_columns as fetch_columns
 from .forms import EARLIER as EARLIER
 from .forms import count_live as count_live

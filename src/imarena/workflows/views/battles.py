@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import FloatArray, IntArray
 from imarena.storage import Form
 from imarena.tables import joined, looked_up, made_column, row_slices
 from imarena.workflows.views.codes import (
@@ -27,8 +28,7 @@ from imarena.workflows.views.codes import (
     is_constant,
 )
 from imarena.workflows.views.entries import Entries
-from imarena.workflows.views.fetch import IntArray
-from imarena.workflows.views.judgments import FloatArray, JudgmentColumns
+from imarena.workflows.views.judgments import JudgmentColumns
 from imarena.workflows.views.orders import CombinedPairs, combine_columns
 from imarena.workflows.views.view import EVERYTHING, View, Window
 from imarena.workflows.views.votes import VoteColumns

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Table, and_, select
 
+from imarena.core import IntArray
 from imarena.core.records import Mode, Output
 from imarena.storage import from_row
 from imarena.storage.schema import judgments, outputs, votes
-from imarena.workflows.views.fetch import IntArray, fetch_columns
+from imarena.workflows.views.fetch import fetch_columns
 
 TURNS_WORK = "work-turns"
 """The kind of work that asks about several turns together; work about one turn is of the kind `work`."""

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
+from imarena.core import IntArray
 from imarena.storage.schema import items, outputs
 from imarena.tables import ColumnWriter, empty_column, made_column, row_slices, sorted_parts
 from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, CodeArray, Names, NameWriter, code_column
-from imarena.workflows.views.fetch import IntArray, column_pages
+from imarena.workflows.views.fetch import column_pages
 
 LABELS = ("dataset", "task", "family", "topic", "track")
 """What items can be grouped by."""

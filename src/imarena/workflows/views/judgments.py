@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, case, select
 
+from imarena.core import FloatArray, IntArray
 from imarena.storage import Form
 from imarena.storage.schema import judgments
 from imarena.tables import ColumnWriter, joined, looked_up, made_column
@@ -24,14 +25,13 @@ from imarena.workflows.views.codes import (
     constant_column,
 )
 from imarena.workflows.views.entries import Entries
-from imarena.workflows.views.fetch import IntArray, counted_before, fetch_columns, fetch_integers, integer_pages
+from imarena.workflows.views.fetch import counted_before, fetch_columns, fetch_integers, integer_pages
 
 _BITS = 3
 _MASK = (1 << _BITS) - 1
 _SIDE, _VERDICT = 31, 24
 """Bits of an output's number, and of what a judgment says with its repeat: three values per row are handed over, not
 seven. Numbers of judgments stay below 2 ** 39, and repeats below 2 ** 15."""
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

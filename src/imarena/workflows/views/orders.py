@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import outcome_of_both
+from imarena.core import IntArray, outcome_of_both
 from imarena.core.records import Outcome
 from imarena.tables import ColumnWriter, made_column, row_slices, sorted_parts
 from imarena.workflows.views import codes
 from imarena.workflows.views.entries import Entries
-from imarena.workflows.views.fetch import IntArray
 from imarena.workflows.views.judgments import JudgmentColumns
 
 ONE_ORDER_MISSING = len(codes.STATUSES)
