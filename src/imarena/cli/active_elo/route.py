@@ -14,6 +14,7 @@ from imarena.reports import columns
 from imarena.reports.tables import Cell, Column, Number, Table
 
 if TYPE_CHECKING:
+    from imarena.core.records import Ranking
     from imarena.workflows.active_elo import VotesNeeded
 
 app = command_group("Active Elo: calibrate a judge, plan and assign votes, read them, rank again.")
@@ -331,11 +332,11 @@ def _number(votes: int | None) -> str:
     return "over a million" if votes is None else f"{votes:,}"
 
 
-def _board(ranking: Any) -> dict[str, Any]:
+def _board(ranking: "Ranking") -> dict[str, Any]:
     return dict(ranking.model_dump(mode="json", exclude={"covariance"}))
 
 
-def _board_tables(name: str, ranking: Any) -> list[Table]:
+def _board_tables(name: str, ranking: "Ranking") -> list[Table]:
     from imarena.reports import board_tables
 
     standings, *others = board_tables(ranking)

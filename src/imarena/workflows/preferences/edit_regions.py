@@ -1,7 +1,8 @@
 """Edit regions of a workspace's items, stored as evidence: campaigns outline them, `inside-boxes` measures by them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,16 @@ _SMALLEST_PART = 0.0005
 """Parts of a region below this share of the image get no box."""
 
 
+@dataclass(frozen=True)
+class EditRegionReport:
+    """How many items have an edit region, how it was found, and why the others have none."""
+
+    items: int
+    regions: int
+    found_by: Mapping[str, int]
+    skipped: Mapping[str, int]
+
+
 def write_edit_regions(
     workspace: Workspace,
     options: RegionOptions,
@@ -36,11 +47,10 @@ def write_edit_regions(
     datasets: Sequence[str] = (),
     tasks: Sequence[str] = (),
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> EditRegionReport:
     """Find the edit region of every item from its source and all of its outputs and store its boxes.
 
-    One region per item and instruction: it is the union over the outputs, so that it belongs to no editor. Returns how
-    many were found, how, and why the others were not.
+    One region per item and instruction: it is the union over the outputs, so that it belongs to no editor.
     """
     board = load_outputs(workspace, datasets=datasets or None, tasks=tasks or None)
     detector = None if options.method == "changes" else find_detector(options.detector)
@@ -61,7 +71,7 @@ def write_edit_regions(
             found[str(made.params["how"])] += 1
         if progress is not None:
             progress("items", at, len(slots))
-    return {"items": len(slots), "regions": sum(found.values()), "found_by": dict(found), "skipped": dict(skipped)}
+    return EditRegionReport(len(slots), sum(found.values()), dict(found), dict(skipped))
 
 
 def _region_of(

@@ -38,25 +38,35 @@ class PairOptions:
     seed: int = 42
 
 
+@dataclass(frozen=True)
+class PairReport:
+    """What pairs were made, how and where they were written."""
+
+    made: preferences.PairSet
+    origin: PairOrigin
+    seed: int
+    dimension: str
+    folder: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `pairs.json` and of ``--json``."""
+        made = {"origin": self.origin, "seed": self.seed, "dimension": self.dimension, "folder": self.folder}
+        return {**self.made.to_json(), **made}
+
+
 def write_pairs(
     workspace: Workspace, folder: Path, options: PairOptions, progress: Progress | None = None
-) -> dict[str, Any]:
-    """Make pairs and write `pairs.jsonl`, `ties.jsonl`, `pairs.json` and the images; returns the counts."""
+) -> PairReport:
+    """Make pairs and write `pairs.jsonl`, `ties.jsonl`, `pairs.json` and the images."""
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty.", hint="Give a new folder.")
     made = _make(workspace, options, progress)
-    report = {
-        **made.to_json(),
-        "origin": options.origin,
-        "seed": options.seed,
-        "dimension": options.dimension,
-        "folder": str(folder),
-    }
+    report = PairReport(made, options.origin, options.seed, options.dimension, str(folder))
     folder.mkdir(parents=True, exist_ok=True)
     parts = {"pairs": made.pairs, "ties": made.ties}
     preferences.export_pairs("pairs", parts, folder, workspace.load, _asked(PROMPT))
     preferences.write_pair_file(folder / "pairs.jsonl", made.pairs)
-    (folder / "pairs.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    (folder / "pairs.json").write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
     return report
 
 
