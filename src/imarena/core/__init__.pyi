@@ -22,9 +22,9 @@ from .errors import UnknownName as UnknownName
 from .errors import UserError as UserError
 from .errors import error_message as error_message
 from .errors import first_line as first_line
+from .files import atomic_replacement as atomic_replacement
 from .files import file_sha256 as file_sha256
-from .files import replacing as replacing
-from .files import write_whole as write_whole
+from .files import write_atomically as write_atomically
 from .ids import canonical_json as canonical_json
 from .ids import content_id as content_id
 from .ids import content_number as content_number

@@ -110,7 +110,7 @@ class PairSet:
         return dict(sorted(Counter(pair.task for pair in self.pairs).items()))
 
 
-def distinct(candidates: Sequence[MeasuredCandidate]) -> list[MeasuredCandidate]:
+def unique_candidates(candidates: Sequence[MeasuredCandidate]) -> list[MeasuredCandidate]:
     """Candidates in the order of their images' hashes, each image once."""
     return [candidate for _, candidate in sorted({c.image.sha256: c for c in candidates}.items())]
 
@@ -120,7 +120,7 @@ def score_group(group: MeasuredGroup, rule: TaskRule) -> GroupScores:
 
     A metric that one candidate lacks is used for none of them.
     """
-    candidates = distinct(group.candidates)
+    candidates = unique_candidates(group.candidates)
     primary: dict[RegionName, tuple[str, ...]] = {}
     secondary: dict[RegionName, tuple[str, ...]] = {}
     if len(candidates) < 2:
@@ -177,7 +177,7 @@ def pairs_of_group(
 
     The winner is not worse on any primary metric and ahead on more secondary metrics than behind, where there are any.
     """
-    candidates = distinct(scored.group.candidates)
+    candidates = unique_candidates(scored.group.candidates)
     tiers = {candidate.image.sha256: tier_of(scored.z[candidate.image.sha256], thresholds) for candidate in candidates}
     pairs = []
     for first, second in combinations(candidates, 2):
@@ -223,7 +223,7 @@ def _pair(
         left=better.image, right=worse.image, winner=Outcome.LEFT, made_by="metrics", strength=gap,
         provenance={
             "left": _explained(scored, better, tiers), "right": _explained(scored, worse, tiers),
-            "candidates": len(distinct(group.candidates)),
+            "candidates": len(unique_candidates(group.candidates)),
             "primary": {region: list(names) for region, names in scored.primary.items()},
             "secondary": {region: list(names) for region, names in scored.secondary.items()},
         },
@@ -272,6 +272,6 @@ def identical_ties(group: MeasuredGroup) -> list[PreferencePair]:
             left=candidate.image, right=candidate.image, winner=Outcome.TIE, made_by="metrics",
             provenance={"reason": IDENTICAL, "candidates": counts[candidate.image.sha256]},
         )
-        for candidate in distinct(group.candidates)
+        for candidate in unique_candidates(group.candidates)
         if counts[candidate.image.sha256] > 1
     ]  # fmt: skip

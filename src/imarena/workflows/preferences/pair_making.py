@@ -102,7 +102,7 @@ def export_pair_folder(
     """Export a folder of pairs (and its ties) in one format, split by item. `limit`: pairs per task at most."""
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty.", hint="Give a new folder.")
-    pairs = limited(preferences.read_pair_file(source), limit)
+    pairs = limit_per_task(preferences.read_pair_file(source), limit)
     home = source if source.is_dir() else source.parent
     ties = preferences.read_pair_file(home / "ties.jsonl") if (home / "ties.jsonl").is_file() else ()
     if not pairs and not ties:
@@ -116,7 +116,9 @@ def export_pair_folder(
     return preferences.export_pairs(form, parts, folder, load, _asked(prompt))
 
 
-def limited(pairs: Sequence[preferences.PreferencePair], limit: int | None) -> tuple[preferences.PreferencePair, ...]:
+def limit_per_task(
+    pairs: Sequence[preferences.PreferencePair], limit: int | None
+) -> tuple[preferences.PreferencePair, ...]:
     """At most so many pairs of each task, the first by their ids: a choice that more pairs do not upset."""
     if limit is None:
         return tuple(pairs)

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from imarena.core import IntArray, content_id, content_number, content_numbers, sha256_hex
 from imarena.tables import (
     ColumnWriter,
+    build_column,
     joined,
-    looked_up,
-    made_column,
-    picked,
     row_slices,
     rows_where,
     sorted_parts,
+    take_in_parts,
+    take_rows_at,
 )
 from imarena.workflows import views
 
@@ -107,7 +107,7 @@ def read_battle_index(view: views.View, before: BattleIndex | None = None) -> Ba
             touched.append(views.pair_keys(view.entries, left, right))
     pairs = np.unique(np.concatenate(touched))
     if not pairs.size:
-        return replace(known, seen=views.seen_by(view))
+        return replace(known, seen=views.view_position(view))
     gone = views.rows_on(view.entries, known.left, known.right, pairs)
     return _merged(known, gone, _indexed(view, cast, asking, pairs))
 
@@ -138,15 +138,15 @@ def _indexed(
         cast, asking = cast.where(rows), asking[rows]
         judgments = views.judgments_on(view, forms, pairs)
     ok, stated = judgments.ok, judgments.preference
-    counting = made_column(len(judgments), bool, lambda some: ok[some] & (stated[some] != views.NONE))
+    counting = build_column(len(judgments), bool, lambda some: ok[some] & (stated[some] != views.NONE))
     if not all(counting[some].all() for some in row_slices(counting.size)):
         judgments = judgments.where(counting)
     left, right = joined(cast.left, judgments.left), joined(cast.right, judgments.right)
     keys = views.pair_keys(entries, left, right)
     named = _named(cast, judgments)
     rows, start = _grouped(keys, named)
-    first = looked_up(rows, start[:-1])
-    pair = looked_up(keys, first)
+    first = take_in_parts(rows, start[:-1])
+    pair = take_in_parts(keys, first)
     judges = tuple(dict.fromkeys(form.judge for form in judgments.forms))
     judged = judgments.of_forms(np.array([judges.index(form.judge) for form in judgments.forms], np.int32))
     about = tuple(dict.fromkeys(form.dimension for form in judgments.forms))
@@ -156,31 +156,31 @@ def _indexed(
 
     def outcome(some: slice) -> views.ByteArray:
         at = rows[some]
-        stated = picked(preference, at)
-        return np.where(picked(keys, at) >> 32 != picked(left, at), views.MIRRORED[stated], stated)
+        stated = take_rows_at(preference, at)
+        return np.where(take_rows_at(keys, at) >> 32 != take_rows_at(left, at), views.MIRRORED[stated], stated)
 
     no_judge = views.constant_column(np.int32(-1), len(cast))
     no_vote = views.constant_column(np.bool_(False), len(judgments))
     return BattleIndex(
-        left=made_column(pair.size, np.int32, lambda some: pair[some] >> 32),
-        right=made_column(pair.size, np.int32, lambda some: pair[some] & 0xFFFFFFFF),
-        named=looked_up(named, first),
+        left=build_column(pair.size, np.int32, lambda some: pair[some] >> 32),
+        right=build_column(pair.size, np.int32, lambda some: pair[some] & 0xFFFFFFFF),
+        named=take_in_parts(named, first),
         start=start,
-        outcome=made_column(rows.size, np.int8, outcome),
-        judge=views.Names(looked_up(joined(no_judge, judged), rows), judges),
-        dimension=views.Names(looked_up(dimension.of, rows), dimension.names),
-        created_us=looked_up(joined(cast.created_us, judgments.created_us), rows),
-        asking=looked_up(joined(asking, no_vote), rows),
+        outcome=build_column(rows.size, np.int8, outcome),
+        judge=views.Names(take_in_parts(joined(no_judge, judged), rows), judges),
+        dimension=views.Names(take_in_parts(dimension.of, rows), dimension.names),
+        created_us=take_in_parts(joined(cast.created_us, judgments.created_us), rows),
+        asking=take_in_parts(joined(asking, no_vote), rows),
         forms=tuple(form.form_id for form in judgments.forms),
         outputs=entries.seq,
         voted=voted,
-        seen=views.seen_by(view),
+        seen=views.view_position(view),
     )
 
 
 def _named(cast: views.VoteColumns, judgments: views.JudgmentColumns) -> IntArray:
     """(n,) the numbers of votes, and after them those of judgments."""
-    return joined(cast.seq, made_column(len(judgments), np.int64, lambda some: judgments.seq[some] + _AFTER_VOTES))
+    return joined(cast.seq, build_column(len(judgments), np.int64, lambda some: judgments.seq[some] + _AFTER_VOTES))
 
 
 def _grouped(keys: IntArray, named: IntArray) -> tuple[IntArray, IntArray]:
@@ -224,7 +224,7 @@ def _merged(known: BattleIndex, gone: IntArray | views.CodeArray, fresh: BattleI
     if known.dimension.names != fresh.dimension.names:
         code = {name: number for number, name in enumerate(fresh.dimension.names)}
         codes = np.array([*(code.get(name, -1) for name in known.dimension.names), -1], np.int32)
-        dimension = looked_up(codes, dimension)
+        dimension = take_in_parts(codes, dimension)
     return replace(
         fresh,
         left=put(known.left, fresh.left),
@@ -241,7 +241,7 @@ def _merged(known: BattleIndex, gone: IntArray | views.CodeArray, fresh: BattleI
 
 def _sizes(start: IntArray) -> IntArray:
     """(p,) how many verdicts each pair has."""
-    return made_column(start.size - 1, np.int64, lambda pairs: np.diff(start[pairs.start : pairs.stop + 1]))
+    return build_column(start.size - 1, np.int64, lambda pairs: np.diff(start[pairs.start : pairs.stop + 1]))
 
 
 def _starts(sizes: IntArray) -> IntArray:
@@ -254,7 +254,7 @@ def _starts(sizes: IntArray) -> IntArray:
         at, begins = int(ends[-1]), ends - sizes[pairs]
         return begins
 
-    begins = made_column(sizes.size, np.int64, starts)
+    begins = build_column(sizes.size, np.int64, starts)
     return joined(begins, np.array([at]))
 
 
@@ -358,7 +358,7 @@ class BattleIds:
 def _pair_numbers(entries: views.Entries, index: BattleIndex) -> IntArray:
     """(p,) `seq` of left and right of each pair in one number."""
     seq, left, right = entries.seq, index.left, index.right
-    return made_column(len(index), np.int64, lambda some: seq[left[some]] << 32 | seq[right[some]])
+    return build_column(len(index), np.int64, lambda some: seq[left[some]] << 32 | seq[right[some]])
 
 
 def _unknown(pairs: IntArray, known: IntArray) -> IntArray:

@@ -85,7 +85,7 @@ def hidden_items(leaderboards: Leaderboards, *, leads: bool = False) -> set[str]
     return always | items_in_hand(leaderboards.workspace)
 
 
-def may_see(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> None:
+def require_visible(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> None:
     """Raise where an item is in an open campaign and the person does not lead one."""
     if item_id in hidden_items(leaderboards, leads=leads):
         raise HiddenRecord("Raters are looking at this item now.", hint="It opens again when its campaign is closed.")
@@ -244,7 +244,7 @@ def load_battle(
     if number is None or not _left_verdicts(snapshot.view, index, filters)(rows).any():
         raise RecordNotFound("There is no such battle.")
     pair: BattleView = BattleList(snapshot, filters, range(number, number + 1))[0]
-    may_see(leaderboards, pair.item_id, leads=leads)
+    require_visible(leaderboards, pair.item_id, leads=leads)
     seqs = [int(snapshot.view.entries.seq[side[number]]) for side in (index.left, index.right)]
     cast = [
         shown
@@ -318,7 +318,7 @@ def load_item(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> ItemV
     item = store.get(Item, item_id)
     if item is None:
         raise RecordNotFound("There is no such item.")
-    may_see(leaderboards, item_id, leads=leads)
+    require_visible(leaderboards, item_id, leads=leads)
     view = leaderboards.snapshot().view
     made = list(store.records(Output, item_id=item_id))
     traces = {trace.output_id: trace for trace in store.records(Trace, output_id=[output.output_id for output in made])}

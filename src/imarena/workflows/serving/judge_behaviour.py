@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from imarena.core import IntArray
 from imarena.storage import Form, Workspace
-from imarena.tables import ColumnWriter, joined, kept_rows, made_column, row_slices
+from imarena.tables import ColumnWriter, build_column, filter_column, joined, row_slices
 from imarena.workflows import views
 
 Who = tuple[str, str]
@@ -170,7 +170,7 @@ def read_behaviour(view: views.View, before: Behaviour | None = None) -> Behavio
         _behaved(view, JudgeBehaviour(*who, failed=failed[who]), forms.get(who, []), earlier.get(who), changes)
         for who in sorted(forms.keys() | failed.keys())
     ]
-    return Behaviour(tuple(judges), unanswered, view.entries.seq, views.seen_by(view))
+    return Behaviour(tuple(judges), unanswered, view.entries.seq, views.view_position(view))
 
 
 def _behaved(
@@ -238,12 +238,12 @@ def _decided(view: views.View, judgments: views.JudgmentColumns, swapping: bool)
 def _replaced(view: views.View, known: DecidedPairs, pairs: IntArray, fresh: DecidedPairs) -> DecidedPairs:
     """What was decided before, with these pairs (as `pair_keys` gives them) replaced by what is decided now."""
     keys = known.key
-    low = made_column(keys.size, np.int32, lambda some: keys[some] >> 32)
-    high = made_column(keys.size, np.int32, lambda some: keys[some] & 0xFFFFFFFF)
-    stays = made_column(keys.size, bool, lambda some: np.ones(some.stop - some.start, bool))
+    low = build_column(keys.size, np.int32, lambda some: keys[some] >> 32)
+    high = build_column(keys.size, np.int32, lambda some: keys[some] & 0xFFFFFFFF)
+    stays = build_column(keys.size, bool, lambda some: np.ones(some.stop - some.start, bool))
     stays[views.rows_on(view.entries, low, high, pairs)] = False
     names = ("key", "outcome", "agreed")
-    return DecidedPairs(*(joined(kept_rows(getattr(known, name), stays), getattr(fresh, name)) for name in names))
+    return DecidedPairs(*(joined(filter_column(getattr(known, name), stays), getattr(fresh, name)) for name in names))
 
 
 def canonical_pairs(

@@ -80,11 +80,11 @@ def one_sided_votes(connection: Connection, seqs: Collection[int]) -> IntArray:
 def _one_sided(connection: Connection, columns: list[list[Any]]) -> IntArray:
     seqs, *sides = columns
     pairs = list(zip(*sides, strict=True))
-    apart = apart_pairs(connection, set(pairs))
+    apart = pairs_of_different_images(connection, set(pairs))
     return np.array([seq for seq, pair in zip(seqs, pairs, strict=True) if pair in apart], np.int64)
 
 
-def apart_pairs(connection: Connection, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+def pairs_of_different_images(connection: Connection, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Those of these pairs of outputs that were made from different images."""
     known: dict[str, Output] = {}
     wanted = {side for pair in pairs for side in pair}

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, case, select
 from imarena.core import FloatArray, IntArray
 from imarena.storage import Form
 from imarena.storage.schema import judgments
-from imarena.tables import ColumnWriter, joined, looked_up, made_column
+from imarena.tables import ColumnWriter, build_column, joined, take_in_parts
 from imarena.workflows.views.codes import (
     EQUAL,
     OK,
@@ -59,7 +59,7 @@ class JudgmentColumns(ColumnTable):
     @property
     def ok(self) -> NDArray[np.bool_]:
         """(n,) which hold a verdict."""
-        return made_column(len(self), bool, lambda rows: self.status[rows] == OK)
+        return build_column(len(self), bool, lambda rows: self.status[rows] == OK)
 
     @property
     def raw_score(self) -> FloatArray:
@@ -73,7 +73,9 @@ class JudgmentColumns(ColumnTable):
         listed = np.asarray(values)
         if not len(self.forms):
             return np.zeros(0, listed.dtype)
-        return constant_column(listed[0], len(self)) if (listed == listed[0]).all() else looked_up(listed, self.form)
+        return (
+            constant_column(listed[0], len(self)) if (listed == listed[0]).all() else take_in_parts(listed, self.form)
+        )
 
 
 _ARRAYS = tuple(field.name for field in fields(JudgmentColumns) if field.name != "forms")

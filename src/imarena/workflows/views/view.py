@@ -22,7 +22,7 @@ from imarena.core import IntArray
 from imarena.core.records import Mode, Status
 from imarena.storage import ColumnCache, Form, Workspace, microseconds, reading
 from imarena.storage.schema import assignments, campaigns, exclusions, items, judgments, outputs, votes
-from imarena.tables import made_column
+from imarena.tables import build_column
 from imarena.workflows.views.cached import (
     read_judgments_cached,
     uncommitted_window,
@@ -61,7 +61,9 @@ class Window:
             return np.ones(created_us.size, bool)
         since = microseconds(_midnight(self.since)) if self.since else np.iinfo(np.int64).min
         until = microseconds(_midnight(self.until) + timedelta(days=1)) if self.until else np.iinfo(np.int64).max
-        return made_column(created_us.size, bool, lambda rows: (created_us[rows] >= since) & (created_us[rows] < until))
+        return build_column(
+            created_us.size, bool, lambda rows: (created_us[rows] >= since) & (created_us[rows] < until)
+        )
 
 
 EVERYTHING = Window()
