@@ -26,8 +26,8 @@ from .changes import ReadPosition as ReadPosition
 from .changes import changes_since as changes_since
 from .changes import judgments_on as judgments_on
 from .changes import pair_keys as pair_keys
-from .changes import view_position as view_position
 from .changes import rows_on as rows_on
+from .changes import view_position as view_position
 from .codes import BOTH_BAD as BOTH_BAD
 from .codes import EQUAL as EQUAL
 from .codes import LEFT as LEFT
