@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from imarena.clients import open_image_source
-from imarena.clients.image_search.polite import address, text
+from imarena.clients.image_search.polite import text_at, url_at
 from imarena.core import FoundImage, ImageQuery, ImageSource, SourceFailure, UserError, find_licence
 from tests.curation_library import photograph
 from tests.fake_image_sources import FakeSources, fake_sources, google_error
@@ -202,8 +202,8 @@ def test_a_lagging_wiki_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_address_is_not_read_as_markup() -> None:
-    assert address({"url": "https://a.example/i.jpg?size=2&copy=1&reg=eu"}, "url").endswith("&copy=1&reg=eu")
-    assert text({"title": "<b>Cats</b> &amp; dogs"}, "title") == "Cats & dogs"
+    assert url_at({"url": "https://a.example/i.jpg?size=2&copy=1&reg=eu"}, "url").endswith("&copy=1&reg=eu")
+    assert text_at({"title": "<b>Cats</b> &amp; dogs"}, "title") == "Cats & dogs"
 
 
 def test_a_name_that_is_rebound_to_a_private_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

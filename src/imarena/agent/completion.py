@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pydantic import JsonValue
 
-from imarena.agent.orders import unmarked, with_quotes
+from imarena.agent.orders import remove_quote_marks, restore_quotes
 from imarena.core import Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.language import read_instruction
@@ -87,7 +87,7 @@ def completion_of(verdict: Verdict, instruction: str, success_score: float | Non
 
 def _sorted(approved: bool | None, findings: Sequence[tuple[str, PartFinding]], instruction: str) -> Completion:
     def having(finding: PartFinding) -> tuple[str, ...]:
-        return tuple(with_quotes(part, instruction) for part, own in findings if own is finding)
+        return tuple(restore_quotes(part, instruction) for part, own in findings if own is finding)
 
     return Completion(approved, having(PartFinding.DONE), having(PartFinding.NOT_DONE), having(PartFinding.NOT_CHECKED))
 
@@ -96,8 +96,8 @@ def _unnamed(parts: Sequence[str], findings: Sequence[tuple[str, PartFinding]]) 
     """Parts without a finding. A judge that cuts the instruction in its own way, into as many parts, left none out."""
     if len(findings) >= len(parts):
         return
-    named = {unmarked(part) for part, _ in findings}
-    yield from ((part, PartFinding.NOT_CHECKED) for part in parts if unmarked(part) not in named)
+    named = {remove_quote_marks(part) for part, _ in findings}
+    yield from ((part, PartFinding.NOT_CHECKED) for part in parts if remove_quote_marks(part) not in named)
 
 
 def _findings(reasons: Mapping[str, JsonValue]) -> Iterator[tuple[str, PartFinding]]:

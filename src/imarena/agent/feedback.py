@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from imarena.agent.completion import completion_of
-from imarena.agent.orders import clauses_in, with_quotes
+from imarena.agent.orders import clauses_in, restore_quotes
 from imarena.core import Exhibit, Judge, Verdict
 
 LONGEST = 400
@@ -42,7 +42,7 @@ def feedback_of(verdict: Verdict, instruction: str = "") -> Feedback:
 
     `instruction` is what the judge was asked about: quoted words come from there.
     """
-    done = tuple((with_quotes(clause, instruction), share) for clause, share in _checked(verdict.reasons))
+    done = tuple((restore_quotes(clause, instruction), share) for clause, share in _checked(verdict.reasons))
     furthest = max((share for _, share in done), default=0.0)
     lacking = [(clause, share) for clause, share in done if share < _NOT_DONE]
     untouched = sum(1 for _, share in done if share < _UNTOUCHED)

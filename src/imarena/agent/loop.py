@@ -8,9 +8,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from imarena.agent.course import PendingOrders
 from imarena.agent.feedback import feedback_of, looks_alike
 from imarena.agent.memory import Memory
+from imarena.agent.next_order import PendingOrders
 from imarena.agent.rules import RulePlanner
 from imarena.agent.spec import EditPlan, Planner, Spec
 from imarena.agent.state import State, StepPicture

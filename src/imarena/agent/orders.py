@@ -30,10 +30,12 @@ def orders_in(instruction: str) -> tuple[str, ...]:
 
 def orders_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
     """The orders that hold these clauses; none where that is all of them, or nothing is known."""
-    wanted = frozenset(unmarked(clause) for clause in clauses)
+    wanted = frozenset(remove_quote_marks(clause) for clause in clauses)
     for orders in (orders_in(instruction), requests_in(instruction)):
         chosen = tuple(
-            order for order in orders if wanted & {unmarked(edit.clause) for edit in read_instruction(order).edits}
+            order
+            for order in orders
+            if wanted & {remove_quote_marks(edit.clause) for edit in read_instruction(order).edits}
         )
         if wanted and len(chosen) >= len(wanted):
             return chosen if len(chosen) < len(orders) else ()
@@ -42,17 +44,17 @@ def orders_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
 
 def clauses_in(order: str, clauses: tuple[str, ...]) -> frozenset[str]:
     """Those of the clauses that an order asks for."""
-    held = {unmarked(edit.clause) for edit in read_instruction(order).edits}
-    return frozenset(clause for clause in clauses if unmarked(clause) in held)
+    held = {remove_quote_marks(edit.clause) for edit in read_instruction(order).edits}
+    return frozenset(clause for clause in clauses if remove_quote_marks(clause) in held)
 
 
-def with_quotes(clause: str, instruction: str) -> str:
+def restore_quotes(clause: str, instruction: str) -> str:
     """A clause as the reader gives it, with the quoted words of the instruction back in the place of their marks."""
     quotes = [match[0] for match in _QUOTED.finditer(instruction)]
     return _MARK.sub(lambda match: quotes[int(match[1])] if int(match[1]) < len(quotes) else "'...'", clause)
 
 
-def unmarked(clause: str) -> str:
+def remove_quote_marks(clause: str) -> str:
     """Marks of quotes are numbered within an instruction: the same clause has others in a part of it."""
     return _QUOTED.sub("''", _MARK.sub("''", clause))
 

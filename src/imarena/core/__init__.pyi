@@ -23,9 +23,9 @@ from .errors import UnknownName as UnknownName
 from .errors import UserError as UserError
 from .errors import error_message as error_message
 from .errors import first_line as first_line
+from .files import atomic_replacement as atomic_replacement
 from .files import file_sha256 as file_sha256
-from .files import replacing as replacing
-from .files import write_whole as write_whole
+from .files import write_atomically as write_atomically
 from .ids import canonical_json as canonical_json
 from .ids import content_id as content_id
 from .ids import content_number as content_number
@@ -100,10 +100,12 @@ from .traits import PromptPreview as PromptPreview
 from .traits import ReplyReader as ReplyReader
 from .traits import WrappedEditor as WrappedEditor
 from .version import VERSION as VERSION
+from .vision_ports import BoxSegmenter as BoxSegmenter
 from .vision_ports import DepthEstimator as DepthEstimator
 from .vision_ports import Detection as Detection
 from .vision_ports import Detector as Detector
 from .vision_ports import Embedder as Embedder
 from .vision_ports import Metric as Metric
+from .vision_ports import PhraseDetector as PhraseDetector
 from .vision_ports import Segmenter as Segmenter
 from .vision_ports import SegmentMask as SegmentMask

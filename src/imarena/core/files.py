@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def atomic_replacement(path: Path) -> Iterator[Path]:
     """A new path beside `path` to write to; when the block ends without an error it takes the place of `path`."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
@@ -24,7 +24,7 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_whole(path: Path, data: bytes | str) -> None:
+def write_atomically(path: Path, data: bytes | str) -> None:
     """Write a file so that a reader sees all of the old bytes or all of the new ones."""
-    with replacing(path) as part:
+    with atomic_replacement(path) as part:
         part.write_bytes(data.encode() if isinstance(data, str) else data)

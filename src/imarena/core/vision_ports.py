@@ -4,6 +4,7 @@ Images come as pixels: sRGB, 8 bits, an array of shape (height, width, 3). A too
 pixels give the same answer. Boxes are in pixels of that image: left and top inside, right and bottom outside.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -43,6 +44,30 @@ class Segmenter(Protocol):
 
     def __call__(self, pixels: "NDArray[np.uint8]") -> tuple[SegmentMask, ...]:
         """(height, width, 3) in; masks (height, width) with at least one pixel each out; they do not overlap."""
+        ...
+
+
+class PhraseDetector(Protocol):
+    """Finds the things that phrases name."""
+
+    def __call__(self, pixels: "NDArray[np.uint8]", phrases: Sequence[str]) -> tuple[Detection, ...]:
+        """(height, width, 3) in; boxes inside the image out, the surest first, each labelled with one of the phrases.
+
+        Raises `UserError` where a phrase is empty.
+        """
+        ...
+
+
+class BoxSegmenter(Protocol):
+    """Cuts out the thing in each box."""
+
+    def __call__(
+        self, pixels: "NDArray[np.uint8]", boxes: Sequence[tuple[float, float, float, float]]
+    ) -> tuple[SegmentMask, ...]:
+        """(height, width, 3) in; one mask (height, width) per box out, in their order.
+
+        A mask may be empty, and masks may overlap.
+        """
         ...
 
 

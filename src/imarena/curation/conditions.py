@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from imarena.curation.perception import Perception, seen_parts
+from imarena.curation.perception import Perception, perception_phrases
 from imarena.curation.task_needs import task_file
 from imarena.vision import kinds_in_phrase
 
@@ -53,7 +53,7 @@ def describe_seen(seen: Perception) -> str:
     """What the tools see, for text search: things, text, colours, and the conditions of tasks that hold."""
     held = [words.about for name, words in task_file().conditions.items() if measure_condition(name, seen) >= 0.8]
     parts = [
-        *seen_parts(seen),
+        *perception_phrases(seen),
         *([", ".join(held).capitalize()] if held else []),
         f"{seen.width} x {seen.height} pixels",
     ]

@@ -167,10 +167,10 @@ def _blur(light: NDArray[np.float32]) -> float:
 def make_caption(seen: Perception, title: str = "", text: str = "") -> str:
     """A dense caption without a model: what the source states, then things, text, colours, light and sharpness."""
     parts = [part.strip().rstrip(".") for part in (title, text) if part.strip()]
-    return ". ".join([*parts, *seen_parts(seen), ", ".join(_looks(seen)).capitalize()]) + "."
+    return ". ".join([*parts, *perception_phrases(seen), ", ".join(_looks(seen)).capitalize()]) + "."
 
 
-def seen_parts(seen: Perception) -> list[str]:
+def perception_phrases(seen: Perception) -> list[str]:
     """Things, faces, text and colours, each as a phrase."""
     counts = Counter(thing.label for thing in seen.things)
     listed = [_thing_phrase(label, number, seen) for label, number in counts.items()]

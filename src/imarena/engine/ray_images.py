@@ -7,9 +7,10 @@ worker fetches it from the store, by way of its own machine's copy, and keeps th
 import io
 import pickle
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
+
+from cachetools import LRUCache
 
 from imarena.core import UserError, sha256_hex
 
@@ -20,29 +21,8 @@ DRIVER_BYTES = 2_000_000_000
 WORKER_BYTES = 256_000_000
 
 
-class _ByBytes:
-    """Values by hash, up to a number of bytes; the one used longest ago goes first."""
-
-    def __init__(self, cap: int) -> None:
-        self._cap = cap
-        self._held: OrderedDict[str, tuple[Any, int]] = OrderedDict()
-        self._bytes = 0
-
-    def get(self, key: str) -> Any:
-        """The value, or None."""
-        found = self._held.get(key)
-        if found is None:
-            return None
-        self._held.move_to_end(key)
-        return found[0]
-
-    def put(self, key: str, value: Any, size: int) -> None:
-        """Keep it."""
-        self._held[key] = (value, size)
-        self._bytes += size
-        while self._bytes > self._cap and len(self._held) > 1:
-            _, (_, old) = self._held.popitem(last=False)
-            self._bytes -= old
+def _size(entry: tuple[Any, int]) -> int:
+    return entry[1]
 
 
 class ImageSender:
@@ -50,7 +30,7 @@ class ImageSender:
 
     def __init__(self, put: Callable[[bytes], Any], cap: int = DRIVER_BYTES) -> None:
         self._put = put
-        self._refs = _ByBytes(cap)
+        self._refs: LRUCache[str, tuple[Any, int]] = LRUCache(cap, getsizeof=_size)
         self._lock = threading.Lock()
         """Questions are packed in several threads."""
         self.sent = 0
@@ -73,12 +53,13 @@ class ImageSender:
 
     def _reference(self, key: str, value: bytes) -> Any:
         with self._lock:
-            known = self._refs.get(key)
-            if known is None:
-                known = self._put(value)
-                self._refs.put(key, known, len(value))
-                self.sent += 1
-        return known
+            if key in self._refs:
+                return self._refs[key][0]
+            reference = self._put(value)
+            self.sent += 1
+            if len(value) <= self._refs.maxsize:
+                self._refs[key] = reference, len(value)
+            return reference
 
 
 class ImageReceiver:
@@ -86,7 +67,7 @@ class ImageReceiver:
 
     def __init__(self, fetch: Callable[[Any], bytes], cap: int = WORKER_BYTES) -> None:
         self._fetch = fetch
-        self._images = _ByBytes(cap)
+        self._images: LRUCache[str, bytes] = LRUCache(cap, getsizeof=len)
 
     def unpack(self, data: bytes, refs: dict[str, Any]) -> Any:
         """The question as it was asked."""
@@ -104,8 +85,9 @@ class ImageReceiver:
             ) from error
 
     def _image(self, key: str, refs: dict[str, Any]) -> bytes:
-        known: bytes | None = self._images.get(key)
-        if known is None:
-            known = self._fetch(refs[key])
-            self._images.put(key, known, len(known))
-        return known
+        if key in self._images:
+            return self._images[key]
+        image = self._fetch(refs[key])
+        if len(image) <= self._images.maxsize:
+            self._images[key] = image
+        return image

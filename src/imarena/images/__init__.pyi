@@ -13,7 +13,6 @@ from .formats import media_type_of as media_type_of
 from .inspect import inspect as inspect
 from .masks import check_mask as check_mask
 from .masks import mask_from_image as mask_from_image
-from .masks import mask_to_png as mask_to_png
 from .masks import mask_to_rle as mask_to_rle
 from .metadata import colour_profile as colour_profile
 from .metadata import strip_metadata as strip_metadata

@@ -8,9 +8,7 @@ from PIL import Image
 
 from imarena.core import InvalidImage, Mask
 from imarena.images.decode import decode
-from imarena.images.formats import PNG
 from imarena.images.inspect import MAX_PIXELS
-from imarena.images.prepare import encode_image
 
 _NEAR = 48
 _MASK_SHARE = 0.95
@@ -21,11 +19,6 @@ class RunLengths(TypedDict):
 
     size: list[int]
     counts: list[int]
-
-
-def mask_to_png(mask: Mask) -> bytes:
-    """A one-bit PNG, white where marked."""
-    return encode_image(Image.fromarray(np.asarray(mask, dtype=np.uint8) * 255).convert("1"), PNG)
 
 
 def mask_from_image(data: bytes, size: tuple[int, int] | None = None) -> Mask:

@@ -6,7 +6,7 @@ from random import Random
 
 from imarena.core import EditType, ObjectTurn, SceneObject
 from imarena.instructions.chain_state import ChainState
-from imarena.instructions.phrases import in_number, the, with_article
+from imarena.instructions.phrases import in_number, with_article, with_definite_article
 from imarena.instructions.scene_contents import SceneContents
 from imarena.instructions.turn_drafts import EDIT_TYPES, TurnDraft, draft_turn
 from imarena.instructions.vocabulary import TextLanguage, vocabulary
@@ -95,7 +95,7 @@ def instruction_text(state: ChainState, turn: ObjectTurn) -> str:
         case "text_change", None:
             return f"Add the text '{turn.text}' to the image."
         case "background_change", _:
-            kept = _listed([the(other) for other in state.objects if other.foreground])
+            kept = _listed([with_definite_article(other) for other in state.objects if other.foreground])
             return f"Change the background to {_background(turn.background or '')}, and leave {kept} unchanged."
         case _, SceneObject():
             return _about(state, turn, thing)
@@ -105,18 +105,18 @@ def instruction_text(state: ChainState, turn: ObjectTurn) -> str:
 def _about(state: ChainState, turn: ObjectTurn, thing: SceneObject) -> str:
     match turn.type:
         case "subject_remove":
-            return f"Remove {the(thing)}."
+            return f"Remove {with_definite_article(thing)}."
         case "subject_replace":
-            return f"Replace {the(thing)} with {with_article(turn.new_object or '')}."
+            return f"Replace {with_definite_article(thing)} with {with_article(turn.new_object or '')}."
         case "color_alter":
-            return f"Change the color of {the(thing)} to {turn.color}."
+            return f"Change the color of {with_definite_article(thing)} to {turn.color}."
         case "material_alter":
-            return f"Change the material of {the(thing)} to {turn.material}."
+            return f"Change the material of {with_definite_article(thing)} to {turn.material}."
         case "text_change":
-            return f"Replace the text '{turn.old_text}' on {the(thing)} with '{turn.text}'."
+            return f"Replace the text '{turn.old_text}' on {with_definite_article(thing)} with '{turn.text}'."
         case "position_change":
             to = "to " if turn.position in ("above", "below") else ""
-            return f"Change the position of {the(thing)} {to}{_place(state, turn).strip()}."
+            return f"Change the position of {with_definite_article(thing)} {to}{_place(state, turn).strip()}."
         case _:
             return f"Change the number of {in_number(thing.name, 2)} to {turn.count}."
 
@@ -124,7 +124,7 @@ def _about(state: ChainState, turn: ObjectTurn, thing: SceneObject) -> str:
 def _place(state: ChainState, turn: ObjectTurn) -> str:
     if turn.position is None or turn.reference is None:
         return " to the scene"
-    return f" {_PLACES[turn.position]} {the(state.get(turn.reference))}"
+    return f" {_PLACES[turn.position]} {with_definite_article(state.get(turn.reference))}"
 
 
 def _background(name: str) -> str:

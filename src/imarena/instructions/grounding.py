@@ -4,15 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from imarena.core import Detection, Pixels, UserError
-from imarena.vision import DETECTORS, find_objects, kinds_in_phrase
+from imarena.core import Detection, Pixels
+from imarena.vision import DETECTORS, PHRASE_DETECTORS, find_objects, kinds_in_phrase, phrase_detector
 
 THRESHOLD = 0.35
 SIDE = 512
 LARGEST_SIDE = 0.9
 LARGEST_AREA = 0.4
 OWN_DETECTOR = "efficientdet"
-_BY_PHRASE = ("grounding-dino", "owl-vit", "owlv2")
 
 Grounder = Callable[[Pixels, Sequence[str]], Mapping[str, tuple[Detection, ...]]]
 """Names of objects in, the boxes of each in pixels of the image out; no boxes where it was not found."""
@@ -32,7 +31,7 @@ def too_large(detections: Sequence[Detection], width: int, height: int) -> str:
 
 def grounder_of(name: str = OWN_DETECTOR, threshold: float = THRESHOLD) -> Grounder:
     """The detector of this name as a grounder. One without phrases finds names whose noun is a kind that it knows."""
-    if name in _BY_PHRASE:
+    if name in PHRASE_DETECTORS:
         return _by_phrase(name, threshold)
     detector = DETECTORS.get(name)
 
@@ -56,12 +55,10 @@ def _by_phrase(name: str, threshold: float) -> Grounder:
 
         height, width = pixels.shape[:2]
         square = np.asarray(cv2.resize(pixels, (SIDE, SIDE), interpolation=cv2.INTER_AREA), np.uint8)
-        model = getattr(DETECTORS.get(name), "model", None)
-        if model is None:
-            raise UserError(f"The detector '{name}' takes no phrases.", hint=f"Use {', '.join(_BY_PHRASE)}.")
+        detect = phrase_detector(name)
         boxes: dict[str, tuple[Detection, ...]] = {}
         for phrase in names:  # one at a time: in a list of phrases each box has one label, and similar names compete
-            found = model.batch([square], [phrase])[0] if phrase else ()
+            found = detect(square, [phrase]) if phrase else ()
             boxes[phrase] = tuple(
                 Detection(_scaled(detection.box, width / SIDE, height / SIDE), phrase, detection.score)
                 for detection in found

@@ -94,7 +94,7 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
 
-def the(thing: SceneObject) -> str:
+def with_definite_article(thing: SceneObject) -> str:
     """`the red cup`, `the red cups`."""
     return f"the {in_number(thing.name, thing.count)}"
 

@@ -2,10 +2,10 @@ from .clauses import split_clauses as split_clauses
 from .edit import Edit as Edit
 from .edit import EditKind as EditKind
 from .edit import Reading as Reading
+from .english import is_english as is_english
 from .lexicon import lexicon as lexicon
 from .phrases import colours_in as colours_in
 from .phrases import named_colour as named_colour
 from .reader import READER_VERSION as READER_VERSION
 from .reader import read_instruction as read_instruction
 from .things import things_in as things_in
-from .tongue import is_english as is_english

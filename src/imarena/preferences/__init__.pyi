@@ -25,8 +25,6 @@ from .pair import read_pair_file as read_pair_file
 from .pair import write_pair_file as write_pair_file
 from .region_metrics import measure_region as measure_region
 from .regions import EditRegion as EditRegion
-from .regions import Grounder as Grounder
-from .regions import MaskMaker as MaskMaker
 from .regions import RegionMethod as RegionMethod
 from .regions import find_regions as find_regions
 from .splits import parse_shares as parse_shares

@@ -18,6 +18,7 @@ from imarena.preferences.task_rules import (
     RegionName,
     TaskRule,
     TaskRules,
+    TierQuantiles,
     TierThresholds,
 )
 
@@ -62,25 +63,54 @@ class GroupScores:
 
 
 @dataclass(frozen=True)
+class ChosenThreshold:
+    """The z-scores of a region's tiers: published, or quantiles of the candidates at these shares."""
+
+    tiers: TierThresholds
+    quantiles: TierQuantiles | None = None
+    """None: published."""
+    candidates: int = 0
+
+    @property
+    def origin(self) -> str:
+        """`published` or `quantiles`."""
+        return "published" if self.quantiles is None else "quantiles"
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        document = {**self.tiers.model_dump(), "from": self.origin}
+        if self.quantiles is not None:
+            document |= {"quantiles": self.quantiles.model_dump(), "candidates": self.candidates}
+        return document
+
+
+@dataclass(frozen=True)
 class PairSet:
     """Pairs with a winner, ties apart, and how many groups and candidates gave nothing, by reason."""
 
     pairs: tuple[PreferencePair, ...]
     ties: tuple[PreferencePair, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
-    thresholds: Mapping[str, Any] = field(default_factory=dict)
-    """By task and region: the z-scores of the tiers, and whether they are published or quantiles."""
+    thresholds: Mapping[str, Mapping[RegionName, ChosenThreshold]] = field(default_factory=dict)
+    """By task and region."""
 
     def to_json(self) -> dict[str, Any]:
         """Counts and thresholds; the pairs are in their file."""
-        by_task = Counter(pair.task for pair in self.pairs)
         return {
-            "pairs": len(self.pairs), "ties": len(self.ties), "by_task": dict(sorted(by_task.items())),
-            "skipped": dict(sorted(self.skipped.items())), "thresholds": dict(self.thresholds),
+            "pairs": len(self.pairs), "ties": len(self.ties), "by_task": self.by_task(),
+            "skipped": dict(sorted(self.skipped.items())),
+            "thresholds": {
+                task: {region: threshold.to_json() for region, threshold in regions.items()}
+                for task, regions in self.thresholds.items()
+            },
         }  # fmt: skip
 
+    def by_task(self) -> dict[str, int]:
+        """The number of pairs by task, sorted by its name."""
+        return dict(sorted(Counter(pair.task for pair in self.pairs).items()))
 
-def distinct(candidates: Sequence[MeasuredCandidate]) -> list[MeasuredCandidate]:
+
+def unique_candidates(candidates: Sequence[MeasuredCandidate]) -> list[MeasuredCandidate]:
     """Candidates in the order of their images' hashes, each image once."""
     return [candidate for _, candidate in sorted({c.image.sha256: c for c in candidates}.items())]
 
@@ -90,7 +120,7 @@ def score_group(group: MeasuredGroup, rule: TaskRule) -> GroupScores:
 
     A metric that one candidate lacks is used for none of them.
     """
-    candidates = distinct(group.candidates)
+    candidates = unique_candidates(group.candidates)
     primary: dict[RegionName, tuple[str, ...]] = {}
     secondary: dict[RegionName, tuple[str, ...]] = {}
     if len(candidates) < 2:
@@ -116,27 +146,21 @@ def score_group(group: MeasuredGroup, rule: TaskRule) -> GroupScores:
 
 def choose_thresholds(
     scored: Sequence[GroupScores], rule: TaskRule, rules: TaskRules
-) -> tuple[dict[RegionName, TierThresholds], dict[str, Any]]:
-    """The thresholds of a task's regions, and a record of where each comes from."""
-    chosen: dict[RegionName, TierThresholds] = {}
-    record: dict[str, Any] = {}
+) -> dict[RegionName, ChosenThreshold]:
+    """The thresholds of a task's regions, and where each comes from."""
+    chosen: dict[RegionName, ChosenThreshold] = {}
     for region in rule.regions():
         published = rule.thresholds.get(region)
         if published is not None:
-            chosen[region] = published
-            record[region] = {**published.model_dump(), "from": "published"}
+            chosen[region] = ChosenThreshold(published)
             continue
         values = [each[region] for group in scored if group.status == "ok" for each in group.z.values()]
         if not values:
             continue
         shares = rules.quantiles
         failure, elite = np.quantile(values, [min(shares.failure, shares.elite), shares.elite]).tolist()
-        chosen[region] = TierThresholds(elite=elite, failure=failure)
-        record[region] = {
-            "elite": elite, "failure": failure, "from": "quantiles", "quantiles": shares.model_dump(),
-            "candidates": len(values),
-        }  # fmt: skip
-    return chosen, record
+        chosen[region] = ChosenThreshold(TierThresholds(elite=elite, failure=failure), shares, len(values))
+    return chosen
 
 
 def tier_of(z: Mapping[RegionName, float], thresholds: Mapping[RegionName, TierThresholds]) -> Tier:
@@ -153,7 +177,7 @@ def pairs_of_group(
 
     The winner is not worse on any primary metric and ahead on more secondary metrics than behind, where there are any.
     """
-    candidates = distinct(scored.group.candidates)
+    candidates = unique_candidates(scored.group.candidates)
     tiers = {candidate.image.sha256: tier_of(scored.z[candidate.image.sha256], thresholds) for candidate in candidates}
     pairs = []
     for first, second in combinations(candidates, 2):
@@ -199,7 +223,7 @@ def _pair(
         left=better.image, right=worse.image, winner=Outcome.LEFT, made_by="metrics", strength=gap,
         provenance={
             "left": _explained(scored, better, tiers), "right": _explained(scored, worse, tiers),
-            "candidates": len(distinct(group.candidates)),
+            "candidates": len(unique_candidates(group.candidates)),
             "primary": {region: list(names) for region, names in scored.primary.items()},
             "secondary": {region: list(names) for region, names in scored.secondary.items()},
         },
@@ -219,12 +243,13 @@ def make_pairs(groups: Sequence[MeasuredGroup], rules: TaskRules, seed: int) -> 
     pairs: list[PreferencePair] = []
     ties: list[PreferencePair] = []
     skipped: Counter[str] = Counter()
-    record: dict[str, Any] = {}
+    chosen: dict[str, Mapping[RegionName, ChosenThreshold]] = {}
     for task in sorted({group.task for group in groups}):
         rule = rules.rule(task)
         of_task = [group for group in groups if group.task == task]
         scored = [score_group(group, rule) for group in of_task]
-        thresholds, record[task] = choose_thresholds(scored, rule, rules)
+        chosen[task] = choose_thresholds(scored, rule, rules)
+        thresholds = {region: threshold.tiers for region, threshold in chosen[task].items()}
         for each in scored:
             skipped.update(each.group.failures)
             ties += identical_ties(each.group)
@@ -235,7 +260,7 @@ def make_pairs(groups: Sequence[MeasuredGroup], rules: TaskRules, seed: int) -> 
             skipped["no_clear_winner"] += not made
             pairs += made
     pairs.sort(key=lambda pair: (pair.task, pair.item, pair.pair_id))
-    return PairSet(tuple(pairs), tuple(ties), {name: n for name, n in skipped.items() if n}, record)
+    return PairSet(tuple(pairs), tuple(ties), {name: n for name, n in skipped.items() if n}, chosen)
 
 
 def identical_ties(group: MeasuredGroup) -> list[PreferencePair]:
@@ -247,6 +272,6 @@ def identical_ties(group: MeasuredGroup) -> list[PreferencePair]:
             left=candidate.image, right=candidate.image, winner=Outcome.TIE, made_by="metrics",
             provenance={"reason": IDENTICAL, "candidates": counts[candidate.image.sha256]},
         )
-        for candidate in distinct(group.candidates)
+        for candidate in unique_candidates(group.candidates)
         if counts[candidate.image.sha256] > 1
     ]  # fmt: skip

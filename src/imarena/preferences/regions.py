@@ -3,7 +3,7 @@
 Failures are statuses. A region never stands for one that was not found (GEditBench v2, section 4.2, step I).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -12,16 +12,12 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from imarena.core import Detection, Mask, Pixels
+from imarena.core import BoxSegmenter, Mask, PhraseDetector, Pixels
 from imarena.images import Box, box_to_mask
 from imarena.language import Edit, EditKind, read_instruction
 from imarena.preferences.task_rules import Ground
 from imarena.vision import frame_of, measure_difference
 
-Grounder = Callable[[Pixels, Sequence[str]], tuple[Detection, ...]]
-"""Pixels and phrases in; boxes of the things that the phrases name out."""
-MaskMaker = Callable[[Pixels, Sequence[tuple[float, float, float, float]]], Mask]
-"""Pixels and boxes in; the union of the masks of the things in the boxes out."""
 RegionMethod = Literal["auto", "objects", "changes"]
 
 LARGEST_SHARE = 0.9
@@ -94,10 +90,10 @@ def find_regions(
     source: Pixels,
     outputs: Sequence[Pixels],
     ground: Ground,
-    grounder: Grounder | None,
+    detector: PhraseDetector | None,
     *,
     method: RegionMethod = "auto",
-    masks: MaskMaker | None = None,
+    segmenter: BoxSegmenter | None = None,
 ) -> tuple[EditRegion, ...]:
     """The edit region of each output, all of the source's size.
 
@@ -105,8 +101,8 @@ def find_regions(
     all of them: regions of one group are found in one way. `outputs` are (height, width, 3), of the source's size.
     """
     before, after = edited_names(instruction)
-    if method != "changes" and grounder is not None:
-        by_objects = _by_objects(source, outputs, before, after, ground, grounder, masks)
+    if method != "changes" and detector is not None:
+        by_objects = _by_objects(source, outputs, before, after, ground, detector, segmenter)
         statuses = {region.status for region in by_objects}
         if method == "objects" or not statuses & {RegionStatus.NOT_FOUND, RegionStatus.NAMES_NOTHING}:
             return by_objects
@@ -119,37 +115,43 @@ def _by_objects(
     before: tuple[str, ...],
     after: tuple[str, ...],
     ground: Ground,
-    grounder: Grounder,
-    masks: MaskMaker | None,
+    detector: PhraseDetector,
+    segmenter: BoxSegmenter | None,
 ) -> tuple[EditRegion, ...]:
     sought = {"source": before if ground != "output" else (), "output": after if ground != "source" else ()}
     names = tuple(dict.fromkeys((*sought["source"], *sought["output"])))
     if not names:
         return tuple(EditRegion(RegionStatus.NAMES_NOTHING, "", (), None) for _ in outputs)
     height, width = source.shape[:2]
-    in_source = _boxes(source, sought["source"], grounder)
-    base = _mask_of(source, in_source, masks)
+    in_source = _boxes(source, sought["source"], detector)
+    base = _mask_of(source, in_source, segmenter)
     regions = []
     for output in outputs:
-        in_output = _boxes(output, sought["output"], grounder)
+        in_output = _boxes(output, sought["output"], detector)
         missing = (bool(sought["source"]) and not in_source) or (bool(sought["output"]) and not in_output)
         if missing:
             regions.append(EditRegion(RegionStatus.NOT_FOUND, "", names, None, in_source, in_output))
             continue
-        mask = base | _mask_of(output, in_output, masks) if in_output else base.copy()
+        mask = base | _mask_of(output, in_output, segmenter) if in_output else base.copy()
         regions.append(_checked(mask.reshape(height, width), "objects", names, in_source, in_output))
     return tuple(regions)
 
 
-def _boxes(pixels: Pixels, names: Sequence[str], grounder: Grounder) -> tuple[tuple[float, float, float, float], ...]:
-    return tuple(found.box for found in grounder(pixels, names)) if names else ()
+def _boxes(
+    pixels: Pixels, names: Sequence[str], detector: PhraseDetector
+) -> tuple[tuple[float, float, float, float], ...]:
+    return tuple(found.box for found in detector(pixels, names)) if names else ()
 
 
-def _mask_of(pixels: Pixels, boxes: Sequence[tuple[float, float, float, float]], masks: MaskMaker | None) -> Mask:
+def _mask_of(
+    pixels: Pixels, boxes: Sequence[tuple[float, float, float, float]], segmenter: BoxSegmenter | None
+) -> Mask:
     height, width = pixels.shape[:2]
-    if masks is not None and boxes:
-        return masks(pixels, boxes)
     mask = np.zeros((height, width), dtype=np.bool_)
+    if segmenter is not None and boxes:
+        for segment in segmenter(pixels, boxes):
+            mask |= segment.mask
+        return mask
     for box in boxes:
         mask |= box_to_mask(Box(*box), width, height)
     return mask

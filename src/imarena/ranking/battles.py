@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import FloatArray, IntArray, UserError
-from imarena.tables import made_column, occurring, row_slices
+from imarena.tables import build_column, row_slices, used_codes
 
 CodeArray: TypeAlias = NDArray[np.int32]
 OutcomeArray: TypeAlias = NDArray[np.int8]
@@ -36,7 +36,7 @@ class CodedColumn:
     @cached_property
     def _unit_of_code(self) -> IntArray:
         """(names,) the cluster of each name that occurs."""
-        used = occurring(len(self.names), self.of)
+        used = used_codes(len(self.names), self.of)
         if self.unnamed is not None:
             used[self.unnamed] = False
         return np.cumsum(used) - 1
@@ -61,7 +61,7 @@ class CodedColumn:
             free += alone.size
             return found
 
-        return made_column(self.of.size, np.int64, units)
+        return build_column(self.of.size, np.int64, units)
 
     def part(self, rows: NDArray[np.bool_]) -> "CodedColumn":
         """Some of the rows."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from imarena.core import NOT_COUNTED, TESTS_OF_RATERS, FloatArray, UserError
 from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, CodedColumn
-from imarena.tables import ColumnWriter, kept_rows, looked_up, occurring, row_slices
+from imarena.tables import ColumnWriter, filter_column, row_slices, take_in_parts, used_codes
 
 
 @runtime_checkable
@@ -116,17 +116,17 @@ def _played(
     models: tuple[str, ...], left: CodeArray, right: CodeArray
 ) -> tuple[tuple[str, ...], CodeArray, CodeArray, tuple[str, ...]]:
     """Leave out models that have no battle left."""
-    played = occurring(len(models), left, right)
+    played = used_codes(len(models), left, right)
     if played.all():
         return models, left, right, ()
     new_code = (np.cumsum(played) - 1).astype(np.int32)
     kept = tuple(model for model, here in zip(models, played, strict=True) if here)
-    return kept, looked_up(new_code, left), looked_up(new_code, right), tuple(sorted(set(models) - set(kept)))
+    return kept, take_in_parts(new_code, left), take_in_parts(new_code, right), tuple(sorted(set(models) - set(kept)))
 
 
 def _mapped(column: CodedColumn, code: dict[str, int]) -> CodeArray:
     lookup = np.array([code[name] for name in column.names], np.int32)
-    return looked_up(lookup, column.of) if lookup.size else column.of
+    return take_in_parts(lookup, column.of) if lookup.size else column.of
 
 
 def _column(table: Any, name: str) -> CodedColumn:
@@ -234,7 +234,7 @@ def _codes(table: Any, name: str, rows: Any) -> CodedColumn | None:
         return CodedColumn(np.broadcast_to(np.int32(0), of.size) if len(column.names) == 1 else of, column.names)
     if unnamed == column.of.size:
         return None
-    of = looked_up(np.arange(len(column.names) + 1, dtype=np.int32), column.of)  # -1 is the last one
+    of = take_in_parts(np.arange(len(column.names) + 1, dtype=np.int32), column.of)  # -1 is the last one
     return CodedColumn(_part(of, rows), (*column.names, "(none)"), unnamed=len(column.names))
 
 
@@ -243,7 +243,7 @@ def _judged(table: Any, rows: Any) -> NDArray[np.bool_] | None:
         return None
     column = _column(table, "source")
     lookup = np.array([*(name == "judge" for name in column.names), False], bool)
-    return _part(looked_up(lookup, column.of), rows)
+    return _part(take_in_parts(lookup, column.of), rows)
 
 
 def _numbers(table: Any, name: str) -> FloatArray | None:
@@ -257,7 +257,7 @@ def _optional_part(values: FloatArray | None, rows: Any) -> FloatArray | None:
 
 
 def _part(values: NDArray[Any], rows: Any) -> NDArray[Any]:
-    return values[rows] if isinstance(rows, slice) else kept_rows(values, rows)
+    return values[rows] if isinstance(rows, slice) else filter_column(values, rows)
 
 
 def _covariates(table: Any, names: Sequence[str], rows: Any) -> FloatArray:

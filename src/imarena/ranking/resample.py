@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from imarena.core import FloatArray, IntArray
 from imarena.core.notices import Notice
 from imarena.ranking.battles import Battles
-from imarena.tables import ColumnWriter, joined, kept_rows, made_column, release_pages, row_slices, sorted_parts
+from imarena.tables import ColumnWriter, build_column, filter_column, joined, release_pages, row_slices, sorted_parts
 
 EXACT_LIMIT = 10_000
 DRAWN_AT_ONCE = 1 << 20
@@ -155,13 +155,13 @@ def grouped_units(battles: BattleParts, n_units: int, size: int) -> Units:
     values, value = np.unique(touches.data[first], return_inverse=True)
     kinds, number = np.unique(touches.indices[first].astype(np.int64) * values.size + value, return_counts=True)
     if kinds.size:
-        many = made_column(touches.data.size, bool, lambda rows: np.ones(rows.stop - rows.start, bool))
+        many = build_column(touches.data.size, bool, lambda rows: np.ones(rows.stop - rows.start, bool))
         many[first] = False
         ends = kinds.size + np.cumsum(width[width > 1], dtype=np.int64)
         touches = csr_matrix(
             (
-                joined(values[kinds % values.size], kept_rows(touches.data, many)),
-                joined((kinds // values.size).astype(np.int32), kept_rows(touches.indices, many)),
+                joined(values[kinds % values.size], filter_column(touches.data, many)),
+                joined((kinds // values.size).astype(np.int32), filter_column(touches.indices, many)),
                 np.concatenate([np.arange(kinds.size + 1), ends]),
             ),
             shape=(kinds.size + ends.size, size),

@@ -74,6 +74,7 @@ from .rank_plots import save_plots as save_plots
 from .rank_tables import COUNTS as COUNTS
 from .rank_tables import board_data as board_data
 from .rank_tables import board_tables as board_tables
+from .seen_boxes import SeenBox as SeenBox
 from .seen_boxes import picture_with_boxes as picture_with_boxes
 from .significance import significance_section as significance_section
 from .site.pages import GROUP_COLUMNS as GROUP_COLUMNS

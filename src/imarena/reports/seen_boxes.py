@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -13,7 +13,19 @@ LONG_SIDE = 1600
 COLOURS = {"salient": (255, 200, 0), "objects": (230, 30, 60), "faces": (20, 140, 255), "words": (20, 160, 60)}
 
 
-def picture_with_boxes(data: bytes, boxes: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes:
+@dataclass(frozen=True, slots=True)
+class SeenBox:
+    """Something that a tool sees in a picture: left, top, right and bottom in pixels, and the tool's score."""
+
+    box: tuple[float, float, float, float]
+    score: float
+    label: str = ""
+    """The kind of object, or the text; empty for the salient region."""
+    share: float | None = None
+    """The share of the picture, of a region that is no rectangle."""
+
+
+def picture_with_boxes(data: bytes, boxes: Mapping[str, Sequence[SeenBox]]) -> bytes:
     """A PNG of the picture with boxes in pixels of the picture, by what was seen (`COLOURS` has the names)."""
     image = decode(data)
     scale = min(1.0, LONG_SIDE / max(image.size))
@@ -24,9 +36,9 @@ def picture_with_boxes(data: bytes, boxes: Mapping[str, Sequence[Mapping[str, An
     width = max(1, max(size) // 400)
     for seen, colour in COLOURS.items():
         for entry in boxes.get(seen, ()):
-            left, top, right, bottom = (end * scale for end in entry["box"])
+            left, top, right, bottom = (end * scale for end in entry.box)
             pen.rectangle((left, top, max(left, right - 1), max(top, bottom - 1)), outline=colour, width=width)
-            label = f"{_printable(entry.get('label') or entry.get('text') or seen)} {entry['score']:.2f}"
+            label = f"{_printable(entry.label or seen)} {entry.score:.2f}"
             area = pen.textbbox((left + width, top + width), label, font=font)
             pen.rectangle(area, fill=colour)
             pen.text((left + width, top + width), label, fill=(255, 255, 255), font=font)

@@ -15,11 +15,9 @@ from itertools import pairwise
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import FloatArray, UserError
 
-FloatArray = NDArray[np.float64]
 Method = Literal["isotonic", "piecewise", "logistic"]
 METHODS: tuple[Method, ...] = get_args(Method)
 

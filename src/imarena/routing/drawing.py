@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core import UserError
-from imarena.routing.pool import FloatArray, IntArray, Pool
+from imarena.core import FloatArray, IntArray, UserError
+from imarena.routing.pool import Pool
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,8 @@ The paper prints neither tau nor Delta. Ours are chosen so that a third of all p
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from imarena.core import UserError
-
-FloatArray = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from imarena.core import FloatArray, Mask, UserError
 
 DEFERRAL = 0.337
 """Share of pairs that go to people (000, appendix K.2)."""

@@ -6,11 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from imarena.core import FloatArray, IntArray, Mask, UserError
 
 
 @dataclass(frozen=True)

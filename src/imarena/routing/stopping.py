@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core import UserError
-from imarena.routing.pool import Belief, FloatArray, IntArray
+from imarena.core import FloatArray, IntArray, UserError
+from imarena.routing.pool import Belief
 
 WORLDS = 64
 """On how many boards of the belief a forecast is made."""

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import FloatArray, IntArray, UserError
 from imarena.routing.calibration import Curve, reliability
 from imarena.routing.gates import Gates, check_routed, prefers_people
-from imarena.routing.pool import Belief, FloatArray, IntArray, Pool, StandardScores, standardise
+from imarena.routing.pool import Belief, Pool, StandardScores, standardise
 
 Strategy = Callable[[Pool, Belief], FloatArray]
 

@@ -20,7 +20,7 @@ from imarena.core import (
     UserError,
     load_settings,
     sha256_hex,
-    write_whole,
+    write_atomically,
 )
 from imarena.core.records import now
 from imarena.storage import migrate, schema
@@ -140,7 +140,7 @@ def restore(
     else:
         _load(snapshot / "arena.db", url or database_url(root, settings))
     # Last: with it the folder is a workspace, and until then this can be run again.
-    write_whole(root / FILE_NAME, settings_with_url(settings_text, url) if url else settings_text)
+    write_atomically(root / FILE_NAME, settings_with_url(settings_text, url) if url else settings_text)
     return Snapshot(snapshot, manifest["records"], rows - len(missing), tuple(missing))
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from imarena.core import FILE_NAME, Settings, UserError, load_settings, write_whole
+from imarena.core import FILE_NAME, Settings, UserError, load_settings, write_atomically
 from imarena.core.records import ImageRef, now
 from imarena.storage import migrate
 from imarena.storage.blob_store import FOLDER, BlobStore, open_blobs
@@ -106,7 +106,7 @@ def init_workspace(root: Path, *, name: str = "", url: str = "", blobs: str = ""
         raise UserError(f"{root} is a file.", hint="Name a folder.")
     if not is_workspace(root):
         root.mkdir(parents=True, exist_ok=True)
-        write_whole(
+        write_atomically(
             root / FILE_NAME,
             _TEMPLATE.format(name=_toml(name or root.resolve().name), url=_toml(url), blobs=_toml(blobs)),
         )

@@ -48,7 +48,7 @@ def recognise_request(instruction: str, sources: tuple[bytes, ...]) -> Recognise
     named = requests_from_text(instruction, sources)
     if not named:
         return _by_picture(sources[0]) if sources else None
-    return next((request for request in named if not sources or shows(request.entry, sources[0])), None)
+    return next((request for request in named if not sources or is_picture_of(request.entry, sources[0])), None)
 
 
 def requests_from_text(instruction: str, sources: tuple[bytes, ...]) -> tuple[RecognisedRequest, ...]:
@@ -77,7 +77,7 @@ def _first_steps(entry: BenchmarkEntry, query: str) -> int:
     return held
 
 
-def shows(entry: BenchmarkEntry, source: bytes) -> bool:
+def is_picture_of(entry: BenchmarkEntry, source: bytes) -> bool:
     """Whether a picture shows an entry, at any of its turns and as well or badly as an editor left it.
 
     A task without a picture of its own is known by its words alone.
@@ -119,7 +119,7 @@ def _by_picture(source: bytes) -> RecognisedRequest | None:
         if far >= FAR or len(tried) > NEAREST:
             return None
         if entry.key not in tried:
-            tried[entry.key] = shows(entry, source)
+            tried[entry.key] = is_picture_of(entry, source)
         if tried[entry.key]:
             first = min(turn, len(entry.steps) - 1)
             return RecognisedRequest(entry, first, first + 1)

@@ -52,7 +52,7 @@ def row_slices(n: int, step: int | None = None) -> Iterator[slice]:
         release_pages()
 
 
-def made_column(n: int, dtype: DTypeLike, of: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
+def build_column(n: int, dtype: DTypeLike, of: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
     """(n,) values that `of` gives for some rows at a time."""
     writer = ColumnWriter(dtype, n)
     for rows in row_slices(n):
@@ -110,12 +110,12 @@ class KeptRows:
         return kept
 
 
-def looked_up(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
+def take_in_parts(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
     """Return `values[places]`, looked up some rows at a time."""
-    return made_column(places.size, values.dtype, lambda rows: picked(values, places[rows]))
+    return build_column(places.size, values.dtype, lambda rows: take_rows_at(values, places[rows]))
 
 
-def picked(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
+def take_rows_at(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
     """Return `values[places]`. A place in a file maps 64 KB of it: scattered places are looked up in small parts."""
     small = values.nbytes < 16 * LEAST_BYTES or places.size <= _SCATTERED_AT_ONCE
     found: NDArray[Any]
@@ -128,11 +128,11 @@ def picked(values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
-def kept_rows(values: NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[Any]:
+def filter_column(values: NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[Any]:
     """`values[kept]`, some rows at a time."""
     if kept.size <= ROWS_AT_ONCE:
         return values[kept]
-    return made_column(kept.size, values.dtype, lambda rows: values[rows][kept[rows]])
+    return build_column(kept.size, values.dtype, lambda rows: values[rows][kept[rows]])
 
 
 def joined(*parts: NDArray[Any]) -> NDArray[Any]:
@@ -144,7 +144,7 @@ def joined(*parts: NDArray[Any]) -> NDArray[Any]:
     return writer.column()
 
 
-def occurring(n: int, *columns: NDArray[Any]) -> NDArray[np.bool_]:
+def used_codes(n: int, *columns: NDArray[Any]) -> NDArray[np.bool_]:
     """(n,) which of the codes 0 to n - 1 occur in one of these columns; -1 is no code."""
     used = np.zeros(n + 1, bool)
     for codes in columns:

@@ -108,6 +108,9 @@ from .pretrained.reward_heads import read_heads as read_heads
 from .pretrained.sam import load_sam as load_sam
 from .pretrained.sam2 import load_sam2 as load_sam2
 from .pretrained.siglip import load_siglip as load_siglip
+from .prompted_tools import PHRASE_DETECTORS as PHRASE_DETECTORS
+from .prompted_tools import box_segmenter as box_segmenter
+from .prompted_tools import phrase_detector as phrase_detector
 from .quality import Artefacts as Artefacts
 from .quality import measure_artefacts as measure_artefacts
 from .quality import measure_quality as measure_quality

@@ -6,6 +6,7 @@ needs compiled CUDA operators. Grounding DINO, OWL-ViT and OWLv2 do the same job
 """
 
 from collections.abc import Mapping
+from typing import Literal
 
 from pydantic import TypeAdapter
 
@@ -21,6 +22,8 @@ class Tool(Noun):
     """A metric of two images: the one that was made, and the one that it was made from."""
     copy_value: float = 0.0
     """The value of a metric of two images for a copy. Above 0: the more alike the images, the higher the value."""
+    prompt: Literal["", "phrases", "boxes"] = ""
+    """What a detector or a segmenter can be given beside the image (`prompted_tools.py`)."""
     extra: str = ""
     """The optional dependency of this package that the tool needs."""
     weights: str = ""

@@ -10,8 +10,19 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.core.registry import Registry
-from imarena.vision import DEPTH_ESTIMATORS, DETECTORS, EMBEDDERS, METRICS, PICTURE_TOOLS, SEGMENTERS
+from imarena.vision import (
+    DEPTH_ESTIMATORS,
+    DETECTORS,
+    EMBEDDERS,
+    METRICS,
+    PHRASE_DETECTORS,
+    PICTURE_TOOLS,
+    SEGMENTERS,
+    box_segmenter,
+    phrase_detector,
+)
 from imarena.vision.catalog import DEPTH_TOOLS, DETECTOR_TOOLS, EMBEDDER_TOOLS, METRIC_TOOLS, SEGMENTER_TOOLS, Tool
+from imarena.vision.prompted_tools import BOX_SEGMENTERS
 from tests.contract.vision.tools import IMAGES, Pixels, asked, photograph, shapes
 
 images = pytest.mark.parametrize("image", IMAGES)
@@ -72,6 +83,47 @@ def test_a_segmenter_gives_masks_of_the_images_size_that_do_not_overlap(name: st
     assert covered.max(initial=0) <= 1
     again = segment(pixels)
     assert [one.mask.tobytes() for one in again] == [one.mask.tobytes() for one in found]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", PHRASE_DETECTORS)
+def test_a_detector_by_phrases_labels_each_box_with_one_of_them(name: str) -> None:
+    asked(DETECTORS, name)
+    detect, pixels, phrases = phrase_detector(name, 0.0), given("shapes"), ("red disc", "word")
+    height, width = pixels.shape[:2]
+    found = detect(pixels, phrases)
+    assert {one.label for one in found} <= set(phrases)
+    for one in found:
+        left, top, right, bottom = one.box
+        assert 0 <= left < right <= width + 1e-6
+        assert 0 <= top < bottom <= height + 1e-6
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    assert detect(pixels, phrases) == found
+    with pytest.raises(UserError, match="phrase to look for is empty"):
+        detect(pixels, ["red disc", ""])
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", BOX_SEGMENTERS)
+def test_a_segmenter_by_boxes_gives_one_mask_per_box_in_their_order(name: str) -> None:
+    asked(SEGMENTERS, name)
+    segment, pixels = box_segmenter(name), given("shapes")
+    boxes = [(20.0, 30.0, 110.0, 120.0), (120.0, 125.0, 220.0, 160.0)]
+    found = segment(pixels, boxes)
+    assert [one.mask.shape for one in found] == [pixels.shape[:2]] * 2
+    assert all(one.mask.dtype == np.bool_ and 0 <= one.score <= 1 for one in found)
+    again = segment(pixels, boxes)
+    assert [one.mask.tobytes() for one in again] == [one.mask.tobytes() for one in found]
+    assert segment(pixels, []) == ()
+
+
+def test_a_tool_without_such_a_prompt_names_those_that_take_it() -> None:
+    with pytest.raises(UserError, match="takes no phrases") as no_phrases:
+        phrase_detector("efficientdet")
+    assert "grounding-dino" in no_phrases.value.hint
+    with pytest.raises(UserError, match="takes no boxes") as no_boxes:
+        box_segmenter("u2netp")
+    assert "mobile-sam" in no_boxes.value.hint
 
 
 @images

@@ -5,7 +5,7 @@ import pytest
 
 from imarena.preferences import EditRegion, measure_region
 from imarena.preferences.regions import RegionStatus
-from imarena.workflows.preferences.measuring import find_grounder, find_mask_maker
+from imarena.workflows.preferences.measuring import find_detector, find_segmenter
 from tests.pair_scenes import BOX, SIZE, edited, scene
 
 MASK = np.zeros((SIZE, SIZE), bool)
@@ -44,11 +44,11 @@ def test_metrics_of_networks_are_blind_to_the_other_region(hub_cache: None) -> N
 
 @pytest.mark.torch
 def test_phrases_and_boxes_are_asked_of_installed_models(hub_cache: None) -> None:
-    grounder = find_grounder("grounding-dino")
-    for found in grounder(np.concatenate([scene(1), scene(2)], axis=1), ("red cup",)):
+    detector = find_detector("grounding-dino")
+    for found in detector(np.concatenate([scene(1), scene(2)], axis=1), ("red cup",)):
         assert found.label == "red cup"
-    masks = find_mask_maker("mobile-sam")
-    assert masks is not None
-    union = masks(scene(1), [(10.0, 10.0, 60.0, 60.0)])
-    assert union.shape == (SIZE, SIZE)
-    assert union.dtype == np.bool_
+    segmenter = find_segmenter("mobile-sam")
+    assert segmenter is not None
+    (segment,) = segmenter(scene(1), [(10.0, 10.0, 60.0, 60.0)])
+    assert segment.mask.shape == (SIZE, SIZE)
+    assert segment.mask.dtype == np.bool_

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imarena.agent import Agent, AgentSettings, BestOf, ChatPlanner, RulePlanner
-from imarena.agent.orders import orders_about, orders_in, requests_in, with_quotes
+from imarena.agent.orders import orders_about, orders_in, requests_in, restore_quotes
 from imarena.agent.spec import limit_steps
 from imarena.core.protocols import EditorTraits, EditRequest, EditResult, Exhibit, Verdict
 from imarena.core.records import JsonDict, Status
@@ -395,9 +395,9 @@ def test_orders_about_what_is_missing() -> None:
     assert orders_about(words, ("something else",)) == ()
     quoted = "Write 'A' on the cup. Replace the text 'B' with 'C'."
     clause = read_instruction(quoted).edits[1].clause
-    assert with_quotes(clause, quoted) == "replace the text 'B' with 'C'"
+    assert restore_quotes(clause, quoted) == "replace the text 'B' with 'C'"
     assert orders_about(quoted, (clause,)) == ("Replace the text 'B' with 'C'.",)
-    assert orders_about(quoted, (with_quotes(clause, quoted),)) == ("Replace the text 'B' with 'C'.",)
+    assert orders_about(quoted, (restore_quotes(clause, quoted),)) == ("Replace the text 'B' with 'C'.",)
     assert orders_about("", ()) == ()
 
 

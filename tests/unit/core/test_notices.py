@@ -53,6 +53,7 @@ EXAMPLES = [
     Notice(code="known_task_unusable", values={"line": 3, "reason": "left and right are the same"}),
     Notice(code="known_task_repeated", values={"line": 3}),
     Notice(code="known_tasks_empty"),
+    Notice(code="known_tasks_limit", values={"listed": 500, "more": 1200}),
     Notice(code="health_needs", values={"data": "votes"}),
     Notice(code="probe_empty"),
     Notice(code="probe_failed", values={"failed": 2, "of": 9, "what": "outputs"}),

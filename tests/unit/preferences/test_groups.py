@@ -101,10 +101,12 @@ def test_thresholds_are_published_or_recorded_quantiles() -> None:
         for number in range(5)
     ]  # fmt: skip
     made = make_pairs([*groups, _group([_candidate(1, 0.0, 0.9), _candidate(2, 0.5, 0.2)])], RULES, 1)
-    assert made.thresholds["color_alter"]["inside"] == {"elite": 0.67, "failure": -0.6, "from": "published"}
+    assert made.thresholds["color_alter"]["inside"] .to_json() == {
+        "elite": 0.67, "failure": -0.6, "from": "published",
+    }  # fmt: skip
     taken = made.thresholds["subject_remove"]["outside"]
-    assert (taken["from"], taken["candidates"]) == ("quantiles", 20)
-    assert taken["failure"] < taken["elite"]
+    assert (taken.origin, taken.candidates) == ("quantiles", 20)
+    assert taken.tiers.failure < taken.tiers.elite
     assert len([pair for pair in made.pairs if pair.task == "subject_remove"]) >= 5
 
 

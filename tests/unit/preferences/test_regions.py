@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from imarena.core import Detection, Pixels
-from imarena.preferences import Grounder, find_regions
+from imarena.core import Detection, PhraseDetector, Pixels, SegmentMask
+from imarena.preferences import find_regions
 from imarena.preferences.regions import RegionStatus, edited_names
 from tests.pair_scenes import BOX, DAMAGE, SIZE, edited, scene
 
@@ -14,8 +14,8 @@ INSIDE = np.zeros((SIZE, SIZE), bool)
 INSIDE[BOX] = True
 
 
-def _detector(boxes: dict[str, tuple[float, float, float, float]]) -> Grounder:
-    def find(_pixels: Pixels, phrases: Sequence[str]) -> tuple[Detection, ...]:
+def _detector(boxes: dict[str, tuple[float, float, float, float]]) -> PhraseDetector:
+    def find(pixels: Pixels, phrases: Sequence[str]) -> tuple[Detection, ...]:
         return tuple(Detection(box, name) for name, box in boxes.items() if any(name in phrase for phrase in phrases))
 
     return find
@@ -83,8 +83,11 @@ def test_masks_take_the_place_of_boxes() -> None:
     disc = np.zeros((SIZE, SIZE), bool)
     disc[40:50, 40:50] = True
     grounder = _detector({"tile": (34, 30, 66, 62)})
-    region = find_regions(
-        "make the tile blue", source, [edited(source, 0.0)], "source", grounder, masks=lambda _pixels, _boxes: disc
-    )[0]
+
+    def in_boxes(pixels: Pixels, boxes: Sequence[tuple[float, float, float, float]]) -> tuple[SegmentMask, ...]:
+        return tuple(SegmentMask(disc.reshape(pixels.shape[:2])) for _ in boxes)
+
+    outputs = [edited(source, 0.0)]
+    region = find_regions("make the tile blue", source, outputs, "source", grounder, segmenter=in_boxes)[0]
     assert region.mask is not None
     assert (region.mask == disc).all()

@@ -53,7 +53,7 @@ def smallest(fits: FittedRemovals, pairs: set[tuple[int, int]], upto: int) -> di
         for taken in removals(available.tolist(), size):
             removed = np.zeros_like(available)
             removed[list(taken)] = list(taken.values())
-            counts = fits.counts_without(removed)
+            counts = fits.counts_after(fits.cells.counts, removed)
             theta = fit_board(replace(fits.cells, counts=counts), BradleyTerry()).theta
             for ahead, behind in pairs - found.keys():
                 if theta[behind] > theta[ahead] + 1e-9 and fits.still_ranked(counts, ahead, behind):
@@ -203,7 +203,9 @@ def test_a_fit_after_a_removal_is_the_fit_of_the_board() -> None:
         fits = FittedRemovals(small_board(seed, 16), "vote")
         rng = np.random.default_rng(seed)
         for _ in range(10):
-            counts = fits.counts_without(rng.integers(0, fits.units.available + 1) * (rng.random() < 0.5))
+            counts = fits.counts_after(
+                fits.cells.counts, rng.integers(0, fits.units.available + 1) * (rng.random() < 0.5)
+            )
             theta = fit_board(replace(fits.cells, counts=counts), BradleyTerry()).theta
             assert fits.strengths(counts, fits.base) == pytest.approx(theta, abs=1e-6)
 

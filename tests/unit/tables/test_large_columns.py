@@ -17,15 +17,15 @@ from imarena.tables import large_columns
 from imarena.tables.large_columns import (
     ColumnWriter,
     KeptRows,
+    build_column,
     empty_column,
-    kept_rows,
-    looked_up,
-    made_column,
-    occurring,
-    picked,
+    filter_column,
     release_pages,
     rows_where,
     sorted_parts,
+    take_in_parts,
+    take_rows_at,
+    used_codes,
 )
 
 PARTS = st.lists(st.lists(st.integers(-1000, 1000), max_size=40), max_size=12)
@@ -160,10 +160,10 @@ def test_files_go_where_they_are_wanted_and_leave_nothing(monkeypatch: pytest.Mo
 def test_rows_are_taken_as_numpy_takes_them(codes: list[int], bits: int) -> None:
     column = np.array(codes, np.int32)
     kept = np.array([bool(bits >> row & 1) for row in range(column.size)], bool)
-    assert kept_rows(column, kept).tolist() == column[kept].tolist()
+    assert filter_column(column, kept).tolist() == column[kept].tolist()
     values = np.arange(10) * 11
-    assert looked_up(values, column).tolist() == values[column].tolist()
-    assert np.flatnonzero(occurring(9, column)).tolist() == sorted({*codes} - {-1})
+    assert take_in_parts(values, column).tolist() == values[column].tolist()
+    assert np.flatnonzero(used_codes(9, column)).tolist() == sorted({*codes} - {-1})
 
 
 @given(st.lists(st.integers(-5, 60), max_size=300), st.booleans())
@@ -198,12 +198,12 @@ def test_the_bits_of_many_kept_rows_are_in_a_file() -> None:
 
 
 def test_scattered_places_of_a_large_column_are_picked_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = made_column(20_000, np.int64, lambda rows: np.arange(rows.start, rows.stop) * 3)
+    values = build_column(20_000, np.int64, lambda rows: np.arange(rows.start, rows.stop) * 3)
     released: list[int] = []
     monkeypatch.setattr(large_columns, "release_pages", lambda: released.append(1))
     scattered = np.random.default_rng(0).integers(0, values.size, 1_000)
-    np.testing.assert_array_equal(picked(values, scattered), scattered * 3)
+    np.testing.assert_array_equal(take_rows_at(values, scattered), scattered * 3)
     assert len(released) == 4, "after every 256 places"
     near = np.arange(5_000, 6_000)
-    np.testing.assert_array_equal(picked(values, near), near * 3)
+    np.testing.assert_array_equal(take_rows_at(values, near), near * 3)
     assert len(released) == 4, "neighbours are looked up at once"

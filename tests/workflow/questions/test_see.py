@@ -50,8 +50,8 @@ def test_words_are_read(tmp_path: Path) -> None:
 
     Image.fromarray(shapes()).save(tmp_path / "hello.png")
     seen = package.see(tmp_path / "hello.png", ["words"])
-    assert [word["text"] for word in seen.boxes("words")] == ["HELLO"]
-    left, top, right, bottom = seen.boxes("words")[0]["box"]
+    assert [word.label for word in seen.boxes("words")] == ["HELLO"]
+    left, top, right, bottom = seen.boxes("words")[0].box
     assert (left, top, right, bottom) == pytest.approx((121, 130, 215, 155), abs=8)
 
 

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from imarena.core.notices import sentences
 from imarena.core.records import Campaign, Item, Output, Rater, Vote
 from imarena.routing.campaign_plan import CampaignPlan
 from imarena.storage import Workspace, open_workspace
+from imarena.workflows.rating import known_tasks
 from imarena.workflows.rating.campaigns import create_campaign, plan_units
 from imarena.workflows.rating.known_tasks import known_tasks_from_table, known_tasks_from_votes
 from tests.command import Imarena
@@ -49,6 +51,17 @@ def test_votes_that_agree_are_known_whatever_side_was_shown(workspace: Workspace
     assert known_tasks_from_votes(workspace, "yes_no").tasks == ()
     made = create_campaign(workspace, CampaignPlan(name="c", gold=tuple(one.known for one in strict), gold_rate=0.2))
     assert made.open
+
+
+def test_a_list_that_is_cut_says_so(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(workspace, items=3)
+    a, b, _ = EDITORS
+    table = "item,left,right,winner\n" + "".join(f"entry-{n},{a},{b},left\n" for n in range(3))
+    assert known_tasks_from_table(workspace, "preference", table).notices == ()
+    monkeypatch.setattr(known_tasks, "MOST", 2)
+    found = known_tasks_from_table(workspace, "preference", table)
+    assert len(found.tasks) == 2
+    assert sentences(found.notices) == ["Only the first 2 tasks are listed; 1 more were found."]
 
 
 def test_a_table_is_read_line_by_line_and_says_what_it_cannot_use(workspace: Workspace) -> None:

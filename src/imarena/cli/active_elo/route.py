@@ -14,6 +14,8 @@ from imarena.reports import columns
 from imarena.reports.tables import Cell, Column, Number, Table
 
 if TYPE_CHECKING:
+    from imarena.core.records import Ranking
+    from imarena.routing import GapRow
     from imarena.workflows.active_elo import VotesNeeded
 
 app = command_group("Active Elo: calibrate a judge, plan and assign votes, read them, rank again.")
@@ -54,17 +56,18 @@ def calibrate(
 
     fit = CalibrationOptions(_method(method), ridge, _edges(edges), read_range(score_range), rounds, seed)
     with session_workspace(context) as workspace:
-        document = calibrate_judge(workspace, judge, fit).to_json()
+        made = calibrate_judge(workspace, judge, fit)
+    document = made.to_json()
     if plot is not None:
         from imarena.reports import save_reliability
 
-        save_reliability(document["judge"], document["curves"], plot)
-    warn_all(context, document["warnings"])
-    rows = tuple(_band(row) for row in document["table"])
-    ends = document["score_range"]
+        save_reliability(made.judge, document["curves"], plot)
+    warn_all(context, sentences(made.notices))
+    rows = tuple(_band(row) for row in made.tables.table)
+    ends = made.score_range.range
     title = (
-        f"Agreement of {document['judge']} with people by score gap, {document['n_pairs']} decided pairs; "
-        f"scores from {ends['low']:g} to {ends['high']:g}"
+        f"Agreement of {made.judge} with people by score gap, {made.n_pairs} decided pairs; "
+        f"scores from {ends.low:g} to {ends.high:g}"
     )
     head = columns("gap", Column("agreement", ".3f", "undefined"), "pairs", Column("fraction", ".3f", "undefined"))
     emit(context, document, lambda console: print_tables(console, [Table(head, rows, title)]))
@@ -331,11 +334,11 @@ def _number(votes: int | None) -> str:
     return "over a million" if votes is None else f"{votes:,}"
 
 
-def _board(ranking: Any) -> dict[str, Any]:
+def _board(ranking: "Ranking") -> dict[str, Any]:
     return dict(ranking.model_dump(mode="json", exclude={"covariance"}))
 
 
-def _board_tables(name: str, ranking: Any) -> list[Table]:
+def _board_tables(name: str, ranking: "Ranking") -> list[Table]:
     from imarena.reports import board_tables
 
     standings, *others = board_tables(ranking)
@@ -347,9 +350,9 @@ def _board_tables(name: str, ranking: Any) -> list[Table]:
     return [replace(standings, title=title), *others]
 
 
-def _band(row: dict[str, Any]) -> tuple[Cell, ...]:
-    end = f"below {row['high']:g}" if row["high"] is not None else "and more"
-    return f"{row['low']:g}, {end}", row["agreement"], row["n"], row["fraction"]
+def _band(row: "GapRow") -> tuple[Cell, ...]:
+    end = f"below {row.high:g}" if row.high is not None else "and more"
+    return f"{row.low:g}, {end}", row.agreement, row.n, row.fraction
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -287,7 +287,7 @@ def _print(
         _warn_of(boards)
 
 
-def _warn_of(boards: list[Any]) -> None:
+def _warn_of(boards: "list[Ranking]") -> None:
     """Warnings come last: the conclusion is what was asked for."""
     from imarena.reports import board_warnings
 

@@ -17,6 +17,7 @@ from imarena.core.records import Mode
 
 if TYPE_CHECKING:
     from imarena.instructions import Connector
+    from imarena.workflows.editing import EditEstimate, EditReport
 
 _MODES = {"single": Mode.SINGLE, "multi-turn": Mode.MULTI_TURN, "complex": Mode.COMPLEX}
 
@@ -159,7 +160,7 @@ def _all_levels(levels: str) -> bool:
     return levels == "all"
 
 
-def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: bool) -> bool:
+def _go_on(context: typer.Context, estimates: "list[EditEstimate]", yes: bool, dry_run: bool) -> bool:
     console = stderr()
     for estimate in estimates:
         known = "free" if estimate.cost_usd == 0 else f"about {estimate.cost_usd or 0:,.4f} USD"
@@ -177,7 +178,7 @@ def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: boo
     return typer.confirm("Go on?", err=True)
 
 
-def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
+def _show(console: Console, report: "EditReport | None", drivers: dict[str, Any]) -> None:
     from imarena.editors import failure_advice, failure_modes
 
     if report is None:

@@ -1,15 +1,17 @@
 """``imarena pvc pairs`` and ``imarena pvc export``."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, progress_bars, session_workspace
 from imarena.core import counted
+
+if TYPE_CHECKING:
+    from imarena.workflows.preferences import PairReport
 
 Datasets = Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set; repeatable.")]
 Tasks = Annotated[list[str] | None, typer.Option("--task", help="Only this task; repeatable.")]
@@ -73,24 +75,24 @@ def make(
     )  # fmt: skip
     with session_workspace(context) as workspace, progress_bars("pairs") as progress:
         report = write_pairs(workspace, out, options, progress)
-    emit(context, report, lambda console: _show(console, report))
+    emit(context, report.to_json(), lambda console: _show(console, report))
 
 
-def _show(console: Console, report: Mapping[str, Any]) -> None:
+def _show(console: Console, report: "PairReport") -> None:
     from imarena.reports.tables import Column, Table
 
+    made = report.made
     print_tables(
         console,
-        [Table((Column("task"), Column("pairs", ",")), tuple(report["by_task"].items()))],
+        [Table((Column("task"), Column("pairs", ",")), tuple(made.by_task().items()))],
     )
-    made = f"{counted(report['pairs'], 'pair')} and {counted(report['ties'], 'tie')}"
-    console.print(f"{made} in {report['folder']}")
-    if report["skipped"]:
+    console.print(f"{counted(len(made.pairs), 'pair')} and {counted(len(made.ties), 'tie')} in {report.folder}")
+    if made.skipped:
         head = (Column("gave no pair"), Column("items or outputs", ","))
-        print_tables(console, [Table(head, tuple(report["skipped"].items()))])
+        print_tables(console, [Table(head, tuple(sorted(made.skipped.items())))])
     lines = [
-        (task, region, each["elite"], each["failure"], each["from"])
-        for task, of_task in report["thresholds"].items()
+        (task, region, each.tiers.elite, each.tiers.failure, each.origin)
+        for task, of_task in made.thresholds.items()
         for region, each in of_task.items()
     ]
     if lines:

@@ -1,5 +1,7 @@
 """``imarena pvc regions``."""
 
+from dataclasses import asdict
+
 import typer
 from rich.console import Console
 
@@ -29,9 +31,9 @@ def command(
     def show(console: Console) -> None:
         from imarena.reports.tables import Column, Table
 
-        console.print(f"{report['regions']:,} of {report['items']:,} items have an edit region.")
-        for title, key in (("found by", "found_by"), ("no region", "skipped")):
-            if report[key]:
-                print_tables(console, [Table((Column(title), Column("items", ",")), tuple(report[key].items()))])
+        console.print(f"{report.regions:,} of {report.items:,} items have an edit region.")
+        for title, counts in (("found by", report.found_by), ("no region", report.skipped)):
+            if counts:
+                print_tables(console, [Table((Column(title), Column("items", ",")), tuple(counts.items()))])
 
-    emit(context, report, show)
+    emit(context, asdict(report), show)

@@ -87,8 +87,8 @@ def _show(console: Console, seen: "SeenPicture") -> None:
     rows: list[tuple[str | float, ...]] = []
     for name in BOXED:
         for entry in seen.boxes(name):
-            box = " ".join(f"{end:.0f}" for end in entry["box"])
-            rows.append((name, entry.get("label") or entry.get("text") or "", entry["score"], box))
+            box = " ".join(f"{end:.0f}" for end in entry.box)
+            rows.append((name, entry.label, entry.score, box))
     if rows:
         columns = (Column("seen"), Column("what"), Column("score", ".2f"), Column("box (left top right bottom)"))
         print_tables(console, [Table(columns, tuple(rows))])

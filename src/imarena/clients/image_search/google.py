@@ -8,7 +8,14 @@ from itertools import chain, zip_longest
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.polite import PoliteFetcher, WebSource, address, listed_entries, number, text
+from imarena.clients.image_search.polite import (
+    PoliteFetcher,
+    WebSource,
+    integer_at,
+    listed_entries,
+    text_at,
+    url_at,
+)
 from imarena.core import FoundImage, ImageQuery
 
 RIGHTS = ("cc_publicdomain", "cc_attribute")
@@ -56,15 +63,15 @@ class GoogleSource(WebSource):
             if not isinstance(reply, dict) or "items" not in reply:  # nothing more
                 break
             results = listed_entries(reply, "items", self._name)
-            found += [self._found(each, right) for each in results if address(each, "link")]
+            found += [self._found(each, right) for each in results if url_at(each, "link")]
             if len(results) < wanted:
                 break
         return found
 
     def _found(self, entry: Any, right: str) -> FoundImage:
-        link = address(entry, "link")
+        link = url_at(entry, "link")
         return FoundImage(
-            self._name, link, link, text(entry, "title"), text(entry, "snippet"), _LICENCES.get(right, right), "",
-            text(entry, "displayLink"), address(entry, "image", "contextLink"), number(entry, "image", "width"),
-            number(entry, "image", "height"), licence_by_filter=True,
+            self._name, link, link, text_at(entry, "title"), text_at(entry, "snippet"), _LICENCES.get(right, right), "",
+            text_at(entry, "displayLink"), url_at(entry, "image", "contextLink"), integer_at(entry, "image", "width"),
+            integer_at(entry, "image", "height"), licence_by_filter=True,
         )  # fmt: skip

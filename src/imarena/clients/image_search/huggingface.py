@@ -6,7 +6,14 @@ The licence of a data set's card need not be that of each image: such results ar
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.polite import PoliteFetcher, WebSource, address, listed_entries, number, text
+from imarena.clients.image_search.polite import (
+    PoliteFetcher,
+    WebSource,
+    integer_at,
+    listed_entries,
+    text_at,
+    url_at,
+)
 from imarena.core import FoundImage, ImageQuery, SourceFailure
 
 HUB_URL = "https://huggingface.co"
@@ -40,7 +47,7 @@ class HuggingFaceSource(WebSource):
             read = [self._found(row, column, licence) for row in rows]
             found += [each for each in read if not any(word in each.text.casefold() for word in excluded)]
             offset += len(rows)
-            if not rows or offset >= (number(reply, "num_rows_total") or 0):
+            if not rows or offset >= (integer_at(reply, "num_rows_total") or 0):
                 break
         return found[:limit]
 
@@ -49,7 +56,7 @@ class HuggingFaceSource(WebSource):
         asked = {**self._place, "offset": found.key, "length": 1}
         reply = await self._fetcher.json(f"{self._base_url}/rows?{urlencode(asked)}", self._headers)
         rows = listed_entries(reply, "rows", self._name)
-        place = address(rows[0], "row", _image_column(reply, self._name), "src") if rows else ""
+        place = url_at(rows[0], "row", _image_column(reply, self._name), "src") if rows else ""
         if not place:
             raise SourceFailure(f"{self._name} has no image in row {found.key}")
         return await self._fetcher.image(place)
@@ -63,20 +70,20 @@ class HuggingFaceSource(WebSource):
 
     def _found(self, row: Any, column: str, licence: str) -> FoundImage:
         values = row.get("row") if isinstance(row.get("row"), dict) else {}
-        words = {name: text(values, name) for name, value in values.items() if isinstance(value, str)}
+        words = {name: text_at(values, name) for name, value in values.items() if isinstance(value, str)}
         own = next((words[name] for name in ("licence", "license") if words.get(name)), "")
-        index = number(row, "row_idx") or 0
+        index = integer_at(row, "row_idx") or 0
         return FoundImage(
             self._name, str(index), f"{self._place['dataset']}#{index}", words.get("title", ""),
             " ".join(value for name, value in words.items() if name not in ("title", "license", "licence", "url")),
             own or licence, "", words.get("creator") or words.get("author") or "",
-            f"{self._hub}/datasets/{self._place['dataset']}", number(values, column, "width"),
-            number(values, column, "height"), licence_by_filter=not own,
+            f"{self._hub}/datasets/{self._place['dataset']}", integer_at(values, column, "width"),
+            integer_at(values, column, "height"), licence_by_filter=not own,
         )  # fmt: skip
 
 
 def _image_column(reply: Any, source: str) -> str:
     for feature in listed_entries(reply, "features", source):
-        if text(feature, "type", "_type") == "Image":
-            return text(feature, "name")
+        if text_at(feature, "type", "_type") == "Image":
+            return text_at(feature, "name")
     raise SourceFailure(f"{source} has no column of images")

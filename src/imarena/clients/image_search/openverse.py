@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.polite import WebSource, address, listed_entries, number, text
+from imarena.clients.image_search.polite import WebSource, integer_at, listed_entries, text_at, url_at
 from imarena.core import FoundImage, ImageQuery
 
 LICENCES = "cc0,pdm,by,by-sa"
@@ -33,7 +33,7 @@ class OpenverseSource(WebSource):
             }
             reply = await self._fetcher.json(f"{self._base_url}/v1/images/?{urlencode(asked)}", self._headers)
             results = listed_entries(reply, "results", self._name)
-            found += [self._found(each) for each in results if address(each, "url")]
+            found += [self._found(each) for each in results if url_at(each, "url")]
             pages = reply.get("page_count")
             page += 1
             if not results or not isinstance(pages, int) or page > pages:
@@ -41,11 +41,11 @@ class OpenverseSource(WebSource):
         return found[:limit]
 
     def _found(self, entry: Any) -> FoundImage:
-        code, version = text(entry, "license").lower(), text(entry, "license_version")
+        code, version = text_at(entry, "license").lower(), text_at(entry, "license_version")
         licence = _NAMES.get(code) or (f"CC-{code.upper()}-{version}" if code and version else code)
-        tags = " ".join(text(tag, "name") for tag in entry.get("tags") or () if isinstance(tag, dict))
+        tags = " ".join(text_at(tag, "name") for tag in entry.get("tags") or () if isinstance(tag, dict))
         return FoundImage(
-            self._name, text(entry, "id"), address(entry, "url"), text(entry, "title"), tags, licence,
-            address(entry, "license_url"), text(entry, "creator"), address(entry, "foreign_landing_url"),
-            number(entry, "width"), number(entry, "height"),
+            self._name, text_at(entry, "id"), url_at(entry, "url"), text_at(entry, "title"), tags, licence,
+            url_at(entry, "license_url"), text_at(entry, "creator"), url_at(entry, "foreign_landing_url"),
+            integer_at(entry, "width"), integer_at(entry, "height"),
         )  # fmt: skip

@@ -200,7 +200,7 @@ def listed_entries(reply: Any, name: str, source: str) -> list[dict[str, Any]]:
     return [entry for entry in listed if isinstance(entry, dict)]
 
 
-def text(entry: Any, *names: str) -> str:
+def text_at(entry: Any, *names: str) -> str:
     """A text, by path; empty where it is missing. Markup is removed."""
     for name in names:
         entry = entry.get(name) if isinstance(entry, dict) else None
@@ -211,14 +211,14 @@ def text(entry: Any, *names: str) -> str:
     return " ".join(html.unescape(_TAG.sub(" ", entry)).split())[:_LONGEST]
 
 
-def address(entry: Any, *names: str) -> str:
+def url_at(entry: Any, *names: str) -> str:
     """A web address, by path, as it is: `&copy=1` in it is no mark-up. Empty where it is missing or too long."""
     for name in names:
         entry = entry.get(name) if isinstance(entry, dict) else None
     return entry.strip() if isinstance(entry, str) and len(entry) <= _LONGEST else ""
 
 
-def number(entry: Any, *names: str) -> int | None:
+def integer_at(entry: Any, *names: str) -> int | None:
     """A whole number, by path."""
     for name in names:
         entry = entry.get(name) if isinstance(entry, dict) else None

@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from imarena.clients.image_search.polite import WebSource, address, listed_entries, number, text
+from imarena.clients.image_search.polite import WebSource, integer_at, listed_entries, text_at, url_at
 from imarena.core import FoundImage, ImageQuery, SourceFailure
 
 _FILES = 6
@@ -32,31 +32,31 @@ class WikimediaSource(WebSource):
                 f"{self._base_url}/w/api.php?{urlencode({**asked, **more})}", busy=_why_busy
             )
             if not isinstance(reply, dict) or "error" in reply:
-                raise SourceFailure(f"{self._name}: {text(reply, 'error', 'info') or 'an unknown answer'}")
+                raise SourceFailure(f"{self._name}: {text_at(reply, 'error', 'info') or 'an unknown answer'}")
             listed = listed_entries(reply["query"], "pages", self._name) if "query" in reply else []
             for page in listed:  # a page may come again with the properties that did not fit before
-                pages[text(page, "pageid")] = {**pages.get(text(page, "pageid"), {}), **page}
+                pages[text_at(page, "pageid")] = {**pages.get(text_at(page, "pageid"), {}), **page}
             more = {name: str(value) for name, value in (reply.get("continue") or {}).items()}
             whole = sum(bool(page.get("imageinfo")) for page in pages.values())
             if not more or whole >= limit:
                 break
-        ranked = sorted(pages.values(), key=lambda page: number(page, "index") or 0)
+        ranked = sorted(pages.values(), key=lambda page: integer_at(page, "index") or 0)
         found = [self._found(page, page["imageinfo"][0]) for page in ranked if page.get("imageinfo")]
         return [each for each in found if each.address][:limit]
 
     def _found(self, page: Any, info: Any) -> FoundImage:
         def stated(name: str) -> str:
-            return text(info, "extmetadata", name, "value")
+            return text_at(info, "extmetadata", name, "value")
 
-        title = stated("ObjectName") or text(page, "title").removeprefix("File:")
+        title = stated("ObjectName") or text_at(page, "title").removeprefix("File:")
         words = f"{stated('ImageDescription')} {stated('Categories').replace('|', ' ')}".strip()
         return FoundImage(
-            self._name, text(page, "pageid"), address(info, "url"), title, words, stated("LicenseShortName"),
-            stated("LicenseUrl"), stated("Artist"), address(info, "descriptionurl"), number(info, "width"),
-            number(info, "height"),
+            self._name, text_at(page, "pageid"), url_at(info, "url"), title, words, stated("LicenseShortName"),
+            stated("LicenseUrl"), stated("Artist"), url_at(info, "descriptionurl"), integer_at(info, "width"),
+            integer_at(info, "height"),
         )  # fmt: skip
 
 
 def _why_busy(reply: Any) -> str:
     """MediaWiki answers with HTTP 200 and an error when its databases lag (`maxlag`)."""
-    return text(reply, "error", "info") if text(reply, "error", "code") in _BUSY else ""
+    return text_at(reply, "error", "info") if text_at(reply, "error", "code") in _BUSY else ""

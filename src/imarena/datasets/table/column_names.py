@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from imarena.core import UserError, missing_text, package_yaml
+from imarena.core import UserError, missing_text, package_yaml, suggestion
 from imarena.core.notices import Notice
 
 LABELS = ("taxonomy", "task", "family", "topic", "subtopic", "track", "licence")
@@ -53,8 +53,7 @@ def parse_columns(text: str) -> dict[str, str]:
             raise UserError(f"--columns names '{ours}' twice.", hint=f"Choose one of: {names[ours]}, {theirs}.")
         near = difflib.get_close_matches(ours, KNOWN, n=1, cutoff=_TOO_CLOSE)
         if not is_known(ours) and near:
-            known = ", ".join(KNOWN)
-            raise UserError(f"There is no field '{ours}'.", hint=f"Did you mean '{near[0]}'? Known: {known}.")
+            raise UserError(f"There is no field '{ours}'.", hint=suggestion(ours, near, f"Known: {', '.join(KNOWN)}."))
         names[ours] = theirs
     return names
 

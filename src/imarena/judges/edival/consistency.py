@@ -88,7 +88,7 @@ def _background(
     kit: Kit, plan: ObjectPlan, at: int, base: EncodedImage, now: EncodedImage
 ) -> tuple[float | None, float | None]:
     """The image without the boxes of all objects that were ever there, in the base image and in this one."""
-    names = dict.fromkeys([*(one.name for one in plan.objects), *ever_present(plan, at)])
+    names = dict.fromkeys([*(one.name for one in plan.objects), *objects_so_far(plan, at)])
     boxes: list[ShareBox] = []
     for name in names:
         boxes += base_boxes(kit, plan, name, base)
@@ -97,7 +97,7 @@ def _background(
     return _compare(kit, base, now, {"without": [list(box) for box in boxes]}, boxes, inside=False)
 
 
-def ever_present(plan: ObjectPlan, at: int) -> tuple[str, ...]:
+def objects_so_far(plan: ObjectPlan, at: int) -> tuple[str, ...]:
     """The names of all objects of the scene up to a turn: those of the pool, and those that edits brought."""
     brought = [step.new_object for step in plan.turns[: at + 1] if step.new_object]
     return tuple(dict.fromkeys([*plan.turns[at].all_objects, *brought]))

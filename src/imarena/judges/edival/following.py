@@ -211,7 +211,7 @@ async def _attribute(
     else:
         wanted = turn.material or ""
         question = YesNoQuestion("material", f"Is the {name} made of {wanted}?", wanted, box, before_box=before_box)
-    return rules.answered(await _ask(kit, question, before, after))
+    return rules.answer_decision(await _ask(kit, question, before, after))
 
 
 async def _text(kit: Kit, plan: ObjectPlan, turn: ObjectTurn, before: EncodedImage, after: EncodedImage) -> Decision:
@@ -234,7 +234,7 @@ async def _background(
     question = YesNoQuestion(
         "background", f"Does the background show {wanted}?", wanted, others=tuple(dict.fromkeys(others))
     )
-    return rules.answered(await _ask(kit, question, before, after))
+    return rules.answer_decision(await _ask(kit, question, before, after))
 
 
 def crop_box(

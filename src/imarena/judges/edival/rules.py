@@ -186,7 +186,7 @@ def count_change(after: FoundBoxes, count: int, perhaps: int = 0) -> Decision:
     return Decision(len(after) == count, "count_right" if len(after) == count else "count_wrong")
 
 
-def answered(answer: bool | None) -> Decision:
+def answer_decision(answer: bool | None) -> Decision:
     """Algorithms 8, 9 and 11 (colour, material, background): what a yes-or-no question was answered."""
     if answer is None:
         return Decision(None, "question_without_answer")

@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from cachetools import LRUCache
@@ -16,10 +16,10 @@ from imarena.core import Detection, EditType, Pixels, UnknownName, UserError, sh
 from imarena.core.records import JsonDict
 from imarena.judges.edival.settings import AUTO, EdiValSettings
 from imarena.vision import (
-    DETECTORS,
     EMBEDDERS,
     HEAD_NAMES,
     METRICS,
+    PHRASE_DETECTORS,
     QUALITY_HEADS,
     TextLine,
     default_phrases,
@@ -27,6 +27,7 @@ from imarena.vision import (
     find_picture_tool,
     installed_folder,
     kinds_in_phrase,
+    phrase_detector,
     rate_quality,
     read_lines,
     shift_tolerant_lpips,
@@ -209,9 +210,7 @@ class PhraseFinder:
         return {"phrase": phrase}
 
     def search(self, pixels: Pixels, phrase: str) -> Sequence[Detection]:
-        tool: Any = DETECTORS.get(self.name)
-        found: Sequence[Detection] = tool.model.batch([pixels], [phrase], FLOOR)[0]
-        return found
+        return phrase_detector(self.name, FLOOR)(pixels, [phrase])
 
     def chosen(self, found: Sequence[Detection], phrase: str) -> Sequence[Detection]:  # noqa: ARG002
         return found
@@ -298,7 +297,6 @@ _OFFLINE = {
     "detector": "efficientdet", "answers": "colour-names", "reader": "rapidocr", "features": "st-lpips",
     "quality": "brisque",
 }  # fmt: skip
-PHRASE_DETECTORS = ("grounding-dino", "owlv2", "owl-vit")
 FEATURES = ("dinov3", "dino", "clip", "siglip", "colour-layout")
 VLM = "vlm"
 QUALITIES = ("brisque", "hpsv3", VLM, *HEAD_NAMES)

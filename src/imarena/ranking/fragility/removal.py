@@ -13,7 +13,7 @@ from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import BradleyTerry, sigmoid
 from imarena.ranking.likelihood.pair_counts import PairCells, cell_of, count_pairs, counts_by_pair
 from imarena.ranking.likelihood.separation import find_blocks
-from imarena.tables import occurring
+from imarena.tables import used_codes
 
 NEWTON_STEPS = 40
 NEWTON_TOLERANCE = 1e-10
@@ -83,7 +83,7 @@ def removal_units(battles: Battles, cells: PairCells, by: str) -> RemovalUnits:
     if column is None:
         return RemovalUnits(csr_matrix((0, cells.counts.size)), np.empty(0, np.int64))
     named = np.flatnonzero(column.of != (-1 if column.unnamed is None else column.unnamed))
-    used = occurring(len(column.names), column.of[named])
+    used = used_codes(len(column.names), column.of[named])
     codes, row = np.flatnonzero(used), (np.cumsum(used) - 1)[column.of[named]]
     matrix = csr_matrix((weight[named], (row, entry[named])), shape=(codes.size, cells.counts.size))
     dense = min(DENSE_SHARE * matrix.nnz, DENSE_LIMIT) > codes.size * cells.counts.size
@@ -148,10 +148,6 @@ class FittedRemovals:
         """(4, K) where a cell enters the flattened information matrix."""
         left, right, m = self.cells.left, self.cells.right, self.cells.n_models
         return np.concatenate([left * m + left, right * m + right, left * m + right, right * m + left])
-
-    def counts_without(self, removed: IntArray) -> FloatArray:
-        """(K, 3) battles that are left; `removed` (kinds,) says how many units of each kind go."""
-        return self.counts_after(self.cells.counts, removed)
 
     def counts_after(self, counts: FloatArray, change: IntArray) -> FloatArray:
         """(K, 3) battles that are left of `counts` when so many more units of each kind go, or come back."""

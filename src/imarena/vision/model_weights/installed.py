@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from imarena.core import ImarenaError, Noun, UserError, replacing, suggestion
+from imarena.core import ImarenaError, Noun, UserError, atomic_replacement, suggestion
 from imarena.core.records import Moment
 from imarena.vision.model_weights.entries import (
     NAME_PATTERN,
@@ -124,7 +124,7 @@ def write_pins(name: str, pins: WeightPins) -> None:
     """Pin a name to the files of its first download."""
     path = weights_root() / "pins" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as part:
+    with atomic_replacement(path) as part:
         _write_flushed(part, pins.model_dump_json(indent=2))
 
 

@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 from typing import IO
 
-from imarena.core import UserError, replacing
+from imarena.core import UserError, atomic_replacement
 
 MAX_MEMBERS = 100_000
 MAX_MEMBER_BYTES = 4 * 1024**3
@@ -18,7 +18,7 @@ MAX_UNPACKED_BYTES = 16 * 1024**3
 def extract_member(archive: Path, member: str, target: Path) -> None:
     """Write one file of an archive (`.whl` or `.tar.gz`) to `target`, beside its place first."""
     try:
-        with replacing(target) as part:
+        with atomic_replacement(target) as part:
             if archive.suffix == ".whl":
                 _from_zip(archive, member, part)
             else:

@@ -7,7 +7,7 @@ import numpy as np
 
 from imarena.core import Detection, Pixels, UserError
 from imarena.vision.local_models import import_torch, load_pretrained
-from imarena.vision.pretrained.open_vocabulary import PhraseDetector, checked_phrases, to_detections
+from imarena.vision.pretrained.open_vocabulary import OpenVocabularyModel, checked_phrases, to_detections
 from imarena.vision.pretrained.placement import Placement, batches_of_one_shape, prepare_images
 from imarena.vision.pretrained.preparation import load_image_processor
 from imarena.vision.pretrained.registered_tool import PretrainedTool
@@ -17,7 +17,7 @@ THRESHOLD = 0.35
 """The box threshold of the authors' demonstration."""
 
 
-class GroundingDinoDetector(PhraseDetector):
+class GroundingDinoDetector(OpenVocabularyModel):
     """The model, its image processor and its tokenizer in memory.
 
     A box has the phrase whose tokens score highest, and that score. (transformers joins every token above a second

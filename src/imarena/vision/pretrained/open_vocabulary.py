@@ -1,5 +1,6 @@
 """What detectors by phrase share: the default phrases, and boxes of a network as detections."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar
@@ -59,7 +60,7 @@ def to_detections(
     return tuple(sorted(detections, key=lambda found: (-found.score, found.label, found.box)))
 
 
-class PhraseDetector:
+class OpenVocabularyModel(ABC):
     """A detector by phrase with its image processor and its tokenizer in memory."""
 
     feature: ClassVar[str]
@@ -73,6 +74,15 @@ class PhraseDetector:
         self._model = model.to(self._device).eval()
         self._processor, self._tokenizer = processor, tokenizer
         self._threshold = self.default_threshold if threshold is None else threshold
+
+    @abstractmethod
+    def batch(
+        self, images: Sequence[Pixels], phrases: Sequence[str] | None = None, threshold: float | None = None
+    ) -> list[tuple[Detection, ...]]:
+        """The detections of each image (height, width, 3); without phrases, COCO's 80 kinds are looked for.
+
+        `threshold` is for this call alone.
+        """
 
     def _prepare(self, pixels: Pixels) -> NDArray[np.float32]:
         return np.asarray(run_image_processor(self._processor, [pixels])["pixel_values"][0], np.float32)

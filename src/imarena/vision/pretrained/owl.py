@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from imarena.core import Detection, Pixels, UserError
 from imarena.vision.local_models import import_torch, load_pretrained
-from imarena.vision.pretrained.open_vocabulary import PhraseDetector, checked_phrases, to_detections
+from imarena.vision.pretrained.open_vocabulary import OpenVocabularyModel, checked_phrases, to_detections
 from imarena.vision.pretrained.placement import Placement, batches_of_one_shape, prepare_images
 from imarena.vision.pretrained.preparation import load_image_processor, with_bounded_aspect
 from imarena.vision.pretrained.registered_tool import PretrainedTool
@@ -19,7 +19,7 @@ THRESHOLD = 0.1
 """The default of transformers; scores of these models are low."""
 
 
-class OwlDetector(PhraseDetector):
+class OwlDetector(OpenVocabularyModel):
     """An OWL-ViT or OWLv2 model, its image processor and its tokenizer in memory."""
 
     feature = FEATURE

@@ -10,7 +10,7 @@ from imarena.web.keys import ROLES, cookie_name, drop_cookies, port_of, set_cook
 from imarena.web.problems import RequestRefused
 from imarena.web.responses import me_out
 from imarena.web.wire import Done, Invitation, Launch, Me, Password
-from imarena.workflows.serving import is_own_link, leave_session, same_secret, sign_in_administrator, sign_in_invited
+from imarena.workflows.serving import end_own_session, is_own_link, same_secret, sign_in_administrator, sign_in_invited
 from imarena.workflows.views import read_watermarks
 
 router = APIRouter(prefix="/api", tags=["session"])
@@ -68,7 +68,7 @@ def sign_out(request: Request, response: Response, caller: Anyone, role: Role | 
     mine.update({cast(Role, visitor.role): visitor.key for visitor in caller.others if visitor.role not in mine})
     wanted = role or caller.role
     if wanted in mine:
-        leave_session(arena.workspace, mine[wanted])
+        end_own_session(arena.workspace, mine[wanted])
         arena.sessions.forget()
     port = port_of(request.headers.get("host", ""))
     for ended in (wanted,) if wanted else ROLES:

@@ -9,7 +9,7 @@ from imarena.web.callers import AdminCaller, LeadCaller
 from imarena.web.requests import Cursor, Limit
 from imarena.web.wire import NO_NUL, Done
 from imarena.web.wire_lead import SessionOut, SessionPage, TokenIn, TokenMade, TokenOut, TokenPage
-from imarena.workflows.serving import end_token, machine_tokens, new_token, open_sessions, shut_session
+from imarena.workflows.serving import end_other_session, end_token, machine_tokens, new_token, open_sessions
 
 router = APIRouter(prefix="/api", tags=["access"])
 
@@ -56,6 +56,6 @@ def list_sessions(
 def end_session(request: Request, _caller: AdminCaller, session_id: Identity) -> Done:
     """Sign a user out."""
     arena = arena_of(request)
-    shut_session(arena.workspace, session_id)
+    end_other_session(arena.workspace, session_id)
     arena.sessions.forget()
     return Done()

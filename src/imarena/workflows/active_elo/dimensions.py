@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import select
 
+from imarena.core import FloatArray
 from imarena.judges import DIMENSIONS, WEIGHTS, combine_dimensions
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import judgments
 from imarena.workflows.boards import Arena, fetch_rows
-
-FloatArray = NDArray[np.float64]
 
 WEIGHTINGS = {
     "default": WEIGHTS,

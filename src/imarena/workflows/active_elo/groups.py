@@ -11,7 +11,7 @@ from imarena.core import UserError, first_line
 from imarena.core.records import Ranking
 from imarena.ranking import Options
 from imarena.storage import Workspace
-from imarena.workflows.boards import ALL, LABELS, SETTINGS, Arena, dimension_votes, setting_board, subset
+from imarena.workflows.boards import ALL, LABELS, SETTINGS, Arena, arena_of_items, dimension_votes, setting_board
 
 Boards = dict[str, Ranking]
 
@@ -67,7 +67,7 @@ def _group(
     workspace: Workspace, arena: Arena, rewards: dict[str, Arena], options: Options, group: tuple[str, str]
 ) -> GroupBoards:
     def of(whole: Arena) -> Arena:
-        return subset(whole, whole.labels[group[0]] == group[1])
+        return arena_of_items(whole, whole.labels[group[0]] == group[1])
 
     part = of(arena)
     alone = {name: of(other) for name, other in rewards.items()}

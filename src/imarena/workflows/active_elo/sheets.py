@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from imarena.core import UserError, counted, plural, replacing, write_whole
+from imarena.core import UserError, atomic_replacement, counted, plural, write_atomically
 from imarena.core.records import Assignment, ImageRef, Item, Output, Rater, Vote
 from imarena.images import SUFFIXES
 from imarena.storage import Workspace, reading
@@ -43,7 +43,7 @@ def atomic_sheet(workspace: Workspace, made: Sequence[Assignment], path: Path | 
             f"{path} holds {counted(held, 'vote')} that {plural('was', held)} not read yet.",
             hint=f"Read them first: imarena route ingest {path}; or give another --out.",
         )
-    with replacing(path) as part:
+    with atomic_replacement(path) as part:
         _write(workspace, made, part, suffix, pictures_of(path))
         yield
 
@@ -117,5 +117,5 @@ def _placed(workspace: Workspace, image: ImageRef, folder: Path) -> str:
         if workspace.blobs.size(image.sha256) is None:
             return image.sha256
         folder.mkdir(exist_ok=True)
-        write_whole(path, workspace.load(image))
+        write_atomically(path, workspace.load(image))
     return f"{folder.name}/{name}"

@@ -13,11 +13,11 @@ from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
 from imarena.ranking import empty_board, rank_table, sign_ranking, split_rows, table_data
 from imarena.storage import Form, Workspace
-from imarena.tables import made_column, row_slices
+from imarena.tables import build_column, row_slices
 from imarena.workflows import views
-from imarena.workflows.boards import choice, findings
+from imarena.workflows.boards import default_source, findings
 from imarena.workflows.boards.coverage import OutputCoverage, read_output_coverage
-from imarena.workflows.boards.empty import nothing_to_rank
+from imarena.workflows.boards.no_board import nothing_to_rank
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery
 from imarena.workflows.boards.samples import SampleBoard, check_scores, read_sample_board
 from imarena.workflows.boards.table import COLUMNS, BattleTable, battle_table, with_item_column
@@ -29,7 +29,7 @@ class Board:
 
     ranking: Ranking
     battles: views.BattleColumns
-    chosen: choice.ChosenSource
+    chosen: default_source.ChosenSource
     title: str = ""
     samples: SampleBoard | None = None
     command: str = ""
@@ -55,7 +55,7 @@ class GatheredBattles:
     """The battles of a query, before they are ranked."""
 
     battles: views.BattleColumns
-    chosen: choice.ChosenSource
+    chosen: default_source.ChosenSource
     notices: tuple[Notice, ...]
     dimensions: tuple[str, ...]
     """What all battles of the source are about."""
@@ -74,7 +74,7 @@ class Boards:
 
     def gather(self, query: BoardQuery) -> "GatheredBattles":
         """The battles that a query leaves, whose they are, and what to know about them."""
-        chosen = choice.choose(self.view, query, choice.AvailableSources(self.view, query.window))
+        chosen = default_source.choose(self.view, query, default_source.AvailableSources(self.view, query.window))
         every = self._read_battles(query, chosen)
         battles, notices = self._select_dimension(every, query, chosen)
         if query.filters:
@@ -85,11 +85,11 @@ class Boards:
             battles = battles.of_outputs(np.isin(np.arange(self.view.entries.seq.size), known))
         return GatheredBattles(battles, chosen, notices, tuple(every.dimension.used()))
 
-    def _read_battles(self, query: BoardQuery, chosen: choice.ChosenSource) -> views.BattleColumns:
+    def _read_battles(self, query: BoardQuery, chosen: default_source.ChosenSource) -> views.BattleColumns:
         """The battles of the chosen source between named editors, about whatever they are."""
         parts = []
         if chosen.source in ("human", "all"):
-            voted = choice.people_battles_for(self.view, query)
+            voted = default_source.people_battles_for(self.view, query)
             voted.excluded.update(self._other_dimensions(query) if views.WHOLE in voted.dimension.used() else {})
             parts.append(voted)
         if chosen.source in ("judge", "all"):
@@ -109,12 +109,12 @@ class Boards:
         ).dimension.list()
         return Counter(f"about {name}, not the whole" for name in dimensions if name != views.WHOLE)
 
-    def forms(self, query: BoardQuery, chosen: choice.ChosenSource) -> list[Form]:
+    def forms(self, query: BoardQuery, chosen: default_source.ChosenSource) -> list[Form]:
         """The forms of the chosen judges that count."""
         return self.view.forms.counting(chosen.judges, query.dimension) if chosen.judges else []
 
     def _select_dimension(
-        self, battles: views.BattleColumns, query: BoardQuery, chosen: choice.ChosenSource
+        self, battles: views.BattleColumns, query: BoardQuery, chosen: default_source.ChosenSource
     ) -> tuple[views.BattleColumns, tuple[Notice, ...]]:
         """The battles about the whole; those about one dimension are counted as left out.
 
@@ -139,7 +139,7 @@ class Boards:
         notices = () if only == views.WHOLE else (Notice(code="one_dimension", values={"dimension": only}),)
         if len(there) > 1 or only not in there:
             about = battles.dimension.of
-            battles = battles.where(made_column(len(battles), bool, lambda rows: about[rows] == code))
+            battles = battles.where(build_column(len(battles), bool, lambda rows: about[rows] == code))
         return replace(battles, excluded=excluded), notices
 
     def outputs_with(self, filters: Mapping[str, str]) -> NDArray[np.bool_]:
@@ -173,7 +173,7 @@ class Boards:
         gathered = self.gather(query)
         battles, chosen = gathered.battles, gathered.chosen
         check_scores(self.view, query, chosen)
-        evidence = choice.AvailableSources(self.view, query.window)
+        evidence = default_source.AvailableSources(self.view, query.window)
         if not len(battles):
             everything = replace(query, dimension=None, dimensions_together=True)
             about = gathered.dimensions if query.dimension is None else self.gather(everything).dimensions
@@ -210,7 +210,7 @@ class Boards:
         if query.options.method not in WEIGHED or query.source not in ("auto", "all"):
             return []
         scored = {form.judge for form in self.view.forms.counting(pairwise=False)}
-        judge = choice.judge_called(self.view, query.judge) if query.judge not in (None, ALL_JUDGES) else None
+        judge = default_source.judge_called(self.view, query.judge) if query.judge not in (None, ALL_JUDGES) else None
         if not scored or (judge is not None and judge not in scored):
             return []
         _check_weighed(query)
@@ -223,12 +223,12 @@ class Boards:
         if query.by is not None and query.by not in arena.labels:
             arena = with_label(arena, self.view, query.by)
         made = arena_boards(workspace, arena, method, query.options, by=query.by, weigh=query.weigh_routing)
-        chosen = choice.ChosenSource("all", (arena.judge,), asked=query.judge is not None)
+        chosen = default_source.ChosenSource("all", (arena.judge,), asked=query.judge is not None)
         return [Board(ranking, views.joined_battles([]), chosen) for ranking in made]
 
-    def _signature_data(self, query: BoardQuery, chosen: choice.ChosenSource) -> dict[str, str]:
+    def _signature_data(self, query: BoardQuery, chosen: default_source.ChosenSource) -> dict[str, str]:
         """What a signature says of where the verdicts come from."""
-        data = {"source": describe_source(chosen), **choice.judge_data(self.forms(query, chosen))}
+        data = {"source": describe_source(chosen), **default_source.judge_data(self.forms(query, chosen))}
         data["dimension"] = query.dimension or ("all together" if query.dimensions_together else views.WHOLE)
         if chosen.source in ("human", "all"):
             data["overall"] = views.read_ratings(self.view, query.window).rule
@@ -323,7 +323,7 @@ class _Shared:
     """What all boards of one query have in common."""
 
     query: BoardQuery
-    chosen: choice.ChosenSource
+    chosen: default_source.ChosenSource
     notices: tuple[Notice, ...]
     beside: Notice | None
     data: dict[str, str]
@@ -334,7 +334,7 @@ def board(workspace: Workspace, query: BoardQuery) -> Board:
     return Boards(views.View(workspace)).board(query)
 
 
-def describe_source(chosen: choice.ChosenSource) -> str:
+def describe_source(chosen: default_source.ChosenSource) -> str:
     """Whose verdicts a board rests on, in words."""
     if chosen.source == "human" or not chosen.judges:
         return "people"

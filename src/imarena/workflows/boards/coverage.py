@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from imarena.core.records import Mode, Status
-from imarena.tables import empty_column, made_column, occurring, release_pages, row_slices, sorted_parts
+from imarena.tables import build_column, empty_column, release_pages, row_slices, sorted_parts, used_codes
 from imarena.workflows.views import MODES, NOT_TRIED, OK, STATUSES, Entries, View, slots_of
 
 _SINGLE, _CHAIN = MODES.index(Mode.SINGLE.value), MODES.index(Mode.MULTI_TURN.value)
@@ -132,7 +132,7 @@ def read_output_coverage(view: View) -> OutputCoverage:
 def _units(entries: Entries, cut_off: Sequence[tuple[str, int, str, str, int]]) -> tuple[NDArray[np.int64], ...]:
     item_row = {name: number for number, name in enumerate(entries.item_id)} if cut_off else {}
     later = [(item_row[item], turn, _CHAIN) for item, turn, *_ in cut_off]
-    bare = np.flatnonzero(~occurring(len(entries.item_id), entries.item))
+    bare = np.flatnonzero(~used_codes(len(entries.item_id), entries.item))
     alone = np.column_stack([bare, np.zeros_like(bare), np.full_like(bare, _SINGLE)])
     more = np.concatenate([alone, np.array(later, np.int64).reshape(-1, 3)])
     turns = int(max(entries.turn.max(initial=0), more[:, 1].max(initial=0))) + 1
@@ -142,7 +142,7 @@ def _units(entries: Entries, cut_off: Sequence[tuple[str, int, str, str, int]]) 
 
     parts = [np.unique(codes(rows)) for rows in row_slices(entries.seq.size)]
     known = np.unique(np.concatenate([*parts, (more[:, 0] * turns + more[:, 1]) * len(MODES) + more[:, 2]]))
-    of_output = made_column(entries.seq.size, np.int64, lambda rows: np.searchsorted(known, codes(rows)))
+    of_output = build_column(entries.seq.size, np.int64, lambda rows: np.searchsorted(known, codes(rows)))
     mode, rest = known % len(MODES), known // len(MODES)
     return rest // turns, rest % turns, mode, of_output
 
@@ -160,7 +160,7 @@ def _shares(entries: Entries, unit: NDArray[np.int64], shape: tuple[int, int]) -
         for number, tries in ((asked, slot), (done, slot[ok])):
             distinct = np.unique(tries[tries >= 0])
             np.add.at(number, distinct // samples, 1)
-    return made_column(asked.size, np.float64, lambda rows: done[rows] / np.maximum(asked[rows], 1)).reshape(shape)
+    return build_column(asked.size, np.float64, lambda rows: done[rows] / np.maximum(asked[rows], 1)).reshape(shape)
 
 
 def _filled(shape: tuple[int, int], dtype: DTypeLike, value: int) -> NDArray[Any]:

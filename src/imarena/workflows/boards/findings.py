@@ -13,9 +13,9 @@ from imarena.core.records import Status
 from imarena.judges import CARDS
 from imarena.storage import reading
 from imarena.storage.schema import outputs
-from imarena.tables import kept_rows, occurring, row_slices, rows_where
-from imarena.workflows.boards.choice import AvailableSources, ChosenSource
+from imarena.tables import filter_column, row_slices, rows_where, used_codes
 from imarena.workflows.boards.coverage import OutputCoverage
+from imarena.workflows.boards.default_source import AvailableSources, ChosenSource
 from imarena.workflows.boards.query import BoardQuery
 from imarena.workflows.views import ONE_SIDE, UNNAMED_EDITOR, BattleColumns, Reason, View, slots_of
 
@@ -122,7 +122,7 @@ def coverage_notices(
 def editors_on(view: View, battles: BattleColumns) -> set[str]:
     """The editors on either side of these battles."""
     entries = view.entries
-    shown = occurring(entries.seq.size, battles.left, battles.right)
+    shown = used_codes(entries.seq.size, battles.left, battles.right)
     return {entries.editor.names[code] for code in np.unique(entries.editor.of[shown]).tolist() if code >= 0}
 
 
@@ -182,8 +182,8 @@ def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:
 
 def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Collection[str]) -> Iterable[Notice]:
     """Who was asked for fewer of the units on this board than others. What failed is part of coverage, not of this."""
-    shown = occurring(delivery.unit.size, battles.left)
-    units = np.flatnonzero(occurring(delivery.item.size, kept_rows(delivery.unit, shown)))
+    shown = used_codes(delivery.unit.size, battles.left)
+    units = np.flatnonzero(used_codes(delivery.item.size, filter_column(delivery.unit, shown)))
     asked = delivery.tried[:, units].sum(axis=1).tolist()
     pairs = zip(delivery.editors, asked, strict=True)
     less = _lacking({name: (number, int(units.size)) for name, number in pairs if name in ranked})
@@ -198,7 +198,7 @@ def _not_judged(
     forms = view.forms.counting(battles.judges)
     whole = battles.n_judged == len(battles)  # a vote is no judgment
     judged_battles = battles if whole else battles.where(battles.judged)
-    seen = occurring(entries.seq.size, judged_battles.left, judged_battles.right)
+    seen = used_codes(entries.seq.size, judged_battles.left, judged_battles.right)
     ranks = np.array([name in ranked for name in entries.editor.names] or [False])
     mine = entries.ok & entries.pictured & (entries.editor.of >= 0) & ranks[entries.editor.of]
     editors = len(entries.editor.names)
@@ -210,7 +210,7 @@ def _not_judged(
     if not seen[rows].all():  # some may be in judgments that are in no battle
         judgments = view.judgments(forms)
         ok = judgments.ok
-        seen |= occurring(entries.seq.size, *(kept_rows(side, ok) for side in (judgments.left, judgments.right)))
+        seen |= used_codes(entries.seq.size, *(filter_column(side, ok) for side in (judgments.left, judgments.right)))
     made = np.bincount(entries.editor.of[rows], minlength=editors)
     judged = np.bincount(entries.editor.of[rows[seen[rows]]], minlength=editors)
     pairs = zip(entries.editor.names, judged.tolist(), made.tolist(), strict=True)

@@ -9,19 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core import UserError
+from imarena.core import FloatArray, UserError
 from imarena.stats import ModelSamples, SampleFigures, sample_figures, sample_sizes
 from imarena.storage import Form, reading
 from imarena.storage.schema import outputs
-from imarena.workflows.boards.choice import ChosenSource
 from imarena.workflows.boards.coverage import OutputCoverage
+from imarena.workflows.boards.default_source import ChosenSource
 from imarena.workflows.boards.query import BoardQuery
 from imarena.workflows.views import LABELS, WHOLE, Entries, View, fetch_columns, first_scores, live_judgments
 
 ThresholdOrigin = Literal["option", "settings", "judge", ""]
 OWN_THRESHOLD = "success_threshold"
 """The parameter of judges that have one."""
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from imarena.core import UserError
 from imarena.ranking import CodedColumn, signed_numbers
-from imarena.tables import joined, made_column, row_slices
+from imarena.tables import build_column, joined, row_slices
 from imarena.workflows.boards.coverage import STATES, MissingBattles, OutputCoverage
 from imarena.workflows.views import MODES, PREFERENCES, BattleColumns, CodeArray, Names, View
 
@@ -175,7 +175,7 @@ def _places(codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1) -> 
             used.extend(found.tolist())
         return position[codes]
 
-    made = made_column(n, np.int32, places)  # the names that occur are known after it
+    made = build_column(n, np.int32, places)  # the names that occur are known after it
     return made, tuple(names[code] for code in used)
 
 

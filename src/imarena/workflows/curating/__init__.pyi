@@ -7,6 +7,7 @@ from .describing import describe_folder as describe_folder
 from .instructions import InstructionReport as InstructionReport
 from .instructions import help_instructions as help_instructions
 from .instructions import write_variants as write_variants
+from .item_history import item_story as item_story
 from .release import MissingChecks as MissingChecks
 from .release import ReleaseReport as ReleaseReport
 from .release import release_items as release_items
@@ -22,4 +23,3 @@ from .run import RequestOutcome as RequestOutcome
 from .run import curate as curate
 from .sources import wire_mind as wire_mind
 from .sources import wire_sources as wire_sources
-from .story import item_story as item_story

@@ -154,7 +154,7 @@ def curate(
     if not requests:
         raise UserError("There are no instructions.", hint="Name a table with the columns key, instruction and task.")
     requests, warnings = name_tasks(requests, setup.taxonomy)
-    refuse_other_words(workspace, setup.dataset, requests)
+    refuse_changed_items(workspace, setup.dataset, requests)
     tally = _Tally()
     settings: JsonDict = {"dataset": setup.dataset, "requests": len(requests), "mind": setup.mind.name}
     attempt = sum(workspace.store.count(Run, command=COMMAND).values())
@@ -247,7 +247,7 @@ def _cause(record: curation.CandidateRecord) -> tuple[str, str]:
 _NAMED = 5
 
 
-def refuse_other_words(workspace: Workspace, dataset: str, requests: Sequence[curation.CurationRequest]) -> None:
+def refuse_changed_items(workspace: Workspace, dataset: str, requests: Sequence[curation.CurationRequest]) -> None:
     """Raise where the data set has items of the same key with another instruction, task or topic."""
     wanted = {request.key: (request.instruction, request.task, request.topic) for request in requests}
     other = {

@@ -5,10 +5,12 @@ from .agent_run import choose_agent as choose_agent
 from .agent_run import run_agent as run_agent
 from .agent_run import workspace_for as workspace_for
 from .contact_sheet import sheet_path as sheet_path
+from .estimate import EditEstimate as EditEstimate
 from .estimate import estimate_edits as estimate_edits
 from .expected_files import ExpectedOutput as ExpectedOutput
 from .expected_files import expected_outputs as expected_outputs
 from .expected_files import item_files as item_files
+from .plan import EditReport as EditReport
 from .plan import add_studio as add_studio
 from .plan import choose_items as choose_items
 from .plan import items_in_modes as items_in_modes

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from imarena.core import Editor, InvalidImage, StoreError, write_whole
+from imarena.core import Editor, InvalidImage, StoreError, write_atomically
 from imarena.core.records import ImageRef, Item, Output
 from imarena.images import JPEG, encode_image, preview
 from imarena.reports import ContactSheetCell, ContactSheetPage, ContactSheetRow, contact_sheet_html
@@ -134,7 +134,7 @@ class ContactSheet:
         return encode_image(sheet, JPEG, quality=88)
 
     def _write(self, name: str, data: bytes) -> None:
-        write_whole(self.workspace.root / name, data)
+        write_atomically(self.workspace.root / name, data)
 
 
 def sheet_path(workspace: Workspace) -> Path:

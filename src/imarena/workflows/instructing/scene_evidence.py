@@ -83,11 +83,11 @@ def decompose_images(
     def key(sha256: str) -> str:
         return content_id("work", KIND, name, version, sha256)
 
-    def asked_since(hashes: Sequence[str]) -> set[str]:
+    def asked_elsewhere(hashes: Sequence[str]) -> set[str]:
         now = stored(image_sha256=list(hashes))
         return {key(sha256) for sha256 in hashes if now[sha256] > attempts[sha256]}
 
-    shared = SharedWork(workspace.claims(), key, asked_since)
+    shared = SharedWork(workspace.claims(), key, asked_elsewhere)
     task = WorkerTask(_Decompose(wired.decomposer), _failed_work)
     questions = Questions(work, workspace.blobs.get, task, failed, settle, write, shared=shared, stage="images")
     door = wired.door

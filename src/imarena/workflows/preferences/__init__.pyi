@@ -6,6 +6,7 @@ from .measuring import RegionOptions as RegionOptions
 from .meta_evaluation import MetaEvaluation as MetaEvaluation
 from .meta_evaluation import evaluate_workspace as evaluate_workspace
 from .pair_making import PairOptions as PairOptions
+from .pair_making import PairReport as PairReport
 from .pair_making import export_pair_folder as export_pair_folder
 from .pair_making import write_pairs as write_pairs
 from .training_runs import ablation_from_files as ablation_from_files

@@ -1,22 +1,23 @@
 """Edit regions of a workspace's items, stored as evidence: campaigns outline them, `inside-boxes` measures by them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from imarena.core import VERSION, Detection, Mask, Progress, content_id
+from imarena.core import VERSION, BoxSegmenter, Detection, Mask, PhraseDetector, Progress, content_id
 from imarena.core.records import Evidence, ImageRef, Item, Output
 from imarena.images import EDIT_BOXES, boxes_value, components
-from imarena.preferences import EditRegion, Grounder, MaskMaker, find_regions, task_rules
+from imarena.preferences import EditRegion, find_regions, task_rules
 from imarena.storage import Workspace
 from imarena.workflows.preferences.measuring import (
     LEFT_TO_A_JUDGE,
     NO_SOURCE,
     RegionOptions,
-    find_grounder,
-    find_mask_maker,
+    find_detector,
+    find_segmenter,
     load_group,
     shared_source,
     task_of,
@@ -29,6 +30,16 @@ _SMALLEST_PART = 0.0005
 """Parts of a region below this share of the image get no box."""
 
 
+@dataclass(frozen=True)
+class EditRegionReport:
+    """How many items have an edit region, how it was found, and why the others have none."""
+
+    items: int
+    regions: int
+    found_by: Mapping[str, int]
+    skipped: Mapping[str, int]
+
+
 def write_edit_regions(
     workspace: Workspace,
     options: RegionOptions,
@@ -36,22 +47,23 @@ def write_edit_regions(
     datasets: Sequence[str] = (),
     tasks: Sequence[str] = (),
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> EditRegionReport:
     """Find the edit region of every item from its source and all of its outputs and store its boxes.
 
-    One region per item and instruction: it is the union over the outputs, so that it belongs to no editor. Returns how
-    many were found, how, and why the others were not.
+    One region per item and instruction: it is the union over the outputs, so that it belongs to no editor.
     """
     board = load_outputs(workspace, datasets=datasets or None, tasks=tasks or None)
-    grounder = None if options.method == "changes" else find_grounder(options.detector)
-    masks = find_mask_maker(options.segmenter)
+    detector = None if options.method == "changes" else find_detector(options.detector)
+    segmenter = find_segmenter(options.segmenter)
     found: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
     slots = sorted(board.slots.items())
     for at, ((item_id, _, _), outputs) in enumerate(slots, start=1):
         item = board.items[item_id]
         source = shared_source(item, outputs, board.parents)
-        made = NO_SOURCE if source is None else _region_of(workspace, item, source, outputs, options, grounder, masks)
+        made = (
+            NO_SOURCE if source is None else _region_of(workspace, item, source, outputs, options, detector, segmenter)
+        )
         if isinstance(made, str):
             skipped[made] += 1
         else:
@@ -59,7 +71,7 @@ def write_edit_regions(
             found[str(made.params["how"])] += 1
         if progress is not None:
             progress("items", at, len(slots))
-    return {"items": len(slots), "regions": sum(found.values()), "found_by": dict(found), "skipped": dict(skipped)}
+    return EditRegionReport(len(slots), sum(found.values()), dict(found), dict(skipped))
 
 
 def _region_of(
@@ -68,8 +80,8 @@ def _region_of(
     source: ImageRef,
     outputs: Sequence[Output],
     options: RegionOptions,
-    grounder: Grounder | None,
-    masks: MaskMaker | None,
+    detector: PhraseDetector | None,
+    segmenter: BoxSegmenter | None,
 ) -> Evidence | str:
     """The evidence, or the reason why there is none."""
     rule = task_rules().tasks.get(task_of(item, outputs[0]))
@@ -81,7 +93,7 @@ def _region_of(
     instruction = instruction_of(item, outputs[0].turn, outputs[0].mode)
     ground = "both" if rule is None else rule.grounded_in(public=options.grounding == "public")
     pictures = [fitted for _, fitted, _ in shown]
-    regions = find_regions(instruction, before, pictures, ground, grounder, method=options.method, masks=masks)
+    regions = find_regions(instruction, before, pictures, ground, detector, method=options.method, segmenter=segmenter)
     parts = [region.mask for region in regions if region.mask is not None]
     if not parts:
         return f"region_{regions[0].status}"

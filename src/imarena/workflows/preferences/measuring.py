@@ -5,20 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from imarena import preferences
-from imarena.core import Detection, InvalidImage, Mask, Progress, UserError
+from imarena.core import BoxSegmenter, Detection, InvalidImage, PhraseDetector, Pixels, Progress
 from imarena.core.records import ImageRef, Item, Output
 from imarena.images import pixels
-from imarena.preferences import Grounder, MaskMaker
 from imarena.storage import Workspace
-from imarena.vision import DETECTORS, SEGMENTERS, labels_in_phrase, scale_to
+from imarena.vision import DETECTORS, PHRASE_DETECTORS, box_segmenter, labels_in_phrase, phrase_detector, scale_to
 from imarena.workflows.questions import load_outputs
 from imarena.workflows.views import common_turn, instruction_of, sources_of
 
-Pixels = NDArray[np.uint8]
 NO_SOURCE = "no_common_source"
 LEFT_TO_A_JUDGE = "left_to_a_judge"
 
@@ -45,8 +40,8 @@ def measure_workspace(
 ) -> tuple[list[preferences.MeasuredGroup], Counter[str]]:
     """Measured groups, and how many items were left out before anything was measured, by reason."""
     board = load_outputs(workspace, datasets=datasets, tasks=tasks, editors=editors)
-    grounder = None if options.method == "changes" else find_grounder(options.detector)
-    masks = find_mask_maker(options.segmenter)
+    detector = None if options.method == "changes" else find_detector(options.detector)
+    segmenter = find_segmenter(options.segmenter)
     groups: list[preferences.MeasuredGroup] = []
     skipped: Counter[str] = Counter()
     slots = sorted(board.slots.items())
@@ -60,7 +55,7 @@ def measure_workspace(
         elif (source := shared_source(item, outputs, board.parents)) is None:
             skipped[NO_SOURCE] += 1
         else:
-            groups.append(_measure(workspace, item, source, outputs, task, rules, options, grounder, masks))
+            groups.append(_measure(workspace, item, source, outputs, task, rules, options, detector, segmenter))
         if progress is not None:
             progress("items", at, len(slots))
     return groups, skipped
@@ -87,8 +82,8 @@ def _measure(
     task: str,
     rules: preferences.TaskRules,
     options: RegionOptions,
-    grounder: preferences.Grounder | None,
-    masks: preferences.MaskMaker | None,
+    detector: PhraseDetector | None,
+    segmenter: BoxSegmenter | None,
 ) -> preferences.MeasuredGroup:
     """One item. Outputs of another size are scaled to the source's, and the pair's record says so."""
     instruction = instruction_of(item, outputs[0].turn, outputs[0].mode)
@@ -98,8 +93,9 @@ def _measure(
     rule = rules.tasks[task]
     ground = rule.grounded_in(public=options.grounding == "public")
     regions = preferences.find_regions(
-        instruction, before, [fitted for _, fitted, _ in shown], ground, grounder, method=options.method, masks=masks
-    )
+        instruction, before, [fitted for _, fitted, _ in shown], ground, detector,
+        method=options.method, segmenter=segmenter,
+    )  # fmt: skip
     candidates = []
     for (output, fitted, resized), region in zip(shown, regions, strict=True):
         if region.mask is None or output.image is None:
@@ -156,49 +152,21 @@ def region_record(region: preferences.EditRegion, options: RegionOptions) -> dic
     return record
 
 
-Boxes = Sequence[tuple[float, float, float, float]]
-
-
-def find_grounder(name: str) -> Grounder:
+def find_detector(name: str) -> PhraseDetector:
     """A detector that finds what phrases name. Open-vocabulary ones are asked for the phrases; the others for all
     that they know, and what a phrase does not mean is left out.
     """
-    tool: Any = DETECTORS.get(name)
-    if _is_pretrained(tool):
-        model = tool.model  # loaded now: a missing extra or missing weights are told before any work
-
-        def by_phrase(pixels: Pixels, phrases: Sequence[str]) -> tuple[Detection, ...]:
-            found: tuple[Detection, ...] = model.batch([pixels], phrases)[0]
-            return found
-
-        return by_phrase
+    if name in PHRASE_DETECTORS:
+        return phrase_detector(name)
+    detect = DETECTORS.get(name)
 
     def by_kind(pixels: Pixels, phrases: Sequence[str]) -> tuple[Detection, ...]:
         meant = {label for phrase in phrases for label in labels_in_phrase(phrase)}
-        return tuple(found for found in tool(pixels) if found.label in meant) if meant else ()
+        return tuple(found for found in detect(pixels) if found.label in meant) if meant else ()
 
     return by_kind
 
 
-def _is_pretrained(tool: Any) -> bool:
-    return hasattr(type(tool), "batch")
-
-
-def find_mask_maker(name: str) -> MaskMaker | None:
-    """A segmenter that is asked for the things in boxes; empty: the boxes themselves are the region."""
-    if not name:
-        return None
-    tool: Any = SEGMENTERS.get(name)
-    if not _is_pretrained(tool):
-        raise UserError(
-            f"The segmenter '{name}' cannot be asked about boxes.", hint="Use mobile-sam, sam or sam2, or leave it out."
-        )
-
-    def in_boxes(pixels: Pixels, boxes: Boxes) -> Mask:
-        found = tool.model.masks_in_boxes([pixels], [boxes])[0]
-        union = np.zeros(pixels.shape[:2], np.bool_)
-        for segment in found:
-            union |= segment.mask
-        return union
-
-    return in_boxes
+def find_segmenter(name: str) -> BoxSegmenter | None:
+    """The segmenter of this name; empty: the boxes themselves are the region."""
+    return box_segmenter(name) if name else None

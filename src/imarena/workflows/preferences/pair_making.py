@@ -38,25 +38,35 @@ class PairOptions:
     seed: int = 42
 
 
+@dataclass(frozen=True)
+class PairReport:
+    """What pairs were made, how and where they were written."""
+
+    made: preferences.PairSet
+    origin: PairOrigin
+    seed: int
+    dimension: str
+    folder: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `pairs.json` and of ``--json``."""
+        made = {"origin": self.origin, "seed": self.seed, "dimension": self.dimension, "folder": self.folder}
+        return {**self.made.to_json(), **made}
+
+
 def write_pairs(
     workspace: Workspace, folder: Path, options: PairOptions, progress: Progress | None = None
-) -> dict[str, Any]:
-    """Make pairs and write `pairs.jsonl`, `ties.jsonl`, `pairs.json` and the images; returns the counts."""
+) -> PairReport:
+    """Make pairs and write `pairs.jsonl`, `ties.jsonl`, `pairs.json` and the images."""
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty.", hint="Give a new folder.")
     made = _make(workspace, options, progress)
-    report = {
-        **made.to_json(),
-        "origin": options.origin,
-        "seed": options.seed,
-        "dimension": options.dimension,
-        "folder": str(folder),
-    }
+    report = PairReport(made, options.origin, options.seed, options.dimension, str(folder))
     folder.mkdir(parents=True, exist_ok=True)
     parts = {"pairs": made.pairs, "ties": made.ties}
     preferences.export_pairs("pairs", parts, folder, workspace.load, _asked(PROMPT))
     preferences.write_pair_file(folder / "pairs.jsonl", made.pairs)
-    (folder / "pairs.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    (folder / "pairs.json").write_text(json.dumps(report.to_json(), indent=2) + "\n", encoding="utf-8")
     return report
 
 
@@ -92,7 +102,7 @@ def export_pair_folder(
     """Export a folder of pairs (and its ties) in one format, split by item. `limit`: pairs per task at most."""
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty.", hint="Give a new folder.")
-    pairs = limited(preferences.read_pair_file(source), limit)
+    pairs = limit_per_task(preferences.read_pair_file(source), limit)
     home = source if source.is_dir() else source.parent
     ties = preferences.read_pair_file(home / "ties.jsonl") if (home / "ties.jsonl").is_file() else ()
     if not pairs and not ties:
@@ -106,7 +116,9 @@ def export_pair_folder(
     return preferences.export_pairs(form, parts, folder, load, _asked(prompt))
 
 
-def limited(pairs: Sequence[preferences.PreferencePair], limit: int | None) -> tuple[preferences.PreferencePair, ...]:
+def limit_per_task(
+    pairs: Sequence[preferences.PreferencePair], limit: int | None
+) -> tuple[preferences.PreferencePair, ...]:
     """At most so many pairs of each task, the first by their ids: a choice that more pairs do not upset."""
     if limit is None:
         return tuple(pairs)

@@ -114,7 +114,7 @@ def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None =
     def stored(asks: Sequence[ObjectsQuestion]) -> PastAttempts:
         return _stored(workspace, lister, image_sha256=[ask.question.subject for ask in asks])
 
-    def asked_since(asks: Sequence[ObjectsQuestion]) -> set[str]:
+    def asked_elsewhere(asks: Sequence[ObjectsQuestion]) -> set[str]:
         asked = stored(asks).since({ask.question.subject: ask.attempt for ask in asks})
         return {work_of(lister, subject) for subject in asked}
 
@@ -124,7 +124,7 @@ def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None =
     run = JudgeRun(
         "objects", {"judge": lister.name, "params": lister.params}, lister, job.asks,
         lambda ask: JudgeQuestion(_exhibit(ask.question, workspace.load)), partial(_records, job.wired), lists=True,
-        shared=SharedWork(workspace.claims(), key, asked_since), finish=finish,
+        shared=SharedWork(workspace.claims(), key, asked_elsewhere), finish=finish,
     )  # fmt: skip
     return ask_judge(workspace, run, JudgeTally(lister.name, job.done_before), job.terms, watch)
 

@@ -11,7 +11,7 @@ from imarena.storage import Workspace
 from imarena.workflows.questions.case_context import add_context, planned_edit
 from imarena.workflows.questions.cases import Case
 from imarena.workflows.questions.executor_choice import computes
-from imarena.workflows.questions.judging_plan import CaseWork, asked_since, plan_cases
+from imarena.workflows.questions.judging_plan import CaseWork, asked_elsewhere, plan_cases
 from imarena.workflows.questions.judging_records import NotCompared, check_comparison, copies_of, records_of
 from imarena.workflows.questions.loop import Terms
 from imarena.workflows.questions.report import JudgeReport, JudgeTally, Watch
@@ -81,7 +81,7 @@ def judge_cases(
         copies=lambda run_id: copies_of(workspace, planned.copies, run_id),
         group=lambda work: work.case.item.item_id,
         to_write=planned.to_write,
-        shared=SharedWork(workspace.claims(), lambda work: work.work_id, partial(asked_since, workspace)),
+        shared=SharedWork(workspace.claims(), lambda work: work.work_id, partial(asked_elsewhere, workspace)),
         finish=finish,
     )  # fmt: skip
     terms = chosen.terms or Terms(computes=computes(judge), gpus=judge.traits.gpus)

@@ -107,7 +107,7 @@ def plan_cases(
     return PlannedWork(work, copies, done_before, unfit)
 
 
-def asked_since(workspace: Workspace, work: Sequence[CaseWork]) -> set[str]:
+def asked_elsewhere(workspace: Workspace, work: Sequence[CaseWork]) -> set[str]:
     """The work of these that was asked since it was planned, by another process, whatever came of it."""
     attempts = {case_work.work_id: case_work.attempt for case_work in work}
     stored = stored_answers(workspace, work_id=list(attempts)) if attempts else ()

@@ -168,11 +168,11 @@ def _questions(
     def key(sha256: str) -> str:
         return content_id("work", "scan", tool.tool, version, sha256)
 
-    def asked_since(hashes: Sequence[str]) -> set[str]:
+    def asked_elsewhere(hashes: Sequence[str]) -> set[str]:
         planned = {sha256: past.attempts.get(sha256, 0) for sha256 in hashes}
         return {key(sha256) for sha256 in _earlier(workspace, tool, image_sha256=list(hashes)).since(planned)}
 
     return Questions(
         work, workspace.blobs.get, WorkerTask(LookAtPicture(tool.name), _unanswered), _unanswered, settle, write,
-        shared=SharedWork(workspace.claims(), key, asked_since, elsewhere.append), stage="images read",
+        shared=SharedWork(workspace.claims(), key, asked_elsewhere, elsewhere.append), stage="images read",
     )  # fmt: skip

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from imarena.core import ImarenaError, InvalidImage, UserError, first_line, sha256_hex
+import numpy as np
+
+from imarena.core import ImarenaError, InvalidImage, Mask, UserError, first_line, sha256_hex
 from imarena.core.records import Evidence, JsonDict, Status
 from imarena.images import boxes_in, masks_in, pixels
-from imarena.reports import picture_with_boxes
+from imarena.reports import SeenBox, picture_with_boxes
 from imarena.vision import PICTURE_TOOLS, PictureTool, find_picture_tool
 from imarena.workflows.questions.single_edit import ImageInput, image_bytes
 
@@ -45,7 +47,7 @@ class SeenPicture:
         """Whether every tool succeeded."""
         return self.status is Status.OK and all(answer.status is Status.OK for answer in self.answers.values())
 
-    def boxes(self, name: str) -> list[dict[str, Any]]:
+    def boxes(self, name: str) -> list[SeenBox]:
         """The results of `objects`, `faces`, `words` or `salient`, with boxes in pixels; empty if the tool failed."""
         answer = self.answers.get(name)
         if answer is None or answer.value is None:
@@ -53,10 +55,10 @@ class SeenPicture:
         evidence = Evidence(image_sha256=self.sha256, tool=answer.tool, kind=answer.kind, value=answer.value)
         if name == "salient":
             return [_region(mask.mask, mask.score) for mask in masks_in(evidence)]
-        called = "text" if name == "words" else "label"
         return [
-            {called: each.label, "score": each.score, "box": [round(end, 1) for end in each.box]}
+            SeenBox((round(left, 1), round(top, 1), round(right, 1), round(bottom, 1)), each.score, each.label)
             for each in boxes_in(evidence, self.width, self.height)
+            for left, top, right, bottom in [each.box]
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -69,7 +71,7 @@ class SeenPicture:
             elif name in ("colours", "quality"):
                 seen[name] = answer.value["colours"] if name == "colours" else answer.value
             else:
-                seen[name] = self.boxes(name)
+                seen[name] = [_document(name, box) for box in self.boxes(name)]
         seen["tools"] = {
             name: {"tool": answer.tool, "version": answer.version, "status": answer.status, "error": answer.error}
             for name, answer in self.answers.items()
@@ -77,10 +79,16 @@ class SeenPicture:
         return seen
 
 
-def _region(mask: Any, score: float) -> dict[str, Any]:
-    rows, columns = mask.any(axis=1).nonzero()[0], mask.any(axis=0).nonzero()[0]
-    box = [int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1]
-    return {"score": score, "share": round(float(mask.mean()), 4), "box": box}
+def _document(name: str, seen: SeenBox) -> dict[str, Any]:
+    if seen.share is not None:
+        return {"score": seen.score, "share": seen.share, "box": list(seen.box)}
+    return {"text" if name == "words" else "label": seen.label, "score": seen.score, "box": list(seen.box)}
+
+
+def _region(mask: Mask, score: float) -> SeenBox:
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    box = (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
+    return SeenBox(box, score, share=round(float(mask.mean()), 4))
 
 
 def see(picture: ImageInput, tools: Sequence[str] = ()) -> SeenPicture:

@@ -9,11 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from imarena import vision
-from imarena.core import Exhibit, InvalidImage, Mask, Settings, UserError, Verdict, first_line, load_settings
+from imarena.core import Exhibit, InvalidImage, Mask, Pixels, Settings, UserError, Verdict, first_line, load_settings
 from imarena.core.records import JsonDict, Status
 from imarena.images import check_image, check_mask, mask_from_image, pixels, read_image_file
 from imarena.judges import CARDS
@@ -183,7 +180,6 @@ def _edit_score(wired: WiredJudge, name: str, verdict: Verdict) -> EditScore:
     )
 
 
-Pixels = NDArray[np.uint8]
 Distance = Callable[[Pixels, Pixels], float | None]
 
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,7 +90,7 @@ def known_tasks_from_votes(
             task = routing.KnownTask(item_id=item, left_id=left, right_id=right, **known)
             made.append(catalogue.proposal(routing.with_sides_by_chance(task), len(votes)))
     made.sort(key=lambda proposal: (-proposal.votes, proposal.known.unit))
-    return KnownTaskList(tuple(made[:MOST]))
+    return _limited(made)
 
 
 def _vote_answer(kind: str, row: Any) -> Any:
@@ -126,7 +127,14 @@ def known_tasks_from_table(workspace: Workspace, kind: str, text: str) -> KnownT
             proposals[proposal.known.unit] = proposal
     if not proposals and not notices:
         notices.append(Notice(code="known_tasks_empty"))
-    return KnownTaskList(tuple(proposals.values())[:MOST], tuple(notices))
+    return _limited(list(proposals.values()), notices)
+
+
+def _limited(proposals: Sequence[KnownTaskProposal], notices: Sequence[Notice] = ()) -> KnownTaskList:
+    """The first `MOST`, with a notice about the rest."""
+    more = len(proposals) - MOST
+    limit = [Notice(code="known_tasks_limit", values={"listed": MOST, "more": more})] if more > 0 else []
+    return KnownTaskList(tuple(proposals[:MOST]), (*limit, *notices))
 
 
 def _from_row(catalogue: _Catalogue, kind: str, cells: dict[str, str]) -> KnownTaskProposal:

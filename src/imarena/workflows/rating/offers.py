@@ -106,7 +106,7 @@ def _candidates(
         yield routing.repeat_of(records.assignment(identity), rater_id)
 
 
-def made_for(
+def personal_task(
     connection: Connection, records: RecordCache, campaign_id: str, where: routing.RaterStanding, rater_id: str
 ) -> tuple[Assignment | None, bool]:
     """A task for this rater alone that is on record now; and, without one, whether tasks for anybody are theirs too.

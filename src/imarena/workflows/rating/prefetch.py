@@ -17,7 +17,7 @@ from imarena.core.records import Assignment, Campaign, Event, EventKind, now
 from imarena.routing import RaterStanding, may_prefetch, standing_after_answer
 from imarena.storage import leases
 from imarena.workflows.rating.held_tasks import HeldTask, Refusal
-from imarena.workflows.rating.offers import made_for
+from imarena.workflows.rating.offers import personal_task
 from imarena.workflows.rating.voting import Voting
 
 AHEAD_S = 120
@@ -48,7 +48,7 @@ def _take(
 ) -> HeldTask | None:
     """What `next` would hand out once the task in hand is answered."""
     address = secrets.token_urlsafe(18)
-    assignment, shared = made_for(connection, voting.records, campaign.campaign_id, where, rater_id)
+    assignment, shared = personal_task(connection, voting.records, campaign.campaign_id, where, rater_id)
     if assignment is not None:
         leases.offer_to(connection, assignment, rater_id, until, address, None)
     elif shared and where.stage == "open":

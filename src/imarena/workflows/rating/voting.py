@@ -31,11 +31,11 @@ from imarena.routing import (
     standing_of_lead,
 )
 from imarena.storage import Workspace, WriteQueue, access, leases, membership, reading, writing
-from imarena.workflows.rating import taking_back
+from imarena.workflows.rating import undo
 from imarena.workflows.rating.adjudication import offer_adjudication, take_for_lead
 from imarena.workflows.rating.forecast import WorkForecast, forecast_work, tasks_may_return
 from imarena.workflows.rating.held_tasks import AcceptedVote, HeldTask, Refusal
-from imarena.workflows.rating.offers import made_for, standing, week_ago
+from imarena.workflows.rating.offers import personal_task, standing, week_ago
 from imarena.workflows.rating.picture_log import FLUSH_S, PictureLog
 from imarena.workflows.rating.record_cache import RecordCache
 from imarena.workflows.rating.vote_checks import NOT_SEEN, TaskView, key_refusal, view_of_task, view_refusal
@@ -108,7 +108,7 @@ class Voting:
             if where.stage == "open" and not work.waiting:
                 shared = not access.has_personal_invitation(connection, rater_id)
                 where = self._without_task(connection, campaign_id, rater_id, where, shared=shared)
-            can_undo = where.stage not in WITHOUT_UNDO and taking_back.may_undo(connection, campaign_id, rater_id)
+            can_undo = where.stage not in WITHOUT_UNDO and undo.may_undo(connection, campaign_id, rater_id)
             return where, replace(work, can_undo=can_undo)
 
     def consent(self, campaign_id: str, rater_id: str) -> None:
@@ -193,7 +193,7 @@ class Voting:
             task = self.records.assignment(held.assignment_id, connection)
             return HeldTask(task, held.address, until, where, handed_at=handed)
         address = secrets.token_urlsafe(18)
-        assignment, shared = made_for(connection, self.records, campaign.campaign_id, where, rater_id)
+        assignment, shared = personal_task(connection, self.records, campaign.campaign_id, where, rater_id)
         if assignment is not None:
             leases.offer_to(connection, assignment, rater_id, until, address, moment)
             self.note(connection, address, assignment.assignment_id, EventKind.LEASED, rater_id)
@@ -340,15 +340,15 @@ class Voting:
 
     def skip(self, address: str, rater_id: str, reason: str) -> None:
         """Leave a task to others. It is not offered to this rater again, unless they take the skip back."""
-        taking_back.skip_task(self, address, rater_id, reason)
+        undo.skip_task(self, address, rater_id, reason)
 
     def unskip(self, address: str, rater_id: str) -> HeldTask:
         """Take a skip back: the task is in hand again, where nobody else has taken it."""
-        return taking_back.unskip_task(self, address, rater_id)
+        return undo.unskip_task(self, address, rater_id)
 
     def undo(self, campaign_id: str, rater_id: str) -> HeldTask:
         """Take the last vote back: a retraction is appended, and the task is in hand again."""
-        return taking_back.undo_vote(self, campaign_id, rater_id)
+        return undo.undo_vote(self, campaign_id, rater_id)
 
     # ------------------------------------------------------------------ inside
 

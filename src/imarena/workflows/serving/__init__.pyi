@@ -50,13 +50,13 @@ from .shown_images import instruction_of_task as instruction_of_task
 from .shown_images import objects_of_task as objects_of_task
 from .shown_images import region_of_task as region_of_task
 from .sign_in import SessionCache as SessionCache
+from .sign_in import end_other_session as end_other_session
+from .sign_in import end_own_session as end_own_session
 from .sign_in import end_token as end_token
 from .sign_in import is_own_link as is_own_link
-from .sign_in import leave_session as leave_session
 from .sign_in import machine_tokens as machine_tokens
 from .sign_in import new_token as new_token
 from .sign_in import open_sessions as open_sessions
 from .sign_in import same_secret as same_secret
-from .sign_in import shut_session as shut_session
 from .sign_in import sign_in_administrator as sign_in_administrator
 from .sign_in import sign_in_invited as sign_in_invited

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import content_id, content_number, content_numbers, sha256_hex
+from imarena.core import IntArray, content_id, content_number, content_numbers, sha256_hex
 from imarena.tables import (
     ColumnWriter,
+    build_column,
     joined,
-    looked_up,
-    made_column,
-    picked,
     row_slices,
     rows_where,
     sorted_parts,
+    take_in_parts,
+    take_rows_at,
 )
 from imarena.workflows import views
 
@@ -44,16 +44,16 @@ class BattleIndex:
 
     left: views.CodeArray
     right: views.CodeArray
-    named: views.IntArray
-    start: views.IntArray
+    named: IntArray
+    start: IntArray
     outcome: views.ByteArray
     judge: views.Names
     dimension: views.Names
-    created_us: views.IntArray
+    created_us: IntArray
     asking: NDArray[np.bool_]
     forms: tuple[int, ...]
     """Ids of the forms of judges whose verdicts are here."""
-    outputs: views.IntArray
+    outputs: IntArray
     """`seq` of the outputs that were known."""
     voted: str
     """A digest of the votes that are here."""
@@ -77,7 +77,7 @@ class BattleIndex:
                 return int(some.start + matches[0])
         return None
 
-    def verdicts_of(self, pairs: views.IntArray | views.CodeArray) -> tuple[views.IntArray, views.IntArray]:
+    def verdicts_of(self, pairs: IntArray | views.CodeArray) -> tuple[IntArray, IntArray]:
         """Return the rows of the verdicts of these pairs, one pair after the other, and the pair of each row."""
         size = self.start[pairs + 1] - self.start[pairs]
         before = np.cumsum(size) - size
@@ -107,7 +107,7 @@ def read_battle_index(view: views.View, before: BattleIndex | None = None) -> Ba
             touched.append(views.pair_keys(view.entries, left, right))
     pairs = np.unique(np.concatenate(touched))
     if not pairs.size:
-        return replace(known, seen=views.seen_by(view))
+        return replace(known, seen=views.view_position(view))
     gone = views.rows_on(view.entries, known.left, known.right, pairs)
     return _merged(known, gone, _indexed(view, cast, asking, pairs))
 
@@ -126,7 +126,7 @@ def _digest(cast: views.VoteColumns, asking: NDArray[np.bool_]) -> str:
 
 
 def _indexed(
-    view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_], pairs: views.IntArray | None
+    view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_], pairs: IntArray | None
 ) -> BattleIndex:
     """The index of all verdicts that count, or of those on these pairs only."""
     entries, voted = view.entries, _digest(cast, asking)
@@ -138,15 +138,15 @@ def _indexed(
         cast, asking = cast.where(rows), asking[rows]
         judgments = views.judgments_on(view, forms, pairs)
     ok, stated = judgments.ok, judgments.preference
-    counting = made_column(len(judgments), bool, lambda some: ok[some] & (stated[some] != views.NONE))
+    counting = build_column(len(judgments), bool, lambda some: ok[some] & (stated[some] != views.NONE))
     if not all(counting[some].all() for some in row_slices(counting.size)):
         judgments = judgments.where(counting)
     left, right = joined(cast.left, judgments.left), joined(cast.right, judgments.right)
     keys = views.pair_keys(entries, left, right)
     named = _named(cast, judgments)
     rows, start = _grouped(keys, named)
-    first = looked_up(rows, start[:-1])
-    pair = looked_up(keys, first)
+    first = take_in_parts(rows, start[:-1])
+    pair = take_in_parts(keys, first)
     judges = tuple(dict.fromkeys(form.judge for form in judgments.forms))
     judged = judgments.of_forms(np.array([judges.index(form.judge) for form in judgments.forms], np.int32))
     about = tuple(dict.fromkeys(form.dimension for form in judgments.forms))
@@ -156,37 +156,37 @@ def _indexed(
 
     def outcome(some: slice) -> views.ByteArray:
         at = rows[some]
-        stated = picked(preference, at)
-        return np.where(picked(keys, at) >> 32 != picked(left, at), views.MIRRORED[stated], stated)
+        stated = take_rows_at(preference, at)
+        return np.where(take_rows_at(keys, at) >> 32 != take_rows_at(left, at), views.MIRRORED[stated], stated)
 
     no_judge = views.constant_column(np.int32(-1), len(cast))
     no_vote = views.constant_column(np.bool_(False), len(judgments))
     return BattleIndex(
-        left=made_column(pair.size, np.int32, lambda some: pair[some] >> 32),
-        right=made_column(pair.size, np.int32, lambda some: pair[some] & 0xFFFFFFFF),
-        named=looked_up(named, first),
+        left=build_column(pair.size, np.int32, lambda some: pair[some] >> 32),
+        right=build_column(pair.size, np.int32, lambda some: pair[some] & 0xFFFFFFFF),
+        named=take_in_parts(named, first),
         start=start,
-        outcome=made_column(rows.size, np.int8, outcome),
-        judge=views.Names(looked_up(joined(no_judge, judged), rows), judges),
-        dimension=views.Names(looked_up(dimension.of, rows), dimension.names),
-        created_us=looked_up(joined(cast.created_us, judgments.created_us), rows),
-        asking=looked_up(joined(asking, no_vote), rows),
+        outcome=build_column(rows.size, np.int8, outcome),
+        judge=views.Names(take_in_parts(joined(no_judge, judged), rows), judges),
+        dimension=views.Names(take_in_parts(dimension.of, rows), dimension.names),
+        created_us=take_in_parts(joined(cast.created_us, judgments.created_us), rows),
+        asking=take_in_parts(joined(asking, no_vote), rows),
         forms=tuple(form.form_id for form in judgments.forms),
         outputs=entries.seq,
         voted=voted,
-        seen=views.seen_by(view),
+        seen=views.view_position(view),
     )
 
 
-def _named(cast: views.VoteColumns, judgments: views.JudgmentColumns) -> views.IntArray:
+def _named(cast: views.VoteColumns, judgments: views.JudgmentColumns) -> IntArray:
     """(n,) the numbers of votes, and after them those of judgments."""
-    return joined(cast.seq, made_column(len(judgments), np.int64, lambda some: judgments.seq[some] + _AFTER_VOTES))
+    return joined(cast.seq, build_column(len(judgments), np.int64, lambda some: judgments.seq[some] + _AFTER_VOTES))
 
 
-def _grouped(keys: views.IntArray, named: views.IntArray) -> tuple[views.IntArray, views.IntArray]:
+def _grouped(keys: IntArray, named: IntArray) -> tuple[IntArray, IntArray]:
     """Rows sorted by pair, pairs by their first row, and where each pair starts."""
 
-    def numbered(some: slice) -> list[views.IntArray]:
+    def numbered(some: slice) -> list[IntArray]:
         return [keys[some], named[some], np.arange(some.start, some.stop)]
 
     by_key, begun = ColumnWriter(np.int64, keys.size), ColumnWriter(np.int64, keys.size)
@@ -206,7 +206,7 @@ def _grouped(keys: views.IntArray, named: views.IntArray) -> tuple[views.IntArra
     return by_pair.column(), starts.column()
 
 
-def _merged(known: BattleIndex, gone: views.IntArray | views.CodeArray, fresh: BattleIndex) -> BattleIndex:
+def _merged(known: BattleIndex, gone: IntArray | views.CodeArray, fresh: BattleIndex) -> BattleIndex:
     """An earlier index with some of its pairs replaced by those of a fresh one."""
     parts = _parts(gone, np.searchsorted(known.named, fresh.named), len(known))
 
@@ -224,7 +224,7 @@ def _merged(known: BattleIndex, gone: views.IntArray | views.CodeArray, fresh: B
     if known.dimension.names != fresh.dimension.names:
         code = {name: number for number, name in enumerate(fresh.dimension.names)}
         codes = np.array([*(code.get(name, -1) for name in known.dimension.names), -1], np.int32)
-        dimension = looked_up(codes, dimension)
+        dimension = take_in_parts(codes, dimension)
     return replace(
         fresh,
         left=put(known.left, fresh.left),
@@ -239,26 +239,26 @@ def _merged(known: BattleIndex, gone: views.IntArray | views.CodeArray, fresh: B
     )
 
 
-def _sizes(start: views.IntArray) -> views.IntArray:
+def _sizes(start: IntArray) -> IntArray:
     """(p,) how many verdicts each pair has."""
-    return made_column(start.size - 1, np.int64, lambda pairs: np.diff(start[pairs.start : pairs.stop + 1]))
+    return build_column(start.size - 1, np.int64, lambda pairs: np.diff(start[pairs.start : pairs.stop + 1]))
 
 
-def _starts(sizes: views.IntArray) -> views.IntArray:
+def _starts(sizes: IntArray) -> IntArray:
     """(p + 1,) where the verdicts of each pair start, and where the last ones end."""
     at = 0
 
-    def starts(pairs: slice) -> views.IntArray:
+    def starts(pairs: slice) -> IntArray:
         nonlocal at
         ends = at + np.cumsum(sizes[pairs])
         at, begins = int(ends[-1]), ends - sizes[pairs]
         return begins
 
-    begins = made_column(sizes.size, np.int64, starts)
+    begins = build_column(sizes.size, np.int64, starts)
     return joined(begins, np.array([at]))
 
 
-def _parts(gone: views.IntArray | views.CodeArray, position: views.IntArray, size: int) -> list[tuple[bool, int, int]]:
+def _parts(gone: IntArray | views.CodeArray, position: IntArray, size: int) -> list[tuple[bool, int, int]]:
     """An earlier index without the pairs `gone`, and with fresh pair i before the pair `position[i]`, as stretches.
 
     Each is (fresh?, begin, end). Few pairs change, so that copying stretches is much less than picking every row.
@@ -328,11 +328,11 @@ class BattleIds:
         return None
 
     @property
-    def known(self) -> tuple[NDArray[np.uint64], views.IntArray]:
+    def known(self) -> tuple[NDArray[np.uint64], IntArray]:
         """What was hashed so far."""
         return self._number, self._pair
 
-    def start_from(self, number: NDArray[np.uint64], pair: views.IntArray) -> None:
+    def start_from(self, number: NDArray[np.uint64], pair: IntArray) -> None:
         """Take what was hashed before by another process, unless something was hashed here already."""
         with self._guard:
             if not self._number.size:
@@ -355,13 +355,13 @@ class BattleIds:
             self._read = index.left
 
 
-def _pair_numbers(entries: views.Entries, index: BattleIndex) -> views.IntArray:
+def _pair_numbers(entries: views.Entries, index: BattleIndex) -> IntArray:
     """(p,) `seq` of left and right of each pair in one number."""
     seq, left, right = entries.seq, index.left, index.right
-    return made_column(len(index), np.int64, lambda some: seq[left[some]] << 32 | seq[right[some]])
+    return build_column(len(index), np.int64, lambda some: seq[left[some]] << 32 | seq[right[some]])
 
 
-def _unknown(pairs: views.IntArray, known: views.IntArray) -> views.IntArray:
+def _unknown(pairs: IntArray, known: IntArray) -> IntArray:
     """The pairs, each there once, that are not among the known ones."""
     if not known.size:
         return pairs
@@ -375,7 +375,7 @@ def _unknown(pairs: views.IntArray, known: views.IntArray) -> views.IntArray:
     return new.column()
 
 
-def _by_number(numbers: NDArray[np.uint64], pairs: views.IntArray) -> tuple[NDArray[np.uint64], views.IntArray]:
+def _by_number(numbers: NDArray[np.uint64], pairs: IntArray) -> tuple[NDArray[np.uint64], IntArray]:
     """Both in the order of the numbers."""
     sorted_numbers, sorted_pairs = ColumnWriter(np.uint64, numbers.size), ColumnWriter(np.int64, pairs.size)
     for number, pair in sorted_parts(numbers.size, lambda some: [numbers[some], pairs[some]]):
@@ -385,7 +385,7 @@ def _by_number(numbers: NDArray[np.uint64], pairs: views.IntArray) -> tuple[NDAr
     return sorted_numbers.column(), sorted_pairs.column()
 
 
-def _rows(entries: views.Entries, pairs: views.IntArray) -> Iterator[tuple[str, str, str]]:
+def _rows(entries: views.Entries, pairs: IntArray) -> Iterator[tuple[str, str, str]]:
     """Item, left and right output of pairs of `seq`."""
     items, ids = entries.item_id, entries.output_id
     for part in row_slices(pairs.size, _READ_AT_ONCE):

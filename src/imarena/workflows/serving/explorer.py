@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core import UserError
+from imarena.core import IntArray, UserError
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Trace, Vote
 from imarena.storage import from_row, reading
 from imarena.storage.schema import blobs, items, judgments, votes
@@ -85,7 +85,7 @@ def hidden_items(leaderboards: Leaderboards, *, leads: bool = False) -> set[str]
     return always | items_in_hand(leaderboards.workspace)
 
 
-def may_see(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> None:
+def require_visible(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> None:
     """Raise where an item is in an open campaign and the person does not lead one."""
     if item_id in hidden_items(leaderboards, leads=leads):
         raise HiddenRecord("Raters are looking at this item now.", hint="It opens again when its campaign is closed.")
@@ -133,7 +133,7 @@ class BattleList(Sequence[BattleView]):
         for begin in range(0, len(self), _AT_ONCE):
             yield from self[begin : begin + _AT_ONCE]
 
-    def _built(self, pairs: views.IntArray) -> list[BattleView]:
+    def _built(self, pairs: IntArray) -> list[BattleView]:
         index, entries = self._index, self._view.entries
         rows, owner = index.verdicts_of(pairs)
         kept = _left_verdicts(self._view, index, self._filters)(rows)
@@ -205,7 +205,7 @@ def _looks_at_verdicts(filters: BattleFilters) -> bool:
 
 def _left_verdicts(
     view: views.View, index: BattleIndex, filters: BattleFilters
-) -> Callable[[slice | views.IntArray], NDArray[np.bool_]]:
+) -> Callable[[slice | IntArray], NDArray[np.bool_]]:
     """Says of some verdicts which of them the filters leave."""
     names = judge_names(view, filters.judge)
     by_judges = filters.source == "judge" or filters.judge is not None
@@ -213,7 +213,7 @@ def _left_verdicts(
     machines = by_judges or filters.source != "human"
     # by the code of the judge; the last one is for -1, people
     source = np.array([*(machines and (names is None or name in names) for name in index.judge.names), people])
-    masks: list[Callable[[slice | views.IntArray], NDArray[np.bool_]]] = []
+    masks: list[Callable[[slice | IntArray], NDArray[np.bool_]]] = []
     if not source.all():
         every = source[:-1].all()  # looking up the code of each verdict takes much longer
         masks.append(lambda rows: index.judge.of[rows] >= 0 if every else source[index.judge.of[rows]])
@@ -244,7 +244,7 @@ def load_battle(
     if number is None or not _left_verdicts(snapshot.view, index, filters)(rows).any():
         raise RecordNotFound("There is no such battle.")
     pair: BattleView = BattleList(snapshot, filters, range(number, number + 1))[0]
-    may_see(leaderboards, pair.item_id, leads=leads)
+    require_visible(leaderboards, pair.item_id, leads=leads)
     seqs = [int(snapshot.view.entries.seq[side[number]]) for side in (index.left, index.right)]
     cast = [
         shown
@@ -318,7 +318,7 @@ def load_item(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> ItemV
     item = store.get(Item, item_id)
     if item is None:
         raise RecordNotFound("There is no such item.")
-    may_see(leaderboards, item_id, leads=leads)
+    require_visible(leaderboards, item_id, leads=leads)
     view = leaderboards.snapshot().view
     made = list(store.records(Output, item_id=item_id))
     traces = {trace.output_id: trace for trace in store.records(Trace, output_id=[output.output_id for output in made])}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import IntArray
 from imarena.core.records import Output
 from imarena.workflows import views
 from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards
@@ -23,7 +24,7 @@ _AT_ONCE = 500
 class IssueColumns:
     """n issues. `vote` (n,) is the row of the vote in the view, `cells` (n, 4) the first and last column and row."""
 
-    vote: views.IntArray
+    vote: IntArray
     kind: views.CodeArray
     label: views.Names
     criterion: views.Names

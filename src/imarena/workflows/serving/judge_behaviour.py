@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import IntArray
 from imarena.storage import Form, Workspace
-from imarena.tables import ColumnWriter, joined, kept_rows, made_column, row_slices
+from imarena.tables import ColumnWriter, build_column, filter_column, joined, row_slices
 from imarena.workflows import views
 
 Who = tuple[str, str]
@@ -70,7 +71,7 @@ class DecidedPairs:
     `agreed` (n,): 1 both orders agree, 0 they differ, -1 there are not two.
     """
 
-    key: views.IntArray
+    key: IntArray
     outcome: views.ByteArray
     agreed: views.ByteArray
 
@@ -138,7 +139,7 @@ class Behaviour:
 
     judges: tuple[DimensionBehaviour, ...]
     unanswered: FailedQuestions
-    outputs: views.IntArray
+    outputs: IntArray
     seen: views.ReadPosition
 
     @property
@@ -169,7 +170,7 @@ def read_behaviour(view: views.View, before: Behaviour | None = None) -> Behavio
         _behaved(view, JudgeBehaviour(*who, failed=failed[who]), forms.get(who, []), earlier.get(who), changes)
         for who in sorted(forms.keys() | failed.keys())
     ]
-    return Behaviour(tuple(judges), unanswered, view.entries.seq, views.seen_by(view))
+    return Behaviour(tuple(judges), unanswered, view.entries.seq, views.view_position(view))
 
 
 def _behaved(
@@ -234,20 +235,20 @@ def _decided(view: views.View, judgments: views.JudgmentColumns, swapping: bool)
     return DecidedPairs(key.column(), outcome.column(), agreed.column())
 
 
-def _replaced(view: views.View, known: DecidedPairs, pairs: views.IntArray, fresh: DecidedPairs) -> DecidedPairs:
+def _replaced(view: views.View, known: DecidedPairs, pairs: IntArray, fresh: DecidedPairs) -> DecidedPairs:
     """What was decided before, with these pairs (as `pair_keys` gives them) replaced by what is decided now."""
     keys = known.key
-    low = made_column(keys.size, np.int32, lambda some: keys[some] >> 32)
-    high = made_column(keys.size, np.int32, lambda some: keys[some] & 0xFFFFFFFF)
-    stays = made_column(keys.size, bool, lambda some: np.ones(some.stop - some.start, bool))
+    low = build_column(keys.size, np.int32, lambda some: keys[some] >> 32)
+    high = build_column(keys.size, np.int32, lambda some: keys[some] & 0xFFFFFFFF)
+    stays = build_column(keys.size, bool, lambda some: np.ones(some.stop - some.start, bool))
     stays[views.rows_on(view.entries, low, high, pairs)] = False
     names = ("key", "outcome", "agreed")
-    return DecidedPairs(*(joined(kept_rows(getattr(known, name), stays), getattr(fresh, name)) for name in names))
+    return DecidedPairs(*(joined(filter_column(getattr(known, name), stays), getattr(fresh, name)) for name in names))
 
 
 def canonical_pairs(
     left: views.CodeArray, right: views.CodeArray, outcome: views.ByteArray
-) -> tuple[views.IntArray, views.ByteArray]:
+) -> tuple[IntArray, views.ByteArray]:
     """Pairs as one number each, and outcomes as seen from the output that came first."""
     low, high = np.minimum(left, right).astype(np.int64), np.maximum(left, right)
     seen = np.where(left > right, views.MIRRORED[outcome], outcome)

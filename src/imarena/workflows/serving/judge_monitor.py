@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import IntArray
 from imarena.tables import row_slices
 from imarena.workflows.serving.judge_behaviour import Behaviour, JudgeBehaviour, canonical_pairs, read_behaviour
 from imarena.workflows.serving.leaderboards import Leaderboards
 from imarena.workflows.serving.page_cache import read_behaviour_cached, write_behaviour_cached
 from imarena.workflows.serving.snapshot import ViewSnapshot
-from imarena.workflows.views import PREFERENCES, ByteArray, IntArray, View, Window, people_battles
+from imarena.workflows.views import PREFERENCES, ByteArray, View, Window, people_battles
 
 
 def judge_health(leaderboards: Leaderboards, *, released: bool = False, costs: bool = True) -> list[JudgeBehaviour]:

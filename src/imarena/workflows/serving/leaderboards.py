@@ -16,7 +16,7 @@ from imarena.core.records import Ranking
 from imarena.ranking import SIGNATURE, Options, rank_table
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import rankings
-from imarena.tables import made_column, row_slices, sorted_parts
+from imarena.tables import build_column, row_slices, sorted_parts
 from imarena.workflows import boards
 from imarena.workflows.serving.battle_index import BattleIds
 from imarena.workflows.serving.run_monitor import Costs, RunWatch
@@ -295,7 +295,7 @@ def _history(snapshot: ViewSnapshot, query: boards.BoardQuery, points: int) -> l
     options = replace(query.options, rounds=0, interval="none")
     history = []
     for moment in sorted(steps):
-        part = battles.where(made_column(created.size, bool, lambda rows, until=moment: created[rows] <= until))  # type: ignore[misc]
+        part = battles.where(build_column(created.size, bool, lambda rows, until=moment: created[rows] <= until))  # type: ignore[misc]
         try:
             ranking = rank_table(boards.BattleTable(snapshot.view, part), options)
         except UserError:

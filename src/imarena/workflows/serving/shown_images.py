@@ -7,7 +7,7 @@ from imarena.routing import Answer, check_marks
 from imarena.storage import Workspace
 from imarena.workflows.questions import expected_objects
 from imarena.workflows.rating import RecordCache, Voting, edit_region
-from imarena.workflows.serving.explorer import RecordNotFound, may_see, step_image
+from imarena.workflows.serving.explorer import RecordNotFound, require_visible, step_image
 from imarena.workflows.serving.leaderboards import Leaderboards
 from imarena.workflows.serving.previews import Previews
 
@@ -22,7 +22,7 @@ def image_of_item(leaderboards: Leaderboards, item_id: str, slot: str, *, leads:
     item = leaderboards.workspace.store.get(Item, item_id)
     if item is None:
         return _there(None)
-    may_see(leaderboards, item_id, leads=leads)
+    require_visible(leaderboards, item_id, leads=leads)
     name, _, number = slot.partition("-")
     turns = tuple(image for turn in item.turns for image in turn.references)
     images = item.sources if name == "source" else (*item.references, *turns)
@@ -73,7 +73,7 @@ def _visible(leaderboards: Leaderboards, output_id: str, *, leads: bool) -> Outp
     output = leaderboards.workspace.store.get(Output, output_id)
     if output is None:
         raise RecordNotFound("There is no such image.")
-    may_see(leaderboards, output.item_id, leads=leads)
+    require_visible(leaderboards, output.item_id, leads=leads)
     return output
 
 

@@ -119,13 +119,13 @@ def open_sessions(workspace: Workspace, *, before: str | None, limit: int) -> li
     return access.session_rows(workspace.store.engine, before=before, limit=limit)
 
 
-def shut_session(workspace: Workspace, session_id: str) -> None:
+def end_other_session(workspace: Workspace, session_id: str) -> None:
     """Sign somebody out from elsewhere."""
     if not access.end_session(workspace.store.engine, session_id):
         raise Refusal("not_found", "There is no such session.")
 
 
-def leave_session(workspace: Workspace, session_id: str) -> None:
+def end_own_session(workspace: Workspace, session_id: str) -> None:
     """Sign out."""
     access.close_session(workspace.store.engine, session_id)
 

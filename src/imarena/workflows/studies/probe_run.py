@@ -202,7 +202,7 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | N
         images = {image for ask in asks if (image := _hash(ask.case.left.image))}
         return _stored(workspace, judge, image_sha256=sorted(images))
 
-    def asked_since(asks: Sequence[ProbeQuestion]) -> set[str]:
+    def asked_elsewhere(asks: Sequence[ProbeQuestion]) -> set[str]:
         asked = stored(asks).since({ask.work: ask.attempt for ask in asks})
         return {ask.put.work_id for ask in asks if ask.work in asked}
 
@@ -212,7 +212,7 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | N
     run = questions.JudgeRun(
         "probe", {"judge": judge.name, "params": judge.params}, judge, job.asks, show, partial(_records, judge),
         group=lambda ask: ask.unit,
-        shared=questions.SharedWork(workspace.claims(), lambda ask: ask.put.work_id, asked_since), finish=finish,
+        shared=questions.SharedWork(workspace.claims(), lambda ask: ask.put.work_id, asked_elsewhere), finish=finish,
     )  # fmt: skip
     _copy_known(workspace, job)
     return questions.ask_judge(workspace, run, questions.JudgeTally(judge.name, job.done_before), job.terms, watch)

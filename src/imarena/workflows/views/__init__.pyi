@@ -27,7 +27,7 @@ from .changes import changes_since as changes_since
 from .changes import judgments_on as judgments_on
 from .changes import pair_keys as pair_keys
 from .changes import rows_on as rows_on
-from .changes import seen_by as seen_by
+from .changes import view_position as view_position
 from .codes import BOTH_BAD as BOTH_BAD
 from .codes import EQUAL as EQUAL
 from .codes import LEFT as LEFT
@@ -59,7 +59,6 @@ from .exhibits import numbered_instructions as numbered_instructions
 from .exhibits import references_of as references_of
 from .exhibits import request_of as request_of
 from .exhibits import sources_of as sources_of
-from .fetch import IntArray as IntArray
 from .fetch import fetch_columns as fetch_columns
 from .forms import EARLIER as EARLIER
 from .forms import count_live as count_live

@@ -8,8 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import FloatArray, IntArray
 from imarena.storage import Form
-from imarena.tables import joined, looked_up, made_column, row_slices
+from imarena.tables import build_column, joined, row_slices, take_in_parts
 from imarena.workflows.views.codes import (
     LEFT,
     MODES,
@@ -27,8 +28,7 @@ from imarena.workflows.views.codes import (
     is_constant,
 )
 from imarena.workflows.views.entries import Entries
-from imarena.workflows.views.fetch import IntArray
-from imarena.workflows.views.judgments import FloatArray, JudgmentColumns
+from imarena.workflows.views.judgments import JudgmentColumns
 from imarena.workflows.views.orders import CombinedPairs, combine_columns
 from imarena.workflows.views.view import EVERYTHING, View, Window
 from imarena.workflows.views.votes import VoteColumns
@@ -89,7 +89,7 @@ class BattleColumns(ColumnTable):
         """The battles whose outputs, or whose left ones, are among those that are chosen (k,)."""
         left, right = self.left, self.right
         return self.where(
-            made_column(len(self), bool, lambda rows: chosen[left[rows]] & (chosen[right[rows]] if both else True))
+            build_column(len(self), bool, lambda rows: chosen[left[rows]] & (chosen[right[rows]] if both else True))
         )
 
     @property
@@ -117,7 +117,7 @@ def battles_between_named(table: BattleColumns, entries: Entries, editors: Colle
         named: NDArray[np.bool_] = ~(unknown | same)
         return named
 
-    between = made_column(len(table), bool, kept)
+    between = build_column(len(table), bool, kept)
     return replace(table.where(between) if lost.total() else table, excluded=table.excluded + lost)
 
 
@@ -162,7 +162,7 @@ def joined_names(parts: Sequence[Names]) -> Names:
     known = sorted({name for part in parts for name in part.names})
     code_of = {name: code for code, name in enumerate(known)}
     lookups = (np.array([*(code_of[name] for name in part.names), -1], np.int32) for part in parts)
-    codes = [looked_up(lookup, part.of) for lookup, part in zip(lookups, parts, strict=True)]
+    codes = [take_in_parts(lookup, part.of) for lookup, part in zip(lookups, parts, strict=True)]
     return Names(joined(*codes), tuple(known))
 
 
@@ -244,7 +244,7 @@ def _owned(whose: CodeArray, codes: list[int], names: list[str]) -> Names:
     known = np.array(codes or [0], np.int32)
     if is_constant(whose):
         return Names(constant_column(known[whose[0]], whose.size), tuple(names))
-    return Names(looked_up(known, whose), tuple(names))
+    return Names(take_in_parts(known, whose), tuple(names))
 
 
 def _rows(

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Table, and_, select
 
+from imarena.core import IntArray
 from imarena.core.records import Mode, Output
 from imarena.storage import from_row
 from imarena.storage.schema import judgments, outputs, votes
-from imarena.workflows.views.fetch import IntArray, fetch_columns
+from imarena.workflows.views.fetch import fetch_columns
 
 TURNS_WORK = "work-turns"
 """The kind of work that asks about several turns together; work about one turn is of the kind `work`."""
@@ -79,11 +80,11 @@ def one_sided_votes(connection: Connection, seqs: Collection[int]) -> IntArray:
 def _one_sided(connection: Connection, columns: list[list[Any]]) -> IntArray:
     seqs, *sides = columns
     pairs = list(zip(*sides, strict=True))
-    apart = apart_pairs(connection, set(pairs))
+    apart = pairs_of_different_images(connection, set(pairs))
     return np.array([seq for seq, pair in zip(seqs, pairs, strict=True) if pair in apart], np.int64)
 
 
-def apart_pairs(connection: Connection, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+def pairs_of_different_images(connection: Connection, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Those of these pairs of outputs that were made from different images."""
     known: dict[str, Output] = {}
     wanted = {side for pair in pairs for side in pair}

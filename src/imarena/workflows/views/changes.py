@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from sqlalchemy import func, select
 
+from imarena.core import IntArray
 from imarena.storage import Form, reading
 from imarena.storage.schema import judgments
-from imarena.tables import made_column, rows_where
+from imarena.tables import build_column, rows_where
 from imarena.workflows.views.codes import CodeArray
 from imarena.workflows.views.entries import Entries
-from imarena.workflows.views.fetch import IntArray, fetch_columns
+from imarena.workflows.views.fetch import fetch_columns
 from imarena.workflows.views.judgments import NOTHING, JudgmentColumns, join_judgments
 from imarena.workflows.views.view import View
 
@@ -47,7 +48,7 @@ def pair_keys(entries: Entries, left: CodeArray, right: CodeArray) -> IntArray:
         first = np.where(turned, right[rows], left[rows]).astype(np.int64)
         return first << 32 | np.where(turned, left[rows], right[rows])
 
-    return made_column(left.size, np.int64, keys)
+    return build_column(left.size, np.int64, keys)
 
 
 def rows_on(entries: Entries, left: CodeArray, right: CodeArray, pairs: IntArray) -> IntArray | CodeArray:
@@ -70,7 +71,7 @@ def judgments_on(view: View, forms: Sequence[Form], pairs: IntArray) -> Judgment
     return join_judgments(matches) if matches else NOTHING
 
 
-def seen_by(view: View) -> ReadPosition:
+def view_position(view: View) -> ReadPosition:
     """How far what is computed from this view goes."""
     return ReadPosition(view.marks.judgments, view.recent)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, case
 
 from imarena.core.records import Mode, Order, Outcome, Status
-from imarena.tables import ColumnWriter, kept_rows, looked_up, made_column, occurring
+from imarena.tables import ColumnWriter, build_column, filter_column, take_in_parts, used_codes
 
 ByteArray = NDArray[np.int8]
 CodeArray = NDArray[np.int32]
@@ -39,7 +39,7 @@ class Names:
 
     def used(self) -> list[str]:
         """The names that occur, in their order."""
-        return [self.names[code] for code in np.flatnonzero(occurring(len(self.names), self.of)).tolist()]
+        return [self.names[code] for code in np.flatnonzero(used_codes(len(self.names), self.of)).tolist()]
 
     def list(self, rows: NDArray[np.int64] | NDArray[np.bool_] | slice = slice(None)) -> list[str | None]:
         """The names themselves."""
@@ -64,7 +64,7 @@ class NameWriter:
         known = sorted(found)
         place_of = {name: place for place, name in enumerate(known)}
         places = np.array([*(place_of[name] for name in found), -1], np.int32)
-        return Names(looked_up(places, self._codes.column()), tuple(known))
+        return Names(take_in_parts(places, self._codes.column()), tuple(known))
 
 
 def encode_names(values: Iterable[str | None]) -> Names:
@@ -113,7 +113,7 @@ def computed_column(values: NDArray[Any], dtype: Any, of: Callable[[NDArray[Any]
     """(n,) what `of` makes of each value; a constant stays one."""
     if is_constant(values):
         return constant_column(of(values[:1])[0], values.size)
-    return made_column(values.size, dtype, lambda rows: of(values[rows]))
+    return build_column(values.size, dtype, lambda rows: of(values[rows]))
 
 
 def column_part(values: NDArray[Any], kept: NDArray[Any] | slice) -> NDArray[Any]:
@@ -121,5 +121,5 @@ def column_part(values: NDArray[Any], kept: NDArray[Any] | slice) -> NDArray[Any
     if isinstance(kept, slice):
         return values[kept]
     if not is_constant(values):
-        return kept_rows(values, kept) if kept.dtype == bool else looked_up(values, kept)
+        return filter_column(values, kept) if kept.dtype == bool else take_in_parts(values, kept)
     return constant_column(values[0], int(np.count_nonzero(kept)) if kept.dtype == bool else kept.size)

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
+from imarena.core import IntArray
 from imarena.storage.schema import items, outputs
-from imarena.tables import ColumnWriter, empty_column, made_column, row_slices, sorted_parts
+from imarena.tables import ColumnWriter, build_column, empty_column, row_slices, sorted_parts
 from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, CodeArray, Names, NameWriter, code_column
-from imarena.workflows.views.fetch import IntArray, column_pages
+from imarena.workflows.views.fetch import column_pages
 
 LABELS = ("dataset", "task", "family", "topic", "track")
 """What items can be grouped by."""
@@ -76,7 +77,7 @@ class Entries:
         def unit(rows: slice) -> IntArray:
             return (self.item[rows].astype(np.int64) * turns + self.turn[rows]) * len(MODES) + self.mode[rows]
 
-        return made_column(self.seq.size, np.int64, unit)
+        return build_column(self.seq.size, np.int64, unit)
 
     @cached_property
     def index_of(self) -> dict[str, int]:

@@ -10,10 +10,10 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import BigInteger, ColumnElement, Connection, Select, Table, and_, cast, or_, select
 
-IntArray = NDArray[np.int64]
+from imarena.core import IntArray
+
 _PAGE = 50_000
 _TEXT_PAGE = 10_000
 """Rows with texts: each value is an object of its own until it is in an array."""

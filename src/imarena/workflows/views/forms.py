@@ -78,7 +78,7 @@ def read_forms(connection: Connection, before_us: int | None = None) -> JudgeFor
             rivals[form.judge, form.dimension, form.pairwise].append(form)
     contested = [forms for forms in rivals.values() if len({version_of(form) for form in forms}) > 1]
     last = _last(connection, [form.form_id for forms in contested for form in forms], before_us)
-    earlier = {form.form_id for form in every if is_misnamed(form)}
+    earlier = {form.form_id for form in every if has_outdated_dimension(form)}
     for forms in contested:
         newest = version_of(max(forms, key=lambda form: last.get(form.form_id, 0)))
         earlier |= {form.form_id for form in forms if version_of(form) != newest}
@@ -94,7 +94,7 @@ def _last(connection: Connection, forms: list[int], before_us: int | None) -> di
     return dict(connection.execute(query.group_by(judgments.c.form_id)).tuples().all())
 
 
-def is_misnamed(form: Form) -> bool:
+def has_outdated_dimension(form: Form) -> bool:
     """Made here by a measure of one dimension (`clip-i`, say) when it was still recorded as about the whole."""
     card = CARDS.get(form.judge.partition("/")[0])
     return card is not None and card.dimension != form.dimension == "overall" and not form.imported

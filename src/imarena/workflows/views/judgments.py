@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, case, select
 
+from imarena.core import FloatArray, IntArray
 from imarena.storage import Form
 from imarena.storage.schema import judgments
-from imarena.tables import ColumnWriter, joined, looked_up, made_column
+from imarena.tables import ColumnWriter, build_column, joined, take_in_parts
 from imarena.workflows.views.codes import (
     EQUAL,
     OK,
@@ -24,14 +25,13 @@ from imarena.workflows.views.codes import (
     constant_column,
 )
 from imarena.workflows.views.entries import Entries
-from imarena.workflows.views.fetch import IntArray, counted_before, fetch_columns, fetch_integers, integer_pages
+from imarena.workflows.views.fetch import counted_before, fetch_columns, fetch_integers, integer_pages
 
 _BITS = 3
 _MASK = (1 << _BITS) - 1
 _SIDE, _VERDICT = 31, 24
 """Bits of an output's number, and of what a judgment says with its repeat: three values per row are handed over, not
 seven. Numbers of judgments stay below 2 ** 39, and repeats below 2 ** 15."""
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class JudgmentColumns(ColumnTable):
     @property
     def ok(self) -> NDArray[np.bool_]:
         """(n,) which hold a verdict."""
-        return made_column(len(self), bool, lambda rows: self.status[rows] == OK)
+        return build_column(len(self), bool, lambda rows: self.status[rows] == OK)
 
     @property
     def raw_score(self) -> FloatArray:
@@ -73,7 +73,9 @@ class JudgmentColumns(ColumnTable):
         listed = np.asarray(values)
         if not len(self.forms):
             return np.zeros(0, listed.dtype)
-        return constant_column(listed[0], len(self)) if (listed == listed[0]).all() else looked_up(listed, self.form)
+        return (
+            constant_column(listed[0], len(self)) if (listed == listed[0]).all() else take_in_parts(listed, self.form)
+        )
 
 
 _ARRAYS = tuple(field.name for field in fields(JudgmentColumns) if field.name != "forms")

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, case, func, select, text
 from imarena.core.records import Status
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import judge_forms, judgments
-from imarena.workflows.views.chains import apart_pairs, asked_of_one_turn
+from imarena.workflows.views.chains import asked_of_one_turn, pairs_of_different_images
 from imarena.workflows.views.fetch import column_pages, fetch_columns
 
 PAGE = 500
@@ -49,7 +49,9 @@ def unanswered_questions(workspace: Workspace, **where: Any) -> dict[QuestionKey
         for page in column_pages(connection, query):  # most failures were tried again: they are not kept
             rows = [*zip(*page, strict=True)]
             answered = _answered(connection, sorted({row[1] for row in rows}))
-            apart = apart_pairs(connection, {(row[2], row[3]) for row in rows if row[8]})  # nobody asks these again
+            apart = pairs_of_different_images(
+                connection, {(row[2], row[3]) for row in rows if row[8]}
+            )  # nobody asks these again
             for seq, *key, judge, dimension, status, one_turn in rows:
                 if key[0] not in answered and not (one_turn and (key[1], key[2]) in apart):
                     question = Unanswered(judge, dimension, status)

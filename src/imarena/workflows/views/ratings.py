@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core import UserError
+from imarena.core import IntArray, UserError
 from imarena.storage import reading
 from imarena.storage.schema import votes
 from imarena.workflows.views.battles import WHOLE, BattleColumns, live_votes, pairs_of_units
 from imarena.workflows.views.codes import LEFT, RIGHT, TIE, ByteArray, CodeArray, Names, encode_names
 from imarena.workflows.views.entries import Entries
-from imarena.workflows.views.fetch import IntArray, fetch_columns
+from imarena.workflows.views.fetch import fetch_columns
 from imarena.workflows.views.view import EVERYTHING, View, Window
 
 Scale = tuple[float, float]

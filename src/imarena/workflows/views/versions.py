@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from imarena.core import UnknownName, sha256_hex, suggestion
 from imarena.storage import Form
-from imarena.workflows.views.forms import Version, is_misnamed, version_of
+from imarena.workflows.views.forms import Version, has_outdated_dimension, version_of
 from imarena.workflows.views.view import View
 
 AT = "@"
@@ -122,7 +122,7 @@ def versions_of(view: View, judge: ChosenJudge, dimension: str) -> list[JudgeVer
     earlier: dict[Version, list[Form]] = {}
     if judge.name == judge.judge:
         for form in view.forms.chosen([judge.judge], dimension):
-            if form not in counting and not is_misnamed(form):
+            if form not in counting and not has_outdated_dimension(form):
                 earlier.setdefault(version_of(form), []).append(form)
     groups = [(_newest(view, forms), forms) for forms in earlier.values()]
     ordered = sorted(groups, key=lambda group: group[0][0])

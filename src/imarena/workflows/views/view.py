@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, func, select
 
+from imarena.core import IntArray
 from imarena.core.records import Mode, Status
 from imarena.storage import ColumnCache, Form, Workspace, microseconds, reading
 from imarena.storage.schema import assignments, campaigns, exclusions, items, judgments, outputs, votes
-from imarena.tables import made_column
+from imarena.tables import build_column
 from imarena.workflows.views.cached import (
     read_judgments_cached,
     uncommitted_window,
@@ -31,7 +32,6 @@ from imarena.workflows.views.cached import (
 from imarena.workflows.views.chains import ONE_SIDE, one_sided_judgments, pages
 from imarena.workflows.views.codes import MODES, Names
 from imarena.workflows.views.entries import LABELS, Entries, read_entries
-from imarena.workflows.views.fetch import IntArray
 from imarena.workflows.views.forms import EARLIER, JudgeForms, count_live, read_forms
 from imarena.workflows.views.item_columns import ItemColumns, read_item_columns
 from imarena.workflows.views.judgments import (
@@ -61,7 +61,9 @@ class Window:
             return np.ones(created_us.size, bool)
         since = microseconds(_midnight(self.since)) if self.since else np.iinfo(np.int64).min
         until = microseconds(_midnight(self.until) + timedelta(days=1)) if self.until else np.iinfo(np.int64).max
-        return made_column(created_us.size, bool, lambda rows: (created_us[rows] >= since) & (created_us[rows] < until))
+        return build_column(
+            created_us.size, bool, lambda rows: (created_us[rows] >= since) & (created_us[rows] < until)
+        )
 
 
 EVERYTHING = Window()

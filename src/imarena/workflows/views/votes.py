@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, Select, case, exists, func, literal, select, true
 
-from imarena.core import TESTS_OF_RATERS, moment_text
+from imarena.core import TESTS_OF_RATERS, IntArray, moment_text
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
 from imarena.workflows.views import codes
 from imarena.workflows.views.chains import ONE_SIDE, asked_of_one_turn, one_sided_votes
-from imarena.workflows.views.fetch import IntArray, counted_before, fetch_columns
+from imarena.workflows.views.fetch import counted_before, fetch_columns
 
 
 class Reason(StrEnum):

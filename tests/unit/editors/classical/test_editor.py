@@ -17,7 +17,7 @@ from imarena.editors.catalog import Ports
 from imarena.editors.classical.editor import OPERATIONS, make
 from imarena.editors.classical.find import detection_map
 from imarena.editors.classical.things import shade
-from imarena.images import mask_to_png, media_type_of
+from imarena.images import PNG, encode_image, media_type_of
 from imarena.studio import entry_of, render_picture, true_quality
 from imarena.vision import BASIC_COLOURS, basic_names
 
@@ -118,7 +118,7 @@ def test_removal_fills_with_what_is_around() -> None:
     assert named(done, "blue")[80, 180]
     by_mask = np.zeros((180, 240), np.bool_)
     by_mask[45:125, 145:215] = True
-    masked = array(edit("Remove the box.", scene(), masks=(mask_to_png(by_mask),)))
+    masked = array(edit("Remove the box.", scene(), masks=(encode_image(Image.fromarray(by_mask), PNG),)))
     assert np.abs(masked[80, 180] - np.array([222, 205, 170])).max() < 12
     assert named(masked, "red")[95, 65]
 

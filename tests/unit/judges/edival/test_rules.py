@@ -223,7 +223,7 @@ def test_too_few_is_undecided_where_weak_boxes_would_make_up_for_it(
 
 @pytest.mark.parametrize("answer", [True, False, None])
 def test_answers(answer: bool | None) -> None:
-    assert rules.answered(answer).passed is answer
+    assert rules.answer_decision(answer).passed is answer
 
 
 @pytest.mark.parametrize(

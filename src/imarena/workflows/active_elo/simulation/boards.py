@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import FloatArray, IntArray, UserError
 from imarena.ranking import ActiveEloOptions, fit_calibrated, fit_corrected, mid_ranks, refit_strengths
 from imarena.routing import FINE_EDGES, LEAST_PAIRS, Curve, fit_curve, reliability
-from imarena.workflows.active_elo.simulation.campaigns import Campaigns, FloatArray, IntArray, Votes, vote_batch
+from imarena.workflows.active_elo.simulation.campaigns import Campaigns, Votes, vote_batch
 
 WIDE = 600.0
 """The score gap that stands for all above the last of `FINE_EDGES`, on the paper's scale of 0 to 1000."""

@@ -7,12 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena import routing
-from imarena.core import UserError
+from imarena.core import FloatArray, IntArray, UserError
 from imarena.ranking import VoteBatch, fit_corrected
 from imarena.workflows.active_elo.simulation.worlds import World
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 SELECTIONS = ("random", "quality", "ambiguity", "two-gate", "information", "two-gate-loose", "two-gate-tight")
 BATCH = 25

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import FloatArray, UserError
 from imarena.ranking import fit_calibrated
 from imarena.routing import DEFERRAL, SHIFT, TABLE_EDGES, GapRow, Gates, agreement_table
 from imarena.workflows.active_elo.simulation import campaigns
@@ -167,7 +167,7 @@ def _result(
     )
 
 
-def _mean(values: campaigns.FloatArray) -> MeanInterval:
+def _mean(values: FloatArray) -> MeanInterval:
     mean, error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
     return MeanInterval(mean, mean - 1.96 * error, mean + 1.96 * error)
 

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import FloatArray, UserError
 from imarena.judges import range_of
 from imarena.stats import PAPER_RANGE, ScoreRange, observed_range
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -273,14 +273,14 @@ def _parts(arena: Arena, by: str | None) -> tuple[list[tuple[dict[str, str], Are
         hint = f"Group by one of: {', '.join(known)}." if known else "The items have no labels to group by."
         raise UserError(f"No item has a {by}.", hint=hint)
     values = arena.labels[by]
-    parts = [({by: str(name)}, subset(arena, values == name)) for name in np.unique(values[values != ""])]
+    parts = [({by: str(name)}, arena_of_items(arena, values == name)) for name in np.unique(values[values != ""])]
     bare = values == ""
     votes = arena.work
     lost = int(bare[votes.item].sum()) + int(judged_pairs(arena, votes)[bare].sum())
     return parts, (Notice(code="unnamed_group", values={"by": by, "battles": lost}),) if lost else ()
 
 
-def subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
+def arena_of_items(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
     """The arena of some items."""
     new_row = np.cumsum(kept) - 1
     rows = np.flatnonzero(kept)

@@ -256,7 +256,7 @@ def _counts(data: PaperData, name: str, file: str, most: int = 60) -> Block:
     return Block(charts=(grouped_bars(file, f"Items by {name}", values, title="items", spec=".0f"),))
 
 
-def agreeable(make: Callable[[PaperData], Block]) -> Callable[[PaperData], Block]:
+def skip_without_data(make: Callable[[PaperData], Block]) -> Callable[[PaperData], Block]:
     """The same, with nothing where the data do not allow it."""
 
     def made(data: PaperData) -> Block:
@@ -272,7 +272,7 @@ MAKERS: dict[str, Callable[[PaperData], Block]] = {
     "automatic_all": lambda data: _automatic(data, rated=False),
     "automatic_rated": lambda data: _automatic(data, rated=True),
     **{
-        made.__name__: agreeable(made)
+        made.__name__: skip_without_data(made)
         for made in (
             coverage_by_task, ratings_by_task, fold_averages, ratings_by_topic, subtopics, ratings_bars, unified_map,
             best_map, closed_open_map, new_or_returned, error_area_histogram, topic_counts, subtopic_counts,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from imarena.core import UserError
 from imarena.workflows.boards.board import Board, Boards
-from imarena.workflows.boards.choice import judge_called
+from imarena.workflows.boards.default_source import judge_called
 from imarena.workflows.boards.query import BoardQuery, rank_command
 from imarena.workflows.views import WHOLE, Kind, View, people_battles, read_ratings
 

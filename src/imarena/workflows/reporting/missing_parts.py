@@ -33,7 +33,7 @@ _RATING = "imarena campaign create NAME --kind rating"
 @cache
 def report_parts() -> tuple[ReportPart, ...]:
     """Every part that a report has where the data allow, in its order."""
-    listed = package_yaml("imarena.workflows.reporting", "absent.yaml")["parts"]
+    listed = package_yaml("imarena.workflows.reporting", "missing_parts.yaml")["parts"]
     return tuple(ReportPart(**part) for part in listed)
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from imarena.core import UserError
+from imarena.core import IntArray, UserError
 from imarena.storage import Form
 from imarena.tables import row_slices
 from imarena.workflows import views
@@ -167,17 +167,17 @@ class Links:
     """Groups that never met; an editor with too few battles is a group of its own."""
 
 
-def editors_beside(view: views.View, battles: views.BattleColumns) -> views.IntArray:
+def editors_beside(view: views.View, battles: views.BattleColumns) -> IntArray:
     """The editors with outputs for the items of these battles: editors of other items were not left out of them."""
     entries = view.entries
     fought = np.zeros(len(entries.item_id), bool)
     for rows in row_slices(len(battles)):
         fought[entries.item[battles.left[rows]]] = True
-    found: views.IntArray = np.unique(entries.editor.of[entries.ok & (entries.editor.of >= 0) & fought[entries.item]])
+    found: IntArray = np.unique(entries.editor.of[entries.ok & (entries.editor.of >= 0) & fought[entries.item]])
     return found.astype(np.int64)
 
 
-def read_links(view: views.View, battles: views.BattleColumns, least: int, editors: views.IntArray) -> Links:
+def read_links(view: views.View, battles: views.BattleColumns, least: int, editors: IntArray) -> Links:
     """How these battles connect these editors, where each needs at least `least` of them."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

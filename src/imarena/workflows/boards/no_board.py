@@ -10,7 +10,7 @@ from imarena.core import UserError, counted, suggestion
 from imarena.core.notices import sentence
 from imarena.storage import reading
 from imarena.storage.schema import judgments, votes
-from imarena.workflows.boards.choice import ChosenSource
+from imarena.workflows.boards.default_source import ChosenSource
 from imarena.workflows.boards.findings import one_sided_notices
 from imarena.workflows.boards.query import BoardQuery
 from imarena.workflows.views import RULES, WHOLE, View, read_ratings, unanswered_questions
