@@ -88,7 +88,7 @@ def command(
     chosen = asking.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
-    table = studies.ItemTable(items, ",".join(columns or ()))
+    table = studies.ComparedItems(items, ",".join(columns or ()))
     sides = studies.name_sides(old, new, old_name, new_name)
     with studies.comparison_workspace(session(context).workspace, dry_run=dry_run) as workspace:
         with progress_bars("compare") as tell:

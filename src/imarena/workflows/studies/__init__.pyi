@@ -9,8 +9,8 @@ from .alignment import align_files as align_files
 from .alignment import read_aligned_columns as read_aligned_columns
 from .columns import judgment_bodies as judgment_bodies
 from .comparing import ComparedFolders as ComparedFolders
+from .comparing import ComparedItems as ComparedItems
 from .comparing import ItemResult as ItemResult
-from .comparing import ItemTable as ItemTable
 from .comparing import ModelComparison as ModelComparison
 from .comparing import compare as compare
 from .comparing import comparison_workspace as comparison_workspace

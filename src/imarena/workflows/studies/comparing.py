@@ -35,7 +35,7 @@ class ComparedFolders:
 
 
 @dataclass(frozen=True)
-class ItemTable:
+class ComparedItems:
     """The table of items, and what it calls our columns (``ours=theirs,...``)."""
 
     path: Path
@@ -63,7 +63,7 @@ def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> 
 
 
 def import_folders(
-    workspace: Workspace, items: ItemTable, sides: ComparedFolders, *, progress: Progress | None = None
+    workspace: Workspace, items: ComparedItems, sides: ComparedFolders, *, progress: Progress | None = None
 ) -> ImportReport:
     """Items and both folders into a workspace; what cannot be used is in the report's skips."""
     from imarena.datasets import DatasetIndex, items_from_table, outputs_from_folder
@@ -97,7 +97,7 @@ def import_folders(
 def plan_comparison(
     workspace: Workspace,
     sides: ComparedFolders,
-    items: ItemTable,
+    items: ComparedItems,
     judge: str,
     arguments: EndpointArguments,
     budget: Budget | None = None,
