@@ -1,7 +1,6 @@
 """Tables by pair of models: who beat whom, who is predicted to, and how sure the order of two models is."""
 
 import math
-from collections.abc import Collection
 
 import numpy as np
 
@@ -31,34 +30,6 @@ def meeting_count(battles: Battles, first: int, second: int) -> float:
     """How often two models met."""
     cells = counts_by_pair(battles)
     return float(cells.counts[(cells.left == min(first, second)) & (cells.right == max(first, second))].sum())
-
-
-def clean_sweeps(battles: Battles, models: Collection[int]) -> list[tuple[int, int, int]]:
-    """Pairs with one of these models in which one won every battle: winner, loser, and on how many units they met.
-
-    A unit is an item, or a battle where items are not named: several battles on one item are no separate evidence.
-    """
-    mine = np.isin(battles.left, [*models]) | np.isin(battles.right, [*models])
-    rows = np.flatnonzero(mine)
-    low, high = np.minimum(battles.left[rows], battles.right[rows]), np.maximum(battles.left[rows], battles.right[rows])
-    points = np.where(battles.left[rows] == low, battles.points[rows], 1 - battles.points[rows])
-    unit = rows if battles.item is None else battles.item.units()[rows]
-    sweeps = []
-    for first, second in sorted(set(zip(low.tolist(), high.tolist(), strict=True))):
-        met = (low == first) & (high == second)
-        if (points[met] == points[met][0]).all() and points[met][0] != 0.5:
-            winner, loser = (first, second) if points[met][0] == 1 else (second, first)
-            sweeps.append((winner, loser, int(np.unique(unit[met]).size)))
-    return sweeps
-
-
-def least_lead(units: int, level: float, per_log: float) -> float:
-    """The lower end, in rating points, of the exact interval (Clopper and Pearson) of a sweep over n units.
-
-    It has no upper end. `per_log`: rating points per unit of natural-log odds.
-    """
-    share = ((1 - level) / 2) ** (1 / units)
-    return math.log(share / (1 - share)) * per_log
 
 
 def two_model_ends(battles: Battles, level: float, per_log: float) -> tuple[float, float] | None:

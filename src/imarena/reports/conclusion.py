@@ -85,8 +85,8 @@ def _sentence(ranking: Ranking, noun: str, begin: str = "") -> str:
         return f"{begin}{first.model} has the highest rating of {number}; the data do not bound its lead over {names}."
     chance = "" if all(pair.high is None for pair in pairs) else _chance(ranking)  # a sweep has an exact interval
     low, high = pairs[0].low, pairs[0].high
-    if low is None or low <= 0:  # the second lost every battle
-        lead = f"the {level} intervals of the other ranks exclude the first place"
+    if low is None or low <= 0:  # one of the two won or lost every battle
+        lead = f"the battles of all models together show it ({level} confidence)"
     elif high is None:  # it won every battle: how far it is ahead is anybody's guess
         lead = f"at least {_points(low)} points ahead of {second.model} ({level} interval, without an upper end)"
     else:

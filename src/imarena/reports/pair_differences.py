@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from imarena.core import Standing, counted
+from imarena.core import counted
 from imarena.core.records import Ranking
 from imarena.stats import units_to_differ
 
@@ -35,29 +35,16 @@ def pair_differences(ranking: Ranking) -> list[PairDifference]:
         return []
     place = {name: number for number, name in enumerate(pairs["models"])}
     enough = not too_few_units(ranking)
+    sure: Any = ranking.details.get("surely_above") or ()
+    swept = {(better, worse) for better, worse in sure}
     made = []
     for number, above in enumerate(ranking.models):
         for below in ranking.models[number + 1 :]:
             cell = place[above.model], place[below.model]
             low, high = (pairs[end][cell[0]][cell[1]] for end in ("difference_low", "difference_high"))
-            settled = enough and ((low is not None and low > 0) or _below_by_rank(ranking, above, below, cell))
+            settled = enough and ((low is not None and low > 0) or (above.model, below.model) in swept)
             made.append(PairDifference(above.model, below.model, above.rating - below.rating, low, high, settled))
     return made if any(pair.bounded for pair in made) else []
-
-
-def _below_by_rank(ranking: Ranking, above: Standing, below: Standing, cell: tuple[int, int]) -> bool:
-    """Whether the rank of a model that lost every battle, also against a third model, is surely below another's.
-
-    The interval of such a difference is made from the battles of the two models alone, which may be few. The losses
-    against other models are in the rank and in the resampled rounds.
-    """
-    pairs: Any = ranking.details["pairs"]
-    opponents = sum(share is not None for share in pairs["win_matrix"][cell[1]])
-    if below.losses < below.battles or opponents < 2 or below.rank_low is None or below.rank_low <= above.rank:
-        return False
-    level = ranking.settings.get("level")
-    enough = (1 + level) / 2 if isinstance(level, int | float) else 0.975
-    return bool(pairs["probability_above"][cell[0]][cell[1]] >= enough)
 
 
 def model_groups(ranking: Ranking) -> list[Ranking]:

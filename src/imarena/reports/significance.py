@@ -106,7 +106,7 @@ def _pair_table(pairs: Sequence[PairDifference], level: str, unknown: str = "not
     notes = ["Difference: how many rating points the first editor is ahead. –: the data give no such end."]
     if any(pair.settled and (pair.low is None or pair.low <= 0) for pair in pairs):
         notes.append(
-            "An editor that lost every battle is also compared by its rank: the interval is made from the battles of "
-            "the two editors alone."
+            "An editor that won or lost every battle is also compared by its battles against all editors: the interval "
+            "is made from the battles of the two alone."
         )
     return Table(head, rows, "All pairs", tuple(notes), folded=True)

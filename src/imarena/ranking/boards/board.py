@@ -20,6 +20,7 @@ from imarena.ranking.likelihood.separation import GROUPED, LOST_ALL, WON_ALL
 from imarena.ranking.options import Options
 from imarena.ranking.pairs import draw_leads, meeting_count, share_above
 from imarena.ranking.resample import TOO_NARROW
+from imarena.ranking.sweeps import clean_sweeps, least_lead, surely_above, widened_ranks
 from imarena.stats import battles_needed, elo_of, win_rate
 from imarena.tables import row_slices
 
@@ -62,6 +63,11 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
         kept = tuple(notice for notice in result.notices if notice.code != TOO_NARROW)
         result = replace(result, draws=None, covariance=None, notices=kept)
     ratings, draws = result.ratings, result.draws
+    swept = _swept(battles, result, options)
+    above = surely_above(battles, swept, options.level) if swept else None
+    rank_low, rank_high = intervals.rank_low, intervals.rank_high
+    if above is not None:
+        rank_low, rank_high = widened_ranks((rank_low, rank_high), above, swept)
     order = np.lexsort((np.array(battles.models), -np.round(ratings, 6)))
     rank = stability.ranks(ratings)
     record: ModelTally = tally_models(battles)
@@ -72,8 +78,8 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
             low=intervals.low[i],
             high=intervals.high[i],
             rank=int(rank[i]),
-            rank_low=intervals.rank_low[i],
-            rank_high=intervals.rank_high[i],
+            rank_low=rank_low[i],
+            rank_high=rank_high[i],
             battles=float(record.battles[i]),
             wins=float(record.wins[i]),
             losses=float(record.losses[i]),
@@ -97,8 +103,25 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
         ),
         models=standings,
         covariance=_rows(covariance, order) if options.matrices and len(order) <= MATRIX_LIMIT else None,
-        details={**result.details, **_details(battles, replace(result, unbounded=unbounded), options, order)},
+        details={
+            **result.details,
+            **_details(battles, replace(result, unbounded=unbounded), options, order),
+            **({} if above is None else {"surely_above": _named_pairs(battles, above)}),
+        },
     )
+
+
+def _swept(battles: Battles, result: Result, options: Options) -> dict[int, bool]:
+    """Models that won (True) or lost every battle, where a test of their sweeps is of the board's own model."""
+    plain = options.method == "bt" and result.fixed is None and not options.position and battles.covariates is None
+    if not plain or result.draws is None or result.ratings.size > MATRIX_LIMIT:
+        return {}
+    reasons = {WON_ALL: True, LOST_ALL: False}
+    return {model: reasons[reason] for model, reason in result.unbounded.items() if reason in reasons}
+
+
+def _named_pairs(battles: Battles, above: NDArray[np.bool_]) -> list[list[str]]:
+    return [[battles.models[better], battles.models[worse]] for better, worse in np.argwhere(above).tolist()]
 
 
 def _on_one_item(battles: Battles, settings: JsonDict) -> dict[int, str]:
@@ -136,7 +159,7 @@ def _details(battles: Battles, result: Result, options: Options, order: Any) -> 
     swept = [model for model, reason in result.unbounded.items() if reason in (WON_ALL, LOST_ALL)]
     sweeps: list[tuple[int, int, int]] = []
     if swept and options.method in ("bt", "davidson"):  # a mixture does not believe every verdict
-        sweeps = pairs.clean_sweeps(battles, swept)
+        sweeps = clean_sweeps(battles, swept)
         details["sweeps"] = [
             {"winner": battles.models[winner], "loser": battles.models[loser], "units": units}
             for winner, loser, units in sweeps
@@ -153,7 +176,7 @@ def _details(battles: Battles, result: Result, options: Options, order: Any) -> 
             absent = _without_interval(result, options.level)
             low[absent] = high[absent] = np.nan
             for winner, loser, units in sweeps:
-                low[winner, loser] = pairs.least_lead(units, options.level, options.per_log)
+                low[winner, loser] = least_lead(units, options.level, options.per_log)
                 high[loser, winner] = -low[winner, loser]
             plain = options.method == "bt" and result.fixed is None and not options.position
             exact = pairs.two_model_ends(battles, options.level, options.per_log) if plain else None
