@@ -39,7 +39,8 @@ def test_a_lead_sees_who_a_crowd_worker_is_on_the_platform(tmp_path: Path, imare
     done = imarena("--workspace", str(root), "campaign", "status", "c")
     for line in raters:
         assert (
-            f"Crowd · PROLIFIC_PID {line['params']['PROLIFIC_PID']} ({line['rater_id']}): 1 vote, measured " in done.out
+            f"Crowd · PROLIFIC_PID {line['params']['PROLIFIC_PID']} ({line['rater_id']}): 1 vote, median per vote "
+            in done.out
         )
 
 
@@ -113,9 +114,13 @@ def test_a_rater_who_had_no_time_to_look_is_marked_and_counted_all_the_same(
     assert admin.get("/api/board?source=human").json()["n_battles"] == 10, "nothing is left out silently"
     done = imarena("--workspace", str(root), "campaign", "status", "c")
     assert "Hasty" in done.out
-    assert re.search(r"5 votes, median 0\.8 s, measured \d\d+\.\d s\n", done.out)
+    assert re.search(
+        r"5 votes, median per vote 0\.8 s by the rater's browser and \d\d+\.\d s by the server's clock\n", done.out
+    )
     assert "    warning: No time to look: 4 answers in less than 2 s. They still count.\n" in done.out
-    assert re.search(r"5 votes, median 3\.0 s, measured \d\d+\.\d s\n", done.out)
+    assert re.search(
+        r"5 votes, median per vote 3\.0 s by the rater's browser and \d\d+\.\d s by the server's clock\n", done.out
+    )
     assert done.out.count("warning: ") == 1
     told_json = json.loads(imarena("--json", "--workspace", str(root), "campaign", "status", "c").out)
     assert [one["hasty"] for one in told_json["campaigns"][0]["people"]] == [4, 0]

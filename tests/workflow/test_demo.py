@@ -102,6 +102,12 @@ def test_the_demo_survives_kills_and_finds_the_known_order(imarena: Imarena, tmp
     assert "Leaderboard" in page
     assert "Known truth" in page
     assert "turn 2 of 3" in page, "a chain of three turns is shown"
+    assert ">not checked</td>" in page
+    assert ">returned input (builtin judge)</td>" in page
+    copied = page.split("copied references · ")[1].split("</div>")[0]
+    assert 'alt="reference"' in copied, "an example shows what the output was made from"
+    assert ">judge</td>" in page.split("<caption>Runs</caption>")[1]
+    assert ">battle</td>" in page.split("<caption>Runs</caption>")[1]
     assert "http://" not in page.replace("http://www.w3.org", "")
     board = imarena("-w", "imarena-demo", "--json", "rank", "--judge", "builtin").json
     assert board["models"][-1]["model"] == "studio-new-image"

@@ -28,10 +28,10 @@ class ComputeTime:
     def basis(self, assumed_s: float) -> str:
         """In words."""
         if self.first_s is None:
-            return f"{assumed_s:g} s per image: assumed"
-        basis = f"{self.first_s:.2g} s per new image: mean of {self.n_first:,} earlier images"
+            return f"assumes {assumed_s:g} s per image"
+        basis = f"{self.first_s:.2g} s per new image (mean of {self.n_first:,} earlier images)"
         if self.again_s is not None:
-            basis += f"; {self.again_s:.2g} s per question about images seen before"
+            basis += f", {self.again_s:.2g} s per question about images seen before"
         return basis
 
 

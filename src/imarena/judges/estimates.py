@@ -116,8 +116,13 @@ def estimate_computed(
     return Estimate(
         asked.judge.name, len(questions), done_before, unfit, None, None, 0.0,
         seconds=time.seconds(questions, assumed_s) / lanes, at_most=at_most,
-        basis=(time.basis(assumed_s), f"{lanes} at a time", "no endpoint: no cost"),
+        basis=_free_basis(time.basis(assumed_s), lanes),
     )  # fmt: skip
+
+
+def _free_basis(time: str, lanes: int) -> tuple[str, ...]:
+    """Of a judge without an endpoint."""
+    return (f"{time[:1].upper()}{time[1:]}, {lanes} at a time. No endpoint is used, so there is no cost.",)
 
 
 def _assumed_s(asked: AskedJudge) -> float:
@@ -147,7 +152,7 @@ def estimate_sizes(
         lanes = (os.cpu_count() or 1) if asked.judge.traits.cpu_bound else 1
         return Estimate(
             **common, input_tokens=None, output_tokens=None, cost_usd=0.0,
-            seconds=latency * len(sizes) / lanes, basis=(latency_basis, f"{lanes} at a time", "no endpoint: no cost"),
+            seconds=latency * len(sizes) / lanes, basis=_free_basis(latency_basis, lanes),
         )  # fmt: skip
     measured = _measured(past)
     whole = asked.judge.traits.questions
@@ -211,7 +216,7 @@ def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple
     if known:
         middle = median(known)
         return middle, f"{middle:.1f} s per question: median of {len(known)} earlier ones"
-    return assumed_s, f"{assumed_s:g} s per question: assumed"
+    return assumed_s, f"assumes {assumed_s:g} s per question"
 
 
 def _limited(asked: AskedJudge, requests: int) -> tuple[float, tuple[str, ...]]:

@@ -52,6 +52,7 @@ from .fragility_tables import fragility_tables as fragility_tables
 from .gallery import ScoringJudge as ScoringJudge
 from .gallery import gallery_section as gallery_section
 from .gallery import last_outputs as last_outputs
+from .gallery import output_name as output_name
 from .gallery import spread_items as spread_items
 from .gate_report import gate_junit as gate_junit
 from .gate_report import gate_lines as gate_lines

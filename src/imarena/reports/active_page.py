@@ -119,13 +119,23 @@ def _band(row: dict[str, Any]) -> str:
 
 
 def _deferral(document: dict[str, Any]) -> Section:
-    gates = [
-        f"{name} {'none' if document[key] is None else format(document[key], 'g')}"
-        for name, key in (("quality gate tau", "tau"), ("ambiguity gate Delta", "delta"))
-    ]
     rows = ([line["family"] or "(none)", line["pairs"], line["routed"], line["rate"]] for line in document["deferral"])
     table = plain_table(("family", "pairs", "routed", "rate"), rows)
-    return Section("Deferral by task family (table 7)", (", ".join(gates) + ".",), tables=(table,))
+    return Section("Deferral by task family (table 7)", (_gates_sentence(document),), tables=(table,))
+
+
+def _gates_sentence(document: dict[str, Any]) -> str:
+    """Which pairs go to people, and on which scale the judge's scores are."""
+    conditions = []
+    if document["tau"] is not None:
+        conditions.append(f"both scores are at least {document['tau']:,.1f}")
+    if document["delta"] is not None:
+        conditions.append(f"the scores differ by less than {document['delta']:,.1f}")
+    if not conditions:
+        return "Every pair that the judge scored goes to people."
+    scores = document["score_range"]
+    scale = f"(scores from {scores['low']:g} to {scores['high']:g})"
+    return f"A pair goes to people if {' and '.join(conditions)} {scale}."
 
 
 def _groups(document: dict[str, Any]) -> list[Section]:

@@ -174,6 +174,16 @@ def _shown(score: float) -> str:
     return f"{score:.0f}" if abs(score) >= 100 or score == round(score) else f"{score:.3g}"
 
 
+def output_name(item: Item, output: Output) -> str:
+    """The editor; for an item with several turns also the turn, or that all were asked for at once."""
+    name = output.editor or "(not named)"
+    if len(item.turns) == 1:
+        return name
+    if output.mode is Mode.COMPLEX:
+        return f"{name}, all turns at once"
+    return f"{name}, turn {output.turn + 1} of {len(item.turns)}"
+
+
 def _name(item: Item, output: Output) -> str:
     name = output.editor or "(not named)"
     if len(item.turns) == 1:

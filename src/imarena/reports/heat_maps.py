@@ -76,10 +76,12 @@ def grouped_bars(
     series = list(dict.fromkeys(one for _, one in values))
     most = max([0.0, *values.values()]) or 1.0
     room = alt.Scale(domain=[min([0.0, *values.values()]), 1.1 * most], nice=False)  # for the text beside the longest
+    share: dict[str, Any] = {"format": spec} if spec.endswith("%") else {}
+    axis = alt.Axis(tickMinStep=1 if spec == ".0f" else 0.01, **share)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=names_axis("group:N", groups),
         yOffset=alt.YOffset("series:N", sort=series),
-        x=alt.X("value:Q", title=title, scale=room, axis=alt.Axis(tickMinStep=1 if spec == ".0f" else 0.01)),
+        x=alt.X("value:Q", title=title, scale=room, axis=axis),
     )
     legend = alt.Legend() if len(series) > 1 else None
     bars = base.mark_bar().encode(

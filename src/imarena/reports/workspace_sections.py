@@ -153,9 +153,18 @@ def board_section(title: str, ranking: Ranking, index: int, command: str = "") -
         f"Leaderboard: {title}",
         tuple(text for text in said if text),
         tuple(sentences(ranking.notices, "report")),
-        tables=(replace(standings, title=""), *others),  # what the board says stands above it already
+        tables=(_of_editors(replace(standings, title="")), *map(_of_editors, others)),  # its title stands above it
         charts=tuple(charts),
     )
+
+
+def _of_editors(table: Table) -> Table:
+    """The table of a workspace's board: its models are editors there."""
+    heads = (
+        replace(column, title="editor", key=column.key or column.title) if column.title == "model" else column
+        for column in table.columns
+    )
+    return replace(table, columns=tuple(heads))
 
 
 def groups_section(title: str, by: str, rankings: Sequence[Ranking], command: str = "") -> Section:

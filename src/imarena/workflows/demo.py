@@ -15,7 +15,15 @@ from imarena.studio import DEMO_KEYS
 from imarena.workflows.boards import BoardQuery, Boards, all_boards, describe_source
 from imarena.workflows.editing import EditSettings, edit_items
 from imarena.workflows.exchange import WorkspaceIntake
-from imarena.workflows.questions import Sampler, cases_of, judge_cases, load_outputs, pointwise_cases, sampled_pairs
+from imarena.workflows.questions import (
+    Asking,
+    Sampler,
+    cases_of,
+    judge_cases,
+    load_outputs,
+    pointwise_cases,
+    sampled_pairs,
+)
 from imarena.workflows.reporting import known_truth, write_report
 from imarena.workflows.views import View
 
@@ -58,9 +66,13 @@ def demo(
             ready(workspace)
         board = load_outputs(workspace, datasets=[DATASET])
         judge = JUDGES.get("builtin")({}, None)
-        judge_cases(workspace, judge, pointwise_cases(board), parents=board.parents, progress=progress)
+        scores = pointwise_cases(board)
+        judge_cases(workspace, judge, scores, parents=board.parents, progress=_step("scores", progress))
         battles = cases_of(board, sampled_pairs(board, Sampler()), "both")
-        judge_cases(workspace, judge, battles, parents=board.parents, progress=progress)
+        judge_cases(
+            workspace, judge, battles, asking=Asking("battle"), parents=board.parents,
+            progress=_step("comparisons (both orders)", progress),
+        )  # fmt: skip
         made = Boards(View(workspace))
         first = made.board(BoardQuery())
         known = known_truth(workspace, all_boards(made))
@@ -76,6 +88,11 @@ def demo(
         counts = _tally(workspace)
     conclusion = board_conclusion(first.ranking, "editor", describe_source(first.chosen))
     return Demo(root, page, len(items), _benchmark_size(), *counts, tau, conclusion)
+
+
+def _step(name: str, progress: Progress | None) -> Progress | None:
+    """Progress under the name of a step."""
+    return progress and (lambda _, done, total: progress(name, done, total))
 
 
 def next_steps(root: Path, program: str = "imarena") -> tuple[str, ...]:

@@ -85,6 +85,13 @@ def test_a_judge_that_computes_takes_its_time_at_first_sight() -> None:
     found = estimate_computed(builtin, ComputeTime(2.0, 3, 0.5), questions, 1, unfit={})
     assert found.seconds == pytest.approx(5.0 / (os.cpu_count() or 1))
     assert (found.new, found.done_before, found.cost_usd, found.spends) == (3, 1, 0.0, False)
+    (basis,) = found.basis
+    assert basis.startswith(
+        "2 s per new image (mean of 3 earlier images), 0.5 s per question about images seen before, "
+    )
+    (basis,) = estimate_computed(builtin, ComputeTime(), questions, 1, unfit={}).basis
+    assert basis.startswith("Assumes ")
+    assert basis.endswith(" at a time. No endpoint is used, so there is no cost.")
 
 
 def test_a_picture_is_new_once() -> None:

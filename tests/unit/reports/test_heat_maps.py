@@ -14,6 +14,11 @@ def test_bars_of_zero_start_at_the_axis_and_leave_room_for_the_text() -> None:
     assert bars["color"]["legend"] is None, "one series needs no legend"
 
 
+def test_shares_have_percent_on_the_axis_too() -> None:
+    bars = grouped_bars("n", "c", {("ash", "new image"): 0.5}, title="share", spec=".0%").spec["layer"][0]["encoding"]
+    assert bars["x"]["axis"]["format"] == ".0%"
+
+
 def test_differences_have_a_colour_for_each_sign() -> None:
     cells = {("a", "x"): 0.5, ("a", "y"): -0.5}
     shares = heat_map("n", "c", {("a", "x"): 0.5}, title="share").spec["layer"][0]["encoding"]["color"]["scale"]

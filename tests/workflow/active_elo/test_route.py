@@ -203,6 +203,13 @@ def test_the_report_has_every_table_that_there_is_data_for(imarena: Imarena, are
     shown = markdown(active_page(found))
     assert "lone: 1 item, 0 votes." in shown
     assert "human only is missing for lone: No votes." in shown
+    assert "A pair goes to people if both scores are at least " in shown
+    gates = {"tau": 650.196, "delta": 82.2397, "score_range": {"low": 0, "high": 1000, "from": "given"}}
+    assert (
+        "A pair goes to people if both scores are at least 650.2 and the scores differ by less than 82.2 "
+        "(scores from 0 to 1000)." in markdown(active_page({**found, **gates}))
+    )
+    assert "Every pair that the judge scored" in markdown(active_page({**found, "tau": None, "delta": None}))
     for name in ("index.html", "bootstrap.png", "wins.png", "reliability.png", "policies.png"):
         assert (tmp_path / "page" / name).stat().st_size > 1000
     plain = imarena(*command, "--judge", "robot", "--no-groups", "--seeds", 0).json

@@ -142,6 +142,8 @@ def test_fragility_names_the_votes_items_and_raters_that_decide(tmp_path: Path) 
     shown = run("--from", str(path), "--fragility", "3", "--rounds", "50").stdout
     assert "Fragility: the fewest removals that change the order" in shown
     assert "2 x a over b" in shown
+    assert shown.splitlines()[-1].startswith("imarena:"), "the signature comes last"
+    assert shown.count("imarena:") == 1
     done = CliRunner().invoke(app, ["--json", "rank", "--from", str(path), "--fragility", "3", "--rounds", "50"])
     orders = json.loads(done.stdout)["details"]["fragility"]["orders"]
     fewest = {order["unit"]: order["removed"] for order in orders if order["question"] == "first place"}

@@ -50,6 +50,8 @@ def test_the_estimate_names_the_files_that_a_mode_expects(imarena: Imarena, root
     put(root, "a.png", "b.png", "c.png", "d/1.png", "d/2.png")
     command = ("-w", "arena", "edit", "-e", "folder:made", "--mode", "all")
     assert "1 file is expected and not in the folder (d/complex.png)" in " ".join(imarena(*command, code=3).err.split())
+    again = imarena("-w", "arena", "edit", "-e", "folder:made", "--as", "second", "--mode", "all", "--dry-run")
+    assert "5 files to read, 0 done before; free" in again.err
     (estimate,) = imarena("--json", *command, "--dry-run").json["estimates"]
     assert estimate["absent_files"] == ["d/complex.png"]
     status = imarena("-w", "arena", "--json", "status").json

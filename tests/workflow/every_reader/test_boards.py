@@ -24,7 +24,8 @@ Record = dict[str, tuple[int, int, int]]
 def standings(rows: list[dict[str, Any]]) -> Record:
     """Model to battles won, lost and tied."""
     names = ("wins", "losses", "ties") if "wins" in rows[0] else ("won", "lost", "tied")
-    return {row["model"]: tuple(int(float(row[name])) for name in names) for row in rows}  # type: ignore[misc]
+    named = "model" if "model" in rows[0] else "editor"  # in a report
+    return {row[named]: tuple(int(float(row[name])) for name in names) for row in rows}  # type: ignore[misc]
 
 
 def left_out(found: dict[str, int]) -> dict[str, int]:

@@ -88,5 +88,5 @@ def test_a_judge_that_computes_is_estimated_by_the_pictures_it_has_to_look_at(tm
         )  # fmt: skip
         found = estimate(workspace, wired, planned, board, concurrency=8)
     assert found.seconds == pytest.approx((6 * 6.02 / 3 + 8 * 0.01) / lanes)
-    assert found.basis[0].startswith("2 s per new image: mean of 3 earlier images; 0.01 s per question")
+    assert found.basis[0].startswith("2 s per new image (mean of 3 earlier images), 0.01 s per question")
     assert (found.new, found.done_before) == (12, 6)

@@ -90,6 +90,7 @@ def test_the_figures_come_as_latex(imarena: Imarena, arena: Path) -> None:
     assert printed.count(r"\begin{tabular}") == printed.count(r"\end{tabular}") > 0
     assert "% machine" in printed
     assert "0.5 is fair" in printed
+    assert "share that chose the first image" in printed
     assert "prompt injection: not available" in printed
     lines = [line for line in printed.splitlines() if line]
     assert all(line.startswith(("%", "\\")) or line.endswith(r"\\") for line in lines)

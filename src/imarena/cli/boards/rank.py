@@ -1,5 +1,6 @@
 """``imarena rank``: a leaderboard from a workspace or a table of battles."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -279,12 +280,27 @@ def _print(
         document = {**document, "gate": gate.to_json()}
 
     def show(console: "Console") -> None:
-        print_tables(console, tables)
+        print_tables(console, [replace(table, signature="") for table in tables])
         gates.show_gates(console, gate)
 
     emit(context, document, show)
     if not session(context).json:
         _warn_of(boards)
+        emit(context, None, lambda console: _show_signatures(console, boards))
+
+
+def _show_signatures(console: "Console", boards: "list[Ranking]") -> None:
+    """The line of each board that `imarena signature` explains."""
+    from rich.text import Text
+
+    from imarena.reports import rank_tables
+    from imarena.reports.tables import printable
+
+    for board in boards:
+        scope = ", ".join(f"{key} {value}" for key, value in board.scope.items())
+        if line := rank_tables.signature_line(board):
+            text = printable(": ".join(part for part in (scope, line) if part))
+            console.print(Text(text, style="dim"), soft_wrap=not console.is_terminal)
 
 
 def _warn_of(boards: "list[Ranking]") -> None:

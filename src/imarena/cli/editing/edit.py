@@ -162,13 +162,22 @@ def _all_levels(levels: str) -> bool:
 
 def _go_on(context: typer.Context, estimates: "list[EditEstimate]", yes: bool, dry_run: bool) -> bool:
     console = stderr()
+    printed: set[str] = set()
     for estimate in estimates:
         known = "free" if estimate.cost_usd == 0 else f"about {estimate.cost_usd or 0:,.4f} USD"
         cost = "cost not known" if estimate.cost_usd is None else known
         took = "" if estimate.seconds is None else f", about {duration_text(estimate.seconds)}"
-        counts = f"{counted(estimate.new, 'edit')} to make, {estimate.done_before:,} done before"
+        absent = len(estimate.absent_files)
+        new = (
+            counted(estimate.new - absent, "file") + " to read"
+            if absent
+            else counted(estimate.new, "edit") + " to make"
+        )
+        counts = f"{new}, {estimate.done_before:,} done before"
         console.print(f"[bold]{escape(estimate.editor)}[/]: {counts}; {cost}{took}", markup=True)
-        console.print("  " + estimate.basis, style="dim")
+        if estimate.basis not in printed:
+            console.print("  " + estimate.basis, style="dim")
+            printed.add(estimate.basis)
         if estimate.notice:
             console.print("  " + estimate.notice, style="yellow")
     if dry_run:

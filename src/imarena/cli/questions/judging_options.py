@@ -295,7 +295,7 @@ def _show(console: Console, reports: "Sequence[JudgeReport]", dry_run: bool) -> 
         counts = ", ".join(f"{number:,} {status}" for status, number in sorted(report.judgments.items())) or "none new"
         cost = f"; {report.cost_usd:.4f} USD" if report.cost_usd else ""
         took = f"; {duration_text(report.seconds)}" if report.seconds >= 1 else ""
-        again = f" ({report.shared:,} more by the same pixels)" if report.shared else ""
+        again = f" ({report.shared:,} more answered from identical images)" if report.shared else ""
         console.print(f"{report.judge}: {counts}{again}; {report.done_before:,} done before{cost}{took}")
         print_causes(console, error_causes(report.errors), "  failed")
         for text in sentences(report.notices):

@@ -228,9 +228,9 @@ def _work(rater: "RaterWork") -> str:
         since = f" from {rater.excluded_since} on" if rater.excluded_since else ""
         parts.append(f"excluded{since} ({rater.excluded_reason})")
     parts += ["on a sheet"] if rater.sheet else []
-    parts += [f"median {rater.median_time_s:.1f} s"] if rater.median_time_s is not None else []
-    if rater.median_measured_s is not None:
-        parts.append(f"measured {rater.median_measured_s:.1f} s")
+    clocks = (("the rater's browser", rater.median_time_s), ("the server's clock", rater.median_measured_s))
+    times = [f"{time_s:.1f} s by {clock}" for clock, time_s in clocks if time_s is not None]
+    parts += [f"median per vote {' and '.join(times)}"] if times else []
     parts += [f"unseen by the server {rater.unseen:,}"] if rater.unseen else []
     parts += [f"same answer twice {rater.repeats_same} of {rater.repeats_asked}"] if rater.repeats_asked else []
     parts += [f"known answers {rater.gold_right} of {rater.gold_asked}"] if rater.gold_asked else []

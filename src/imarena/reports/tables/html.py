@@ -1,10 +1,14 @@
 """HTML through jinja2 templates of this package, which escape every value. Templates of Markdown name their filter."""
 
+import re
 from functools import cache
 from typing import Any
 
 from imarena.reports.tables.markdown import escape_markdown, escape_paragraph, to_markdown
 from imarena.reports.tables.table import Table, printable
+
+_CODE = re.compile(r"`([^`]+)`")
+_AFTER_UNDERSCORE = re.compile(r"(?<=[^_]_)(?=[^_])")
 
 
 def to_html(table: Table) -> str:
@@ -15,6 +19,23 @@ def to_html(table: Table) -> str:
 def render_template(name: str, **values: Any) -> str:
     """A page by the template `name` of `imarena/reports/templates`."""
     return str(_environment().get_template(name).render(**values))
+
+
+def _breakable(text: str) -> Any:
+    """Escaped, and a line may break after underscores: names of tasks have no other place."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(part) for part in _AFTER_UNDERSCORE.split(printable(text)))
+
+
+def _prose(text: str) -> Any:
+    """Escaped, with code where the text has backticks."""
+    from markupsafe import Markup, escape
+
+    parts = _CODE.split(printable(text))  # every second part was between backticks
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if number % 2 else escape(part) for number, part in enumerate(parts)
+    )
 
 
 @cache
@@ -31,6 +52,8 @@ def _environment() -> Any:
     )
     environment.filters |= {
         "printable": printable,
+        "breakable": _breakable,
+        "prose": _prose,
         "markdown": escape_markdown,
         "paragraph": escape_paragraph,
         "markdown_table": to_markdown,

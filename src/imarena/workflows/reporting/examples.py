@@ -1,8 +1,9 @@
 """Examples of a report: the outputs that did best and worst on the first board, and the most disputed pairs."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from imarena.agreement import AlignOptions
 from imarena.core import UserError, counted
 from imarena.core.records import ImageRef, Item, Output
-from imarena.reports import GalleryItem, PageImage, Section, build_disagreement_page
+from imarena.reports import GalleryItem, PageImage, Section, build_disagreement_page, output_name
 from imarena.workflows.boards import Board
 from imarena.workflows.studies import read_aligned_columns, worst_disagreements
 from imarena.workflows.views import (
@@ -28,17 +29,19 @@ from imarena.workflows.views import (
 
 SHOWN = 4
 """Examples of each kind."""
+NO_TRUTH: Mapping[str, float] = MappingProxyType({})
 Picture = Callable[[ImageRef], str]
 
 
 def example_sections(
-    view: View, main: Board | None, boards: Sequence[Board], judges: Sequence[str], picture: Picture
-) -> Iterator[Section]:
-    """Best, worst and most disputed, with their pictures."""
+    view: View, main: Board | None, boards: Sequence[Board], judges: Sequence[str], picture: Picture,
+    truth: Mapping[str, float] = NO_TRUTH,
+) -> Iterator[Section]:  # fmt: skip
+    """Best, worst and most disputed, with their pictures. `truth`: the known quality (0..1) of outputs by id."""
     if main is None or not len(main.battles):
         return
     share, fought = output_points(view, main.battles)
-    yield from _extremes(view, main.battles, share, fought, picture)
+    yield from _extremes(view, main.battles, share, fought, picture, truth)
     yield from _disagreements(view, judges, picture)
     disputed = _disputed(view, [board.battles for board in boards], picture)
     if disputed:
@@ -58,8 +61,9 @@ def output_points(view: View, battles: BattleColumns) -> tuple[NDArray[np.float6
 
 
 def _extremes(
-    view: View, battles: BattleColumns, share: NDArray[np.float64], fought: NDArray[np.int64], picture: Picture
-) -> Iterator[Section]:
+    view: View, battles: BattleColumns, share: NDArray[np.float64], fought: NDArray[np.int64], picture: Picture,
+    truth: Mapping[str, float],
+) -> Iterator[Section]:  # fmt: skip
     entries = view.entries
     known = np.flatnonzero(entries.pictured & (fought > 0))
     enough = known[fought[known] >= np.median(fought[known]) / 2] if known.size else known
@@ -70,7 +74,9 @@ def _extremes(
         chosen = _different(view, order)
         if chosen:
             text = "By the share of points that an output took in its battles on the first board; one per item."
-            exhibits = tuple(_exhibit(view, place, share, fought, picture) for place in chosen)
+            if truth:
+                text += " A judge can be wrong: compare with the true quality (0 to 1, as in “Known truth”)."
+            exhibits = tuple(_exhibit(view, place, share, fought, picture, truth) for place in chosen)
             yield Section(title, (text,), exhibits=exhibits)
 
 
@@ -98,14 +104,17 @@ def _different(view: View, order: NDArray[np.int64]) -> list[int]:
 
 
 def _exhibit(
-    view: View, place: int, share: NDArray[np.float64], fought: NDArray[np.int64], picture: Picture
-) -> GalleryItem:
+    view: View, place: int, share: NDArray[np.float64], fought: NDArray[np.int64], picture: Picture,
+    truth: Mapping[str, float],
+) -> GalleryItem:  # fmt: skip
     output, item = _records(view, place)
     note = f"took {share[place]:.0%} of the points in {counted(int(fought[place]), 'battle')}"
+    if output.output_id in truth:
+        note += f", true quality {truth[output.output_id]:.2f}"
     asked = asked_edit(item, output, None, chain_of(view.workspace, output))
-    shown = _sources(asked, picture)
+    shown = asked_images(asked, picture)
     if output.image is not None:
-        shown.append(PageImage(picture(output.image), output.editor or "(not named)", note))
+        shown.append(PageImage(picture(output.image), output_name(item, output), note))
     return GalleryItem(_about(item), asked.instruction, tuple(shown))
 
 
@@ -115,7 +124,8 @@ def _records(view: View, place: int) -> tuple[Output, Item]:
     return output, next(iter(store.records(Item, id=output.item_id)))
 
 
-def _sources(asked: AskedEdit, picture: Picture) -> list[PageImage]:
+def asked_images(asked: AskedEdit, picture: Picture) -> list[PageImage]:
+    """The source and reference images of what was asked."""
     shown = [PageImage(picture(image), "source") for image in asked.sources]
     return shown + [PageImage(picture(image), "reference") for image in asked.references]
 
@@ -158,7 +168,7 @@ def _disputed(view: View, parts: Sequence[BattleColumns], picture: Picture) -> l
         asked = asked_edit(item, first, second, chain_of(view.workspace, first, second))
         cast = np.flatnonzero(row == index)
         rows = cast[lower_won[cast]], cast[~lower_won[cast]]
-        shown = _sources(asked, picture)
+        shown = asked_images(asked, picture)
         for output, given in zip((first, second), rows, strict=True):
             if output.image is not None:
                 shown.append(

@@ -75,7 +75,7 @@ def _section(
 ) -> Section:
     boards = [(board.title, _ratings(board)) for board in made]
     rows = tuple(
-        (_with_habit(editor, habits), means[editor], *(ratings.get(editor) for _, ratings in boards))
+        (editor, means[editor], *(ratings.get(editor) for _, ratings in boards), _habit(editor, habits))
         for editor in sorted(means, key=lambda name: -means[name])
     )
     agreement = "; ".join(f"{title} {value:.2f}" for title, value in tau.items())
@@ -90,7 +90,10 @@ def _section(
             f"Kendall's tau between each board and the true order (1: the same order): {agreement}."
             " studio-flaky is excluded: its true place depends on how its missing outputs count."
         )
-    head = columns("editor", Column("true quality", ".2f"), *(Column(title, ".0f") for title, _ in boards))
+    head = columns(
+        "editor", Column("true quality", ".2f"), *(Column(title, ".0f") for title, _ in boards),
+        Column("what it does", wrap=True),
+    )  # fmt: skip
     return Section("Known truth", tuple(text), tables=(Table(head, rows),))
 
 
@@ -98,7 +101,7 @@ def _ratings(board: Board) -> dict[str, float]:
     return {standing.model: standing.rating for standing in board.ranking.models}
 
 
-def _with_habit(editor: str, habits: Mapping[str, str]) -> str:
-    """The editor and what it does."""
+def _habit(editor: str, habits: Mapping[str, str]) -> str:
+    """What a studio editor does."""
     about = describe_habit(habits[editor]) if editor in habits else ""
-    return f"{editor}: {about[:1].lower()}{about[1:].rstrip('.')}" if about else editor
+    return f"{about[:1].lower()}{about[1:].rstrip('.')}"

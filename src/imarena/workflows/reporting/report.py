@@ -141,7 +141,7 @@ def write_report(
     sections += failure_sections(view, query.editors, pictures)
     sections.append(_texts_section(workspace))
     if not query.editors:
-        sections += example_sections(view, main, made, query.judges, pictures)
+        sections += example_sections(view, main, made, query.judges, pictures, known.qualities if known else {})
         sections += [*agreement_sections(workspace), *alignment_sections(workspace, query.judges)]
         sections.append(health_section(workspace, query.judges))
         sections += paper_sections(

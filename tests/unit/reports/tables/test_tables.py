@@ -76,6 +76,8 @@ class Page(HTMLParser):
         self.cells: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
+        if tag == "wbr":  # a place for a line break inside a cell
+            return
         self.tags.append(tag)
         if tag in ("td", "th"):
             self.cells.append("")
@@ -242,13 +244,28 @@ def test_html_takes_nothing_for_markup(rows: list[tuple[str, str]]) -> None:
     rows = [("kept", "kept"), *rows]
     page = Page()
     page.feed(to_html(Table(columns("name", "value"), tuple(rows), "<script>", ("<i>note</i>",), "<sig>")))
-    assert set(page.tags) == {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "p", "code"}
+    known = {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "p", "code", "details", "summary"}
+    assert set(page.tags) == known
     assert page.cells == ["name", "value", *(printable(cell) for row in rows for cell in row)]
 
 
 def test_html_marks_numbers() -> None:
     made = to_html(table_of((1, "x", 2.5), head=("rank", "model", Column("rating", ".1f"))))
     assert '<td class="number">1</td><td class="text name">x</td><td class="number">2.5</td>' in made
+
+
+def test_a_name_may_break_after_underscores_and_a_note_shows_code() -> None:
+    table = Table((Column("task"),), (("low_light_enhancement",), ("<_x",)), notes=("Run `imarena edit <b>` now.",))
+    made = to_html(table)
+    assert "low_<wbr>light_<wbr>enhancement" in made
+    assert "&lt;_<wbr>x" in made
+    assert "Run <code>imarena edit &lt;b&gt;</code> now." in made
+    assert "`" not in made
+
+
+def test_the_signature_is_folded_in_html() -> None:
+    made = to_html(Table((Column("model"),), (("ash",),), signature="imarena:0|x"))
+    assert "<summary>Signature of this board</summary>" in made
 
 
 def test_a_reason_in_a_column_of_numbers_may_wrap() -> None:

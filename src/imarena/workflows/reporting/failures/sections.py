@@ -6,12 +6,23 @@ import numpy as np
 
 from imarena.core import counted
 from imarena.core.records import ImageRef, Item, Output
-from imarena.reports import Chart, GalleryItem, PageImage, Section, columns, heat_map, histogram, issues_section
+from imarena.reports import (
+    Chart,
+    GalleryItem,
+    PageImage,
+    Section,
+    columns,
+    heat_map,
+    histogram,
+    issues_section,
+    output_name,
+)
 from imarena.reports.tables import Cell, Column, Table
+from imarena.workflows.reporting.examples import asked_images
 from imarena.workflows.reporting.failures.error_areas import error_areas
 from imarena.workflows.reporting.failures.modes import FailureMode, FoundBy, by_editor, failure_modes, find_failures
 from imarena.workflows.serving import GRID, KINDS, IssueHeatMap, every_issue
-from imarena.workflows.views import View, instruction_of
+from imarena.workflows.views import View, asked_edit, chain_of
 
 EXAMPLES = 3
 """Outputs shown for each mode."""
@@ -47,9 +58,9 @@ def _modes(view: View, found: Mapping[str, list[FoundBy]], editors: Sequence[str
     for mode in failure_modes():
         sources = [source for source in found[mode.name] if source.checked]
         if not sources:
-            rows.append((mode.name, mode.place, "no source here", None, None, None, ""))
+            rows.append((mode.name, "not checked", None, None, None, None, mode.place))
         best = next((source for source in sources if source.failed), sources[0] if sources else None)
-        rows += [_row(view, mode, source, editors) for source in sources]
+        rows += [_row(view, mode, source, editors, several=len(sources) > 1) for source in sources]
         if best is not None and best.failed:
             checked = by_editor(view, best.checked)
             failed = by_editor(view, best.failed)
@@ -58,13 +69,14 @@ def _modes(view: View, found: Mapping[str, list[FoundBy]], editors: Sequence[str
                     cells[editor, mode.name] = failed.get(editor, 0) / checked[editor]
             exhibits += _examples(view, mode, best, editors, picture)
     head = columns(
-        "failure mode", "paper", "found by", Column("outputs with it", ","), Column("outputs checked", ","),
-        Column("share", ".1%", "–"), Column("most often", wrap=True),
+        "failure mode", "found by", Column("outputs with it", ",", "–"), Column("outputs checked", ",", "–"),
+        Column("share", ".1%", "–"), Column("most often", absent="–", wrap=True), "paper",
     )  # fmt: skip
     notes = (
-        "measurement: stored by `imarena edit` with each output, not for imported outputs; builtin judge: its checks "
-        "and facts; raters' tags: issues that raters marked, by kind or by words in their text.",
-        "no source here: no detector ran on these outputs and nobody rated single outputs.",
+        "measurement: `imarena edit` compares each output with its source and reference images (not imported outputs, "
+        "nor outputs without such an image); builtin judge: its checks and facts; raters' tags: issues that raters "
+        "marked, by kind or by words in their text.",
+        "not checked: no measurement, judge or rater looked for it in these outputs.",
     )
     ordered = sorted({editor for editor, _ in cells})
     charts = (
@@ -80,7 +92,8 @@ def _modes(view: View, found: Mapping[str, list[FoundBy]], editors: Sequence[str
     )
 
 
-def _row(view: View, mode: FailureMode, source: FoundBy, editors: Sequence[str]) -> tuple[Cell, ...]:
+def _row(view: View, mode: FailureMode, source: FoundBy, editors: Sequence[str], *, several: bool) -> tuple[Cell, ...]:
+    """`several`: more than one source looked for this mode, so the row is named for the source too."""
     checked, failed = by_editor(view, source.checked), by_editor(view, source.failed)
     of = sum(number for editor, number in checked.items() if not editors or editor in editors)
     some = {editor: number for editor, number in failed.items() if not editors or editor in editors}
@@ -89,7 +102,8 @@ def _row(view: View, mode: FailureMode, source: FoundBy, editors: Sequence[str])
     )
     worst = ", ".join(f"{editor} {share:.0%}" for share, editor in shares[:3])
     total = sum(some.values())
-    return mode.name, mode.place, source.source, total, of, total / of if of else None, worst
+    name = f"{mode.name} ({source.source})" if several else mode.name
+    return name, source.source, total, of, total / of if of else None, worst or None, mode.place
 
 
 def _examples(
@@ -105,18 +119,16 @@ def _examples(
         if entries.pictured[place] and name not in seen and (not editors or name in editors):
             seen.add(name)
             chosen.append(entries.id_of(place))
-    shown: list[PageImage] = []
     for output in view.workspace.store.records(Output, id=chosen[:EXAMPLES]):
         item = next(iter(view.workspace.store.records(Item, id=output.item_id)), None)
         if item is None or output.image is None:
             continue
-        if item.sources:
-            shown.append(
-                PageImage(picture(item.sources[0]), "source", instruction_of(item, output.turn, output.mode)[:160])
-            )
-        shown.append(PageImage(picture(output.image), output.editor or "(not named)", item.key))
-    if shown:
-        yield GalleryItem(f"{source.source}; {mode.place}", mode.name, tuple(shown))
+        asked = asked_edit(item, output, None, chain_of(view.workspace, output))
+        shown = [
+            *asked_images(asked, picture),
+            PageImage(picture(output.image), output_name(item, output), f"{mode.name}, found by {source.source}"),
+        ]
+        yield GalleryItem(f"{mode.name} · {item.key}", asked.instruction, tuple(shown))
 
 
 def _heat_maps(issues: IssueHeatMap, chosen: Mapping[str, Mapping[str, int]]) -> Iterator[Chart]:

@@ -30,12 +30,14 @@ def coverage_by_task(data: PaperData) -> Block:
     cards = model_cards()
     rows = tuple(
         (
-            editor, (cards[editor].architecture or "not stated") if editor in cards else "no model card",
+            editor, (cards[editor].architecture or "not stated") if editor in cards else None,
             (cards[editor].kind if editor in cards else ""), *(counts[editor, task] or None for task in names),
         )
         for editor in sorted({editor for editor, _ in counts if editor})
     )  # fmt: skip
-    head = columns("model", "architecture", "kind", *(Column(task, ",", "–") for task in names))
+    stated = any(row[1] for row in rows)
+    architecture = Column("architecture", absent="no model card" if stated else "")
+    head = columns("model", architecture, "kind", *(Column(task, ",", "–") for task in names))
     return Block((Table(head, rows),)) if names else NOTHING
 
 

@@ -13,7 +13,10 @@ def agreement_tables(agreement: Agreement) -> list[Table]:
     names = tuple(agreement.settings["by"])
     groups = agreement.groups
     tables = [_figures(agreement, names)]
-    if any(alpha.low is not None for group in groups for alpha in group.alpha.values() if alpha.value is not None):
+    several = len(_levels_of(agreement)) > 1  # the interval of the only level stands beside its figure
+    if several and any(
+        alpha.low is not None for group in groups for alpha in group.alpha.values() if alpha.value is not None
+    ):
         tables.append(_intervals(agreement, names))
     if any(group.leave_one_out is not None for group in groups):
         tables.append(_folds(agreement, names))
@@ -34,16 +37,19 @@ def _ends(alpha: Figure) -> Cell:
 
 def _figures(agreement: Agreement, by: tuple[str, ...]) -> Table:
     levels = _levels_of(agreement)
-    level = levels[0] if len(levels) == 1 else "ordinal"
+    only = levels[0] if len(levels) == 1 else None  # with several levels, all intervals are in a table of their own
     rows: list[tuple[Cell, ...]] = []
     for group in agreement.groups:
-        figures = (*(group.alpha[name].value for name in levels), _ends(group.alpha[level]))
+        alphas = [group.alpha[name].value for name in levels]
+        figures = (*alphas, None if only is None else _ends(group.alpha[only]))
         shares = (group.fleiss_kappa.value, group.pairwise_agreement.value, group.percent_agreement.value)
-        counts = (group.n_units, group.n_raters, group.n_missing)
-        rows.append((*_names(group, by), *figures, *shares, *counts, _note(group, levels)))
+        counts = (group.n_units, group.percent_agreement.n, group.n_raters, group.n_missing)
+        rows.append((*_names(group, by), *figures, *shares, *counts, _note(group, levels, only)))
+    given = "votes" if agreement.settings["scale"] == "pair" else "ratings"
     head = columns(
-        "criterion", *by, *figure_columns(levels), Column(f"95% ({level})", ".3f"),
-        *figure_columns(("kappa", "equal pairs", "all equal")), "units", "raters", "missing", Column("note", wrap=True),
+        "criterion", *by, *figure_columns(levels), Column(f"95% ({only})", ".3f"),
+        *figure_columns(("kappa", "equal pairs", "all equal")), "units", f"with two {given}", "raters", "missing",
+        Column("note", wrap=True),
     )  # fmt: skip
     title = (
         "Agreement of votes on pairs: Krippendorff's alpha, Fleiss' kappa, share of equal votes, share of pairs on "
@@ -54,7 +60,15 @@ def _figures(agreement: Agreement, by: tuple[str, ...]) -> Table:
     )
     rule = agreement.settings["overall"]
     title += f"; overall: the {rule.replace('-', ' ')} of each rater's marks" if rule else ""
-    return Table(head, tuple(rows), title)
+    notes = [f"with two {given}: units with two or more {given}; only these count in the figures of agreement"]
+    if only is not None and any(group.alpha[only].low is not None for group in agreement.groups):
+        notes.append(f"95% interval: {_intervals_from(agreement)}")
+    return Table(head, tuple(rows), title, tuple(notes))
+
+
+def _intervals_from(agreement: Agreement) -> str:
+    settings = agreement.settings
+    return f"{settings['interval']}, {settings['rounds']:,} rounds, seed {settings['seed']}"
 
 
 def _levels_of(agreement: Agreement) -> tuple[str, ...]:
@@ -62,10 +76,13 @@ def _levels_of(agreement: Agreement) -> tuple[str, ...]:
     return ("nominal",) if agreement.settings["scale"] in ("pair", "label") else LEVELS
 
 
-def _note(group: GroupAgreement, levels: tuple[str, ...]) -> str:
-    """Why figures are absent; levels that do not apply are not shown."""
+def _note(group: GroupAgreement, levels: tuple[str, ...], only: str | None) -> str:
+    """Why figures are absent, and the interval of the only level; levels that do not apply are not shown."""
     shown = {f"alpha.{level}" for level in levels} | {"fleiss_kappa", "pairwise_agreement", "percent_agreement"}
-    return "; ".join(dict.fromkeys(reason for name, reason in group.reasons.items() if name in shown))
+    reasons = [reason for name, reason in group.reasons.items() if name in shown]
+    if only is not None and group.alpha[only].value is not None:
+        reasons.append(group.alpha[only].interval_reason)
+    return "; ".join(dict.fromkeys(filter(None, reasons)))
 
 
 def _intervals(agreement: Agreement, by: tuple[str, ...]) -> Table:
@@ -77,9 +94,7 @@ def _intervals(agreement: Agreement, by: tuple[str, ...]) -> Table:
         )
         rows.append((*_names(group, by), *map(_ends, alphas), "; ".join(why)))
     head = columns("criterion", *by, *(Column(level, ".3f", absent="–") for level in LEVELS), Column("note", wrap=True))
-    settings = agreement.settings
-    title = f"95% intervals of alpha ({settings['interval']}, {settings['rounds']:,} rounds, seed {settings['seed']})"
-    return Table(head, tuple(rows), title)
+    return Table(head, tuple(rows), f"95% intervals of alpha ({_intervals_from(agreement)})")
 
 
 def _folds(agreement: Agreement, by: tuple[str, ...]) -> Table:

@@ -3,13 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from imarena.judges import HealthFigure, JudgeHealth
+from imarena.judges import CARDS, HealthFigure, JudgeHealth
 from imarena.reports import columns, interval
 from imarena.reports.tables import Cell, Column, Number, Table
 from imarena.stats import Figure
 from imarena.workflows.studies.probe import RAISED, TURNED
 
 MEANS = "Mean of each dimension"
+SHOWN_NAMES = {
+    "failed": "share of attempts", "first_rate": "share that chose the first image", "flips": "share of pairs",
+    "first_of_flips": "share of these pairs", "flagged": "share of outputs", "false_ties": "share of verdicts",
+}  # fmt: skip
+"""Figures by the words that a table has for them; JSON keeps their names."""
 
 
 def health_tables(health: JudgeHealth) -> list[Table]:
@@ -17,7 +22,7 @@ def health_tables(health: JudgeHealth) -> list[Table]:
     apart = (MEANS, RAISED, TURNED)
     tables = [
         _figures([line for line in health.lines if line.question not in apart]),
-        _means([line for line in health.lines if line.question == MEANS]),
+        _means(health.judge, [line for line in health.lines if line.question == MEANS]),
         *(
             _probe(question, [line for line in health.lines if line.question == question])
             for question in (RAISED, TURNED)
@@ -40,7 +45,8 @@ def _figures(lines: Sequence[HealthFigure]) -> Table:
     last = ""
     for line in lines:
         figure = line.figure
-        what = " ".join(part for part in (figure.name.replace("_", " "), line.group) if part)
+        name = SHOWN_NAMES.get(figure.name, figure.name.replace("_", " "))
+        what = " ".join(part for part in (name, line.group) if part)
         asked, last = "" if line.question == last else line.question, line.question
         rows.append((asked, what, _value(figure), _ends(figure), figure.n))
     head = columns(
@@ -75,7 +81,7 @@ def _probe(question: str, lines: Sequence[HealthFigure]) -> Table:
     return Table(head, tuple(rows), question)
 
 
-def _means(lines: Sequence[HealthFigure]) -> Table:
+def _means(judge: str, lines: Sequence[HealthFigure]) -> Table:
     """Editors down, dimensions across."""
     names = list(dict.fromkeys(line.figure.name for line in lines))
     means = {(line.group, line.figure.name): line.figure.value for line in lines}
@@ -83,7 +89,16 @@ def _means(lines: Sequence[HealthFigure]) -> Table:
         (editor, *(_number(means.get((editor, name))) for name in names))
         for editor in dict.fromkeys(line.group for line in lines)
     )
-    return Table(columns(MEANS, *(name.replace("_", " ") for name in names)), rows)
+    notes = (_scale_note(judge, [mean for mean in means.values() if mean is not None]),) if rows else ()
+    return Table(columns(MEANS, *(name.replace("_", " ") for name in names)), rows, notes=notes)
+
+
+def _scale_note(judge: str, means: Sequence[float]) -> str:
+    """The scale of the means, where the catalog states one and they are on it."""
+    card = CARDS.get(judge.partition("/")[0].partition(",")[0].partition("@")[0])
+    if card is None or card.scale is None or not all(card.scale[0] <= mean <= card.scale[1] for mean in means):
+        return "Scores as the judge gives them."
+    return f"Scores as the judge gives them, from {card.scale[0]:g} to {card.scale[1]:g}."
 
 
 def _number(value: float | None) -> Number | None:
