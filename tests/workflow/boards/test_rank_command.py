@@ -196,7 +196,11 @@ def test_five_wins_of_five_do_not_make_a_best_model(tmp_path: Path) -> None:
 
 
 def test_a_lead_over_a_model_never_met_is_not_bounded(tmp_path: Path) -> None:
-    rows = [f"a,b,left,i{n}" for n in range(12)] + [f"b,c,{'left' if n % 3 else 'right'},i{n}" for n in range(12)]
+    rows = [f"a,b,left,i{n}" for n in range(12)] + [f"b,c,{'right' if n else 'left'},i{n}" for n in range(12)]
     (tmp_path / "b.csv").write_text("left,right,winner,item\n" + "\n".join(rows) + "\n")
     shown = run("--from", str(tmp_path / "b.csv")).output
     assert "a has the highest rating of 3 models; the data do not bound its lead over c." in shown
+    (tmp_path / "b.csv").write_text(
+        "left,right,winner,item\n" + "\n".join(rows).replace("b,c,right", "b,c,left") + "\n"
+    )
+    assert "a is the best of 3 models: at least" in run("--from", str(tmp_path / "b.csv")).output, "c is below b"
