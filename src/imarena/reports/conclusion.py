@@ -99,7 +99,7 @@ def _why_unknown(ranking: Ranking) -> str:
     if any(standing.note == "only one item" for standing in ranking.models[:2]):
         return "battles on only one item are not enough evidence to say which is better"
     if (units := too_few_units(ranking)) and ranking.settings.get("interval") not in (None, "none"):
-        return f"only {units} are not enough evidence to say which is better"
+        return f"{units} are not enough evidence to say which is better"
     if ranking.settings.get("interval") not in (None, "none"):
         return "there is not enough evidence to say which is better"
     return "without intervals (--rounds 0), nothing shows whether this lead is chance"
@@ -114,7 +114,7 @@ def _chance(ranking: Ranking) -> str:
 def _shared_lead(ranking: Ranking, pairs: Sequence[PairDifference], level: str) -> str:
     """What is known about the lead of several first models over the others."""
     if (units := too_few_units(ranking)) and any(pair.bounded for pair in pairs):
-        return f"; only {units} are not enough evidence to separate them from the others"
+        return f"; {units} are not enough evidence to separate them from the others"
     if not any(pair.bounded for pair in pairs):
         return "; there are no intervals for their lead"
     rivals, unknown = _not_separated(pairs)

@@ -113,7 +113,12 @@ def wins_chart(ranking: Ranking) -> Any:
         x=alt.X("column:N", sort=names, title="against", axis=axis),
         y=names_axis("row:N", names),
     )
-    colour = alt.Color("share:Q", scale=alt.Scale(scheme="purpleorange", domain=[0, 1]), title="share of points")
+    colour = alt.Color(
+        "share:Q",
+        scale=alt.Scale(scheme="purpleorange", domain=[0, 1]),
+        title="share of points",
+        legend=alt.Legend(format="%"),
+    )
     cells = base.mark_rect().encode(color=colour, tooltip=["row:N", "column:N", alt.Tooltip("share:Q", format=".1%")])
     chart: Any = cells
     if len(names) <= 20:

@@ -118,7 +118,7 @@ def test_fewer_than_six_items_show_no_difference() -> None:
     shared = [("a", "b", "tie", f"i{item}") for item in range(5) for _ in range(3)]
     lost = [(name, "c", winner, item) for name, _, _, item in shared for winner in ("left", "left", "right")]
     assert board_conclusion(board([*shared, *lost, *(("b", *row[1:]) for row in lost)])) == (
-        "a and b share the first place of 3 models; only 5 items are not enough evidence to separate them from the others."
+        "a and b share the first place of 3 models; 5 items are not enough evidence to separate them from the others."
     )
 
 
