@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from imarena.core.records import Run
+from imarena.core.records import JsonDict, Run
 from imarena.storage import Workspace
 from imarena.storage.database import writing
 from imarena.workflows.wiring import record_run
 
-SETTINGS = {"judge": "cv-judge"}
+SETTINGS: JsonDict = {"judge": "cv-judge"}
 KILLED = """
 import os, signal, sys
 from pathlib import Path
