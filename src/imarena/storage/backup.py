@@ -9,7 +9,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, insert, inspect, literal, select, text, tuple_
+from sqlalchemy import Connection, Engine, delete, insert, inspect, literal, select, text, tuple_
 
 from imarena.core import (
     FILE_NAME,
@@ -32,6 +32,8 @@ from imarena.storage.workspace import Workspace, database_url, is_workspace
 
 _PAGE = 5_000
 _MANIFEST = "manifest.json"
+_RESTORING = "restoring"
+"""The fact that a database holds just the snapshot with this hash, whose restore has not ended."""
 
 
 @dataclass(frozen=True)
@@ -135,12 +137,16 @@ def restore(
         settings = settings.model_copy(update={"blobs": blobs, "blobs_endpoint": ""})
     root.mkdir(parents=True, exist_ok=True)
     rows, missing = _restore_blobs(snapshot, open_blobs(root, settings), progress)
+    elsewhere = ""
     if not url and not settings.database.url and not settings.database.url_env:
         shutil.copyfile(snapshot / "arena.db", root / "arena.db")
     else:
-        _load(snapshot / "arena.db", url or database_url(root, settings))
+        elsewhere = url or database_url(root, settings)
+        _load(snapshot / "arena.db", elsewhere, manifest["database_sha256"])
     # Last: with it the folder is a workspace, and until then this can be run again.
     write_atomically(root / FILE_NAME, settings_with_url(settings_text, url) if url else settings_text)
+    if elsewhere:
+        _forget_mark(elsewhere)
     return Snapshot(snapshot, manifest["records"], rows - len(missing), tuple(missing))
 
 
@@ -186,14 +192,29 @@ def dump_database(engine: Engine, path: Path) -> dict[str, int]:
     return counts
 
 
-def _load(path: Path, url: str) -> None:
-    """Copy a snapshot's tables into an empty database."""
+def _load(path: Path, url: str, sha256: str) -> None:
+    """Copy a snapshot's tables into an empty database, marked with its hash.
+
+    A restore that is stopped after its rows were committed finds its mark when it is run again, and goes on.
+    """
     source_engine, target = connect(sqlite_url(path)), connect(url)
     if migrate.current_version(target) is not None and _has_rows(target):
-        raise UserError("The database that the backup should go into is not empty.", hint="Name an empty one.")
+        loaded = Store(target).fact(_RESTORING)
+        target.dispose()
+        source_engine.dispose()
+        if loaded == sha256:
+            return
+        raise UserError(
+            "The database that the backup should go into is not empty.",
+            hint="Name the snapshot whose restore was stopped there, or an empty database."
+            if loaded
+            else "Name an empty one.",
+        )
     migrate.upgrade(target, migrate.current_version(source_engine) or "head")
     with reading(source_engine) as source, writing(target) as sink:
         _copy(source, sink, {})
+        sink.execute(delete(schema.facts).where(schema.facts.c.key == _RESTORING))
+        sink.execute(insert(schema.facts).values(key=_RESTORING, value=sha256))
         if sink.dialect.name == "postgresql":
             present = set(inspect(sink).get_table_names())
             for table in schema.metadata.sorted_tables:
@@ -206,6 +227,14 @@ def _load(path: Path, url: str) -> None:
                     )
     source_engine.dispose()
     target.dispose()
+
+
+def _forget_mark(url: str) -> None:
+    """The restore is complete: what is in the database from now on is no longer the snapshot."""
+    engine = connect(url)
+    with writing(engine) as connection:
+        connection.execute(delete(schema.facts).where(schema.facts.c.key == _RESTORING))
+    engine.dispose()
 
 
 def _has_rows(engine: Engine) -> bool:

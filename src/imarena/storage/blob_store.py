@@ -46,6 +46,10 @@ class BlobStore(Protocol):
         """The hash of what is really there."""
         ...
 
+    def clock(self) -> float:
+        """Seconds since 1970 by the clock of the storage, which the ages of blobs are by; that of a machine differs."""
+        ...
+
     def remove_older(self, sha256: str, moment: float) -> int | None:
         """Delete what nobody stored since `moment`; its size, or None where it stays."""
         ...

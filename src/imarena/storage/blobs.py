@@ -6,6 +6,8 @@ that names it is committed only afterwards.
 
 import os
 import secrets
+import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -109,6 +111,14 @@ class Blobs:
         except FileNotFoundError:
             return False
         return True
+
+    def clock(self) -> float:
+        """Seconds since 1970 by the clock of the file system: on a shared folder, it is that of another machine."""
+        try:
+            with tempfile.TemporaryFile(dir=self.root) as file:
+                return os.fstat(file.fileno()).st_mtime
+        except OSError:  # no folder, or only to be read: nothing is removed there
+            return time.time()
 
     def remove_older(self, sha256: str, moment: float) -> int | None:
         """Delete a blob that nobody stored since `moment`; its size, or None where it stays.

@@ -16,7 +16,8 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,12 @@ class S3Blobs:
         """The hash of what is really there."""
         return sha256_hex(self._read(sha256))
 
+    def clock(self) -> float:
+        """Seconds since 1970 by the clock of the server."""
+        with self._explained():
+            listed = self.client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1)
+        return _answered_at(listed)
+
     def remove_older(self, sha256: str, moment: float) -> int | None:
         """Delete a blob that nobody stored since `moment`; its size, or None where it stays."""
         started = time.monotonic()
@@ -135,7 +142,7 @@ class S3Blobs:
         found = self._head(key)
         if found is None or found["ContentLength"] != size:
             return False
-        if (datetime.now(UTC) - found["LastModified"]).total_seconds() < YOUNG_S:
+        if _age_s(found) < YOUNG_S:
             return True
         source = {"Bucket": self._bucket, "Key": key}
         try:
@@ -152,7 +159,7 @@ class S3Blobs:
         """Set the mark, if there is none, or take over that of a `gc` that was killed."""
         key = self._marked(sha256)
         old = self._head(key)
-        if old is not None and (datetime.now(UTC) - old["LastModified"]).total_seconds() < MARK_LIFE_S:
+        if old is not None and _age_s(old) < MARK_LIFE_S:
             return False
         condition = {"IfNoneMatch": "*"} if old is None else {"IfMatch": old["ETag"]}
         try:
@@ -236,6 +243,18 @@ class _Missing(Exception):
 
 class _Taken(Exception):
     """The condition of a write does not hold."""
+
+
+def _answered_at(answer: dict[str, Any]) -> float:
+    """When the server answered, by its own clock."""
+    told = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
+    return parsedate_to_datetime(told).timestamp() if told else time.time()
+
+
+def _age_s(found: dict[str, Any]) -> float:
+    """How long ago the object was stored when the server told of it."""
+    changed: datetime = found["LastModified"]
+    return _answered_at(found) - changed.timestamp()
 
 
 def _client(endpoint: str) -> Any:

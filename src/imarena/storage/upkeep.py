@@ -34,9 +34,9 @@ class Garbage:
 def collect_garbage(workspace: Workspace, *, remove: bool, grace_s: float = GRACE_S) -> Garbage:
     """Find (and with `remove` delete) pictures that no record names, and parts of writes that never finished.
 
-    Safe beside an import: what is stored again meanwhile becomes young and stays.
+    Safe beside an import: what is stored again meanwhile becomes young and stays. Ages are by the storage's clock.
     """
-    limit = time.time() - grace_s
+    limit = workspace.blobs.clock() - grace_s
     used = _used(workspace)
     unused = {sha256: size for sha256, size in workspace.blobs.older(limit) if sha256 not in used}
     old = [path for path in workspace.blobs.leftovers() if path.stat().st_mtime <= limit]

@@ -4,8 +4,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -68,6 +69,20 @@ def damage(blobs: BlobStore, sha256: str, data: bytes | None) -> None:
         blobs.path(sha256).write_bytes(data)
 
 
+def set_clock_wrong(monkeypatch: pytest.MonkeyPatch, by_s: float) -> None:
+    """The clock of the machine where imarena runs, and of no other: the S3 server is in this process."""
+
+    class Wrong(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime.now(tz) + timedelta(seconds=by_s)
+
+    clock = SimpleNamespace(time=lambda: time.time() + by_s, monotonic=time.monotonic, sleep=time.sleep)
+    for module in ("upkeep", "blobs", "s3_blobs"):
+        monkeypatch.setattr(f"imarena.storage.{module}.time", clock, raising=False)
+    monkeypatch.setattr("imarena.storage.s3_blobs.datetime", Wrong)
+
+
 def test_bytes_are_stored_once_and_come_back(blobs: BlobStore) -> None:
     data = bytes(range(256)) * 40
     sha256 = blobs.put(data)
@@ -122,6 +137,19 @@ def test_only_what_is_old_is_removed(blobs: BlobStore) -> None:
     assert blobs.remove_older(sha256, later) == 3
     assert blobs.remove_older(sha256, later) is None
     assert blobs.size(sha256) is None
+
+
+@pytest.mark.parametrize("wrong_s", [7200.0, -7200.0])
+def test_gc_goes_by_the_clock_of_the_storage(
+    stored: Workspace, monkeypatch: pytest.MonkeyPatch, wrong_s: float
+) -> None:
+    """A machine whose clock is ahead does not remove what another one stored a moment ago."""
+    sha256 = stored.blobs.put(b"another machine is about to store its row")
+    set_clock_wrong(monkeypatch, wrong_s)
+    assert abs(stored.blobs.clock() - time.time()) < 5
+    assert collect_garbage(stored, remove=True).blobs == ()
+    assert stored.blobs.size(sha256) is not None
+    assert collect_garbage(stored, remove=True, grace_s=-5).blobs == (sha256,)
 
 
 def test_a_damaged_picture_is_reported_with_its_records(stored: Workspace) -> None:
@@ -196,6 +224,16 @@ def test_an_old_object_that_is_stored_again_becomes_young(bucket: S3Blobs) -> No
     bucket.put(b"abc")
     assert list(bucket.older(limit)) == []
     assert bucket.remove_older(sha256, limit) is None
+
+
+def test_a_writer_whose_clock_is_behind_makes_an_old_object_young(
+    bucket: S3Blobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sha256 = bucket.put(b"abc")
+    aged(bucket, 7200)
+    set_clock_wrong(monkeypatch, -7200)
+    bucket.put(b"abc")
+    assert bucket.remove_older(sha256, time.time() - 3600) is None
 
 
 def test_gc_and_a_writer_at_once_lose_nothing(bucket: S3Blobs, monkeypatch: pytest.MonkeyPatch) -> None:

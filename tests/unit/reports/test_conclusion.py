@@ -107,7 +107,7 @@ def test_fewer_than_six_items_show_no_difference() -> None:
         assert pairs["difference_low"][0][1] > 0, "the interval alone would settle the pair"
         assert board_conclusion(ranking).startswith("a has the highest rating of 3 models, ")
         assert board_conclusion(ranking).endswith(
-            f" points ahead of b; only {items} items are not enough evidence to say which is better."
+            f" points ahead of b; {items} items are not enough evidence to say which is better."
         )
         section = significance_section(ranking)
         assert section is not None

@@ -276,6 +276,31 @@ def test_a_restore_into_another_database_that_was_stopped_can_be_run_again(
         restore(made.path, tmp_path / "third", url=url)
 
 
+def test_a_restore_that_was_stopped_after_its_rows_were_stored_finishes(
+    any_workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only of the same snapshot, and only until it has finished once: then the database has a life of its own."""
+    item = filled(any_workspace)
+    made = backup(any_workspace, tmp_path / "safe")
+    any_workspace.store.add([Rater(rater_id="r1")])
+    later = backup(any_workspace, tmp_path / "safe")
+    url = f"sqlite:///{tmp_path / 'other.db'}"
+    if any_workspace.database == "postgresql":
+        url = new_database(any_workspace.store.engine.url.render_as_string(hide_password=False))
+    with monkeypatch.context() as patched:
+        patched.setattr(import_module("imarena.storage.backup"), "write_whole", _stopped)
+        with pytest.raises(KeyboardInterrupt):
+            restore(made.path, tmp_path / "new", url=url)
+    with pytest.raises(UserError, match=r"not empty.*\n.*the snapshot whose restore was stopped"):
+        restore(later.path, tmp_path / "new", url=url)
+    restore(made.path, tmp_path / "new", url=url)
+    with open_workspace(tmp_path / "new") as copy:
+        assert list(verify(copy, deep=True)) == []
+        assert copy.store.get(Item, item.item_id) == item
+    with pytest.raises(UserError, match="not empty"):
+        restore(made.path, tmp_path / "third", url=url)
+
+
 def test_others_can_write_while_gc_removes_many_images(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

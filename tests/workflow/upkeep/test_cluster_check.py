@@ -49,7 +49,6 @@ def test_machines_like_this_one_can_be_used(monkeypatch: pytest.MonkeyPatch, tmp
     [
         (replace(HERE, imarena="0.0.1"), "it has imarena 0.0.1"),
         (replace(HERE, python="3.1.5"), "it has Python 3.1.5"),
-        (replace(HERE, storage="there is no folder /images"), "cannot read the workspace's images: there is no folder"),
         (RuntimeError("ModuleNotFoundError: No module named 'imarena'"), "imarena cannot be started there"),
         (None, "imarena cannot be started there: no answer"),
     ],
@@ -62,6 +61,15 @@ def test_a_machine_that_cannot_be_used_ends_in_code_3_and_none_that_can_in_code_
     assert "machine-1: " in output
     assert "machine-0: " not in output
     assert _check(monkeypatch, tmp_path, [other, other])[0] == 2
+
+
+def test_workers_need_no_access_to_the_images(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """They get them through Ray: it is a warning, for commands that are started there."""
+    code, output = _check(monkeypatch, tmp_path, [HERE, replace(HERE, storage="there is no folder /images")])
+    assert code == 0, output
+    assert "machine-1: warning: it cannot read the workspace's images: there is no folder /images." in output
+    assert "commands that are started on that machine cannot use this workspace" in output
+    assert "machine-0: " not in output
 
 
 def test_what_a_machine_lacks_is_listed_and_does_not_make_it_unusable(

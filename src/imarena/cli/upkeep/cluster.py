@@ -55,6 +55,8 @@ def _show(console: Console, report: "ClusterReport") -> None:
     for node in report.nodes:
         for problem in node.problems:
             console.print(f"{node.host}: {problem}")
+        for warning in node.warnings:
+            console.print(f"{node.host}: warning: {warning}", style="yellow")
         if node.lacks:
             console.print(f"{node.host} lacks: {', '.join(node.lacks)}")
     for note in report.notes:

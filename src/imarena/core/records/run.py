@@ -16,7 +16,7 @@ class Run(Record):
     settings: JsonDict = Field(default_factory=dict)
     finished_at: Moment | None = None
     state: str = "running"
-    """running, done, partial or failed. A run that is 'running' and has no process was killed."""
+    """running, done, partial, failed or interrupted. A run that is 'running' and has no process was killed."""
     counts: dict[str, int] = Field(default_factory=dict)
     cost_usd: float = 0.0
 

@@ -35,6 +35,8 @@ class CheckedNode:
     facts: NodeFacts | None
     problems: tuple[str, ...]
     """Why its workers would fail or answer differently; empty: it can be used."""
+    warnings: tuple[str, ...]
+    """What does not work there, although its workers do."""
     lacks: tuple[str, ...]
     """Extras and weights that this machine has and the other has not: some tools fail there."""
 
@@ -109,12 +111,14 @@ def _checked(node: dict[str, Any], answer: NodeFacts | Exception | None, here: N
     sizes = (offered.get("CPU", 0.0), offered.get("GPU", 0.0), round(offered.get("memory", 0.0) / 2**30, 1))
     host = str(node.get("NodeManagerHostname") or node.get("NodeManagerAddress"))
     if not isinstance(answer, NodeFacts):
-        return CheckedNode(host, *sizes, None, (f"imarena cannot be started there: {_reason(answer)}. {_SAME}",), ())
+        return CheckedNode(
+            host, *sizes, None, (f"imarena cannot be started there: {_reason(answer)}. {_SAME}",), (), ()
+        )
     lacks = (
         *(f"extra {name}" for name in here.extras if name not in answer.extras),
         *(f"weights {name}" for name in here.weights if name not in answer.weights),
     )
-    return CheckedNode(host, *sizes, answer, tuple(_problems(answer, here)), lacks)
+    return CheckedNode(host, *sizes, answer, tuple(_problems(answer, here)), tuple(_warnings(answer)), lacks)
 
 
 def _reason(error: Exception | None) -> str:
@@ -130,9 +134,16 @@ def _problems(there: NodeFacts, here: NodeFacts) -> Sequence[str]:
         problems.append(f"it has imarena {there.imarena}, this machine {here.imarena}. {_SAME}")
     if there.python.rpartition(".")[0] != here.python.rpartition(".")[0]:
         problems.append(f"it has Python {there.python}, this machine {here.python}. {_SAME}")
-    if there.storage:
-        problems.append(f"it cannot read the workspace's images: {there.storage}")
     return problems
 
 
+def _warnings(there: NodeFacts) -> Sequence[str]:
+    """Workers do without the storage: the process that asks reads every image and sends it."""
+    return [f"it cannot read the workspace's images: {there.storage}. {_WITHOUT_IMAGES}"] if there.storage else []
+
+
 _SAME = "Install the same version on every machine."
+_WITHOUT_IMAGES = (
+    "Workers of --executor ray get the images through Ray and need no access; "
+    "commands that are started on that machine cannot use this workspace."
+)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from imarena.core import UserError, content_id
 from imarena.core.records import JsonDict, Run, now
-from imarena.storage import Workspace
+from imarena.storage import Claims, Workspace
 
 
 @dataclass
@@ -24,29 +24,44 @@ class OngoingRun:
 
 @contextmanager
 def record_run(workspace: Workspace, command: str, settings: JsonDict) -> Iterator[OngoingRun]:
-    """Note a run before it starts and after it ended. A killed run stays 'running' until the same is run again."""
+    """Note a run before it starts and after it ended. A killed run stays 'running' until the same is run again.
+
+    Each run claims its own id while it lives, so that others can tell it from a killed one, whatever the machine.
+    """
     ongoing = OngoingRun(f"run_{secrets.token_hex(16)}")
-    for old in list(workspace.store.records(Run, command=command, state="running")):
-        if old.settings == settings:
-            workspace.store.put(old.model_copy(update={"state": "interrupted"}))
     run = Run(run_id=ongoing.run_id, command=command, settings=settings)
-    workspace.store.put(run)
-    ongoing.plan = lambda number: workspace.store.put(run.model_copy(update={"counts": {"planned": number}}))
-    state = "failed"
-    try:
-        yield ongoing
-        state = "partial" if ongoing.partial else "done"
-    finally:
-        workspace.store.put(
-            run.model_copy(
-                update={
-                    "state": state,
-                    "finished_at": now(),
-                    "counts": ongoing.counts,
-                    "cost_usd": ongoing.cost_usd,
-                }
+    with workspace.claims() as claims:
+        _mark_interrupted(workspace, claims, run)
+        claims.take([run.run_id])
+        workspace.store.put(run)
+        ongoing.plan = lambda number: workspace.store.put(run.model_copy(update={"counts": {"planned": number}}))
+        state = "failed"
+        try:
+            yield ongoing
+            state = "partial" if ongoing.partial else "done"
+        finally:
+            workspace.store.put(
+                run.model_copy(
+                    update={
+                        "state": state,
+                        "finished_at": now(),
+                        "counts": ongoing.counts,
+                        "cost_usd": ongoing.cost_usd,
+                    }
+                )
             )
-        )
+
+
+def _mark_interrupted(workspace: Workspace, claims: Claims, same: Run) -> None:
+    """Mark earlier runs of the same work that did not end and whose claim nobody holds any more."""
+    running = list(workspace.store.records(Run, command=same.command, state="running"))
+    old = [run.run_id for run in running if run.settings == same.settings]
+    dead = sorted(set(old) - claims.take(old).keys())
+    for run_id in dead:
+        run = workspace.store.get(Run, run_id)  # again: it may have ended since it was read
+        if run is not None and run.state == "running":
+            workspace.store.put(run.model_copy(update={"state": "interrupted"}))
+    claims.release(dead)
 
 
 @contextmanager
