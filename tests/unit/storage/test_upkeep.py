@@ -288,7 +288,7 @@ def test_a_restore_that_was_stopped_after_its_rows_were_stored_finishes(
     if any_workspace.database == "postgresql":
         url = new_database(any_workspace.store.engine.url.render_as_string(hide_password=False))
     with monkeypatch.context() as patched:
-        patched.setattr(import_module("imarena.storage.backup"), "write_whole", _stopped)
+        patched.setattr(import_module("imarena.storage.backup"), "write_atomically", _stopped)
         with pytest.raises(KeyboardInterrupt):
             restore(made.path, tmp_path / "new", url=url)
     with pytest.raises(UserError, match=r"not empty.*\n.*the snapshot whose restore was stopped"):
