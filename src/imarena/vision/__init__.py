@@ -1,4 +1,4 @@
-"""Seeing: what changed and where, colours by name, artefacts, words in pictures. One file a tool."""
+"""Vision tools: what changed and where, colours by name, artefacts, text in images. One file per tool."""
 
 import lazy_loader
 

@@ -1,8 +1,8 @@
-"""Quality of an image without a reference: BRISQUE (Mittal et al. 2012), numbers of the package brisque 0.2.0 bundled.
+"""No-reference image quality: BRISQUE (Mittal et al. 2012) with the bundled parameters of the package brisque 0.2.0.
 
 In an undistorted photograph, pixels that are normalised by their surroundings follow a bell curve; blur, noise and
-compression change its shape. A support vector machine turns 36 shape parameters into a score. The package's code is not
-used; `tests/unit/vision/test_brisque.py` holds scores that it gave.
+compression change its shape. A support vector machine turns 36 shape parameters into a score. The package's code is
+not used; `tests/unit/vision/test_brisque.py` holds scores that it computed.
 """
 
 import math
@@ -18,18 +18,18 @@ from imarena.core import Pixels, UserError
 Plane = NDArray[np.float64]
 
 SMALLEST_SIDE = 16
-"""Of a shorter side, half has too few pixels for a shape."""
+"""With a shorter side, the image at half size has too few pixels to fit a curve."""
 _GREY = np.array([0.2125, 0.7154, 0.0721])
 _KERNEL, _SIGMA = 7, 7 / 6
 _STEADY = 1 / 255
 _SHAPES = (0.02, 50.0)
-"""The exponents between which the shape of a curve is looked for."""
+"""Range of exponents that the fit searches."""
 
 
 def brisque_score(pixels: Pixels) -> float | None:
-    """About 0 for a clean photograph, 100 for a badly damaged one; it may lie outside. `pixels`: (height, width, 3).
+    """BRISQUE score: about 0 for a clean photograph, 100 for a badly damaged one, though values outside are possible.
 
-    None where a side is shorter than `SMALLEST_SIDE` or the image is flat: such an image has no statistics.
+    `pixels`: (height, width, 3). None if a side is shorter than `SMALLEST_SIDE` or the image is flat (no statistics).
     """
     if min(pixels.shape[:2]) < SMALLEST_SIDE:
         return None
@@ -42,7 +42,7 @@ def brisque_score(pixels: Pixels) -> float | None:
 
 
 def blind_quality(pixels: Pixels, against: Pixels | None = None) -> float:  # noqa: ARG001
-    """`brisque_score` as an implementation of the port `Metric`; raises `UserError` where an image has none."""
+    """`brisque_score` as a `Metric`; raises `UserError` for an image without a score."""
     score = brisque_score(pixels)
     if score is None:
         raise UserError(
@@ -53,7 +53,7 @@ def blind_quality(pixels: Pixels, against: Pixels | None = None) -> float:  # no
 
 
 def _features(plane: Plane) -> list[float]:
-    """18 shape parameters: of normalised pixels, and of the products of neighbours in four directions."""
+    """18 shape parameters: of the normalised pixels, and of the products of neighbours in four directions."""
     normal = _normalised(plane)
     alpha, _, left, right = _shape(normal)
     features = [alpha, (left + right) / 2]
@@ -68,7 +68,7 @@ def _features(plane: Plane) -> list[float]:
 
 
 def _normalised(plane: Plane) -> Plane:
-    """Each pixel less the mean around it, over the spread around it; beyond the edges lies black."""
+    """Each pixel minus the local mean, divided by the local standard deviation; outside the image counts as black."""
     axis = np.arange(_KERNEL) - _KERNEL // 2
     bell = np.exp(-(axis**2) / (2 * _SIGMA**2))
     kernel = np.outer(bell, bell) / bell.sum() ** 2
@@ -81,7 +81,7 @@ def _normalised(plane: Plane) -> Plane:
 
 
 def _shape(values: Plane) -> tuple[float, float, float, float]:
-    """An asymmetric generalised Gaussian by its moments: exponent, mean, and the squared spreads on both sides."""
+    """Fit an asymmetric generalised Gaussian by its moments: exponent, mean, and the squared spread on each side."""
     negative, positive = values[values < 0], values[values >= 0]
     if not len(negative) or not len(positive) or not values.any() or not positive.any():
         return math.nan, math.nan, math.nan, math.nan
@@ -97,7 +97,7 @@ def _shape(values: Plane) -> tuple[float, float, float, float]:
 
 
 def _exponent(wanted: float) -> float:
-    """The exponent whose curve has this ratio of moments; the ratio grows with it, so it is found by halving."""
+    """The exponent whose curve has this ratio of moments, by bisection (the ratio grows with the exponent)."""
     low, high = _SHAPES
     for _ in range(60):
         middle = (low + high) / 2
@@ -114,7 +114,7 @@ def _machine() -> dict[str, NDArray[np.float64]]:
 
 
 def _regression(features: NDArray[np.float64]) -> float:
-    """Support vector regression with a Gaussian kernel, over features scaled to -1..1."""
+    """Support vector regression with a Gaussian kernel, on features scaled to -1..1."""
     machine = _machine()
     scaled = 2 * (features - machine["lowest"]) / (machine["highest"] - machine["lowest"]) - 1
     near = np.exp(-machine["gamma"] * ((machine["vectors"] - scaled) ** 2).sum(axis=1))

@@ -1,4 +1,4 @@
-"""Every vision tool by name, under the port that it has. Add an entry to catalog.yaml, and a file.
+"""Every vision tool by name, grouped by port. To add a tool, add an entry to catalog.yaml and a file.
 
 Other packages add names through the entry points `imarena.detector`, `.segmenter`, `.embedder`, `.depth` and `.metric`.
 GLIP is not here: transformers has no such model, and its weights are published as pickles for code of their own that
@@ -14,24 +14,24 @@ from imarena.core import DepthEstimator, Detector, Embedder, Metric, Noun, Regis
 
 
 class Tool(Noun):
-    """What a user has to know to choose a tool."""
+    """What a user needs to know to choose a tool."""
 
     path: str
     about: str
     compares: bool = False
-    """A metric of two images: the one that was made, and the one that it was made from."""
+    """A metric that compares two images: the output and its source."""
     copy_value: float = 0.0
-    """The value of a metric of two images for a copy. Above 0: the more alike the images, the higher the value."""
+    """For a metric of two images: its value for a copy. Above 0, a higher value means more similar images."""
     prompt: Literal["", "phrases", "boxes"] = ""
-    """What a detector or a segmenter can be given beside the image (`prompted_tools.py`)."""
+    """What a detector or a segmenter accepts besides the image (`prompted_tools.py`)."""
     extra: str = ""
-    """The optional dependency of this package that the tool needs."""
+    """The extra of this package that the tool needs."""
     weights: str = ""
-    """The name of weights that are not bundled: `imarena weights get NAME` installs them."""
+    """The name of weights that are not bundled; install them with `imarena weights get NAME`."""
 
     @property
     def gpus(self) -> float:
-        """GPUs that each worker on a cluster gets for it."""
+        """GPUs per worker on a cluster."""
         return 1.0 if self.extra == "vision" else 0.0
 
 

@@ -1,6 +1,6 @@
 """Colour difference: CIEDE2000 (Sharma, Wu and Dalal 2005) of 8-bit sRGB pixels, white point D65.
 
-Compiled: 40 operations per pixel on arrays spend their time in memory. Import this module only where it is needed.
+Compiled, because 40 operations per pixel on NumPy arrays are limited by memory bandwidth. Import it only where needed.
 """
 
 import math
@@ -14,7 +14,7 @@ _WHITE = (0.95047, 1.0, 1.08883)
 
 
 def _linear_levels() -> NDArray[np.float64]:
-    """Linear light of the 256 levels of sRGB."""
+    """The 256 sRGB levels as linear light."""
     values = np.arange(256) / 255.0
     return np.asarray(np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4))
 
@@ -107,7 +107,7 @@ _map_compiled = njit(_map, cache=True)
 
 
 def colour_difference_map(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """CIEDE2000 of each pixel of two images of one size, (height, width)."""
+    """CIEDE2000 at each pixel of two images of the same size, (height, width)."""
     out = np.empty(left.shape[:2], dtype=np.float64)
     _map_compiled(left, right, _LEVELS, out)
     return out

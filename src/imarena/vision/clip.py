@@ -1,4 +1,4 @@
-"""CLIP and SigLIP: features of images and of texts in one space (the `vision` extra)."""
+"""CLIP and SigLIP: features of images and of texts in a shared space (the `vision` extra)."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,12 +15,12 @@ from imarena.vision.pretrained.placement import Placement
 from imarena.vision.pretrained.registered_tool import PretrainedTool
 
 ImageOrTextEmbedder = Callable[[Image.Image | str], NDArray[np.float32]]
-"""An image or a text in, a vector (d,) of length 1 out."""
+"""Takes an image or a text and returns a vector (d,) of length 1."""
 _FEATURE = "The embedder 'clip'"
 
 
 def clip_embedder(folder: Path, device: str, feature: str) -> ImageOrTextEmbedder:
-    """CLIP's projected, normalised features of an image or a text (cut to the model's length)."""
+    """CLIP's projected, normalised features of an image or a text (the text is cut to the model's length)."""
     torch, transformers = import_torch(feature)
     device = device_of(torch, device)
     model = load_pretrained(transformers.AutoModel, folder, use_safetensors=True).to(device).eval()
@@ -48,4 +48,4 @@ def _load_clip(folder: Path, placement: Placement) -> ImageFeatures:
 
 
 embed_clip: PretrainedTool[NDArray[np.float32]] = PretrainedTool(_FEATURE, EMBEDDER_TOOLS["clip"].weights, _load_clip)
-"""Pixels (height, width, 3) in; CLIP's image features out, as a vector of length 1."""
+"""CLIP image features of pixels (height, width, 3), as a vector of length 1."""

@@ -1,4 +1,4 @@
-"""Colours by name: which pixels a person would call 'red', in a perceptual space (OKLab)."""
+"""Colours by name: which pixels a person would call 'red', in a perceptual colour space (OKLab)."""
 
 from functools import lru_cache
 
@@ -50,27 +50,27 @@ def rgb_of(colour: str) -> NDArray[np.float64]:
 
 
 def _distance(oklab: NDArray[np.float64], anchor: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Distance in OKLab with hue counting more than lightness, as names do."""
+    """Distance in OKLab that weights hue more than lightness, as colour names do."""
     light = (oklab[..., 0] - anchor[0]) * _LIGHT_WEIGHT
     chroma, anchor_chroma = np.hypot(oklab[..., 1], oklab[..., 2]), float(np.hypot(anchor[1], anchor[2]))
     straight = (oklab[..., 1] - anchor[1]) ** 2 + (oklab[..., 2] - anchor[2]) ** 2
     along = (chroma - anchor_chroma) ** 2
     turned = np.maximum(straight - along, 0.0)
-    # Paler than the colour is further from its name than stronger is: grey is no kind of purple.
+    # Being paler than the colour costs more than being stronger: grey is not a kind of purple.
     paler = np.where(chroma < anchor_chroma, 1.0, 0.35)
     return np.asarray(np.sqrt(light**2 + paler * along + _HUE_WEIGHT * turned))
 
 
 @lru_cache(maxsize=1)
 def _palette() -> NDArray[np.float32]:
-    """The centre of each cell of the colour cube, shape (LEVELS**3, 3): every answer is looked up there."""
+    """The centre of each cell of the colour cube, shape (LEVELS**3, 3); the lookup tables have one entry per cell."""
     axis = (np.arange(_LEVELS, dtype=np.float32) + 0.5) / _LEVELS
     cube = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1)
     return np.asarray(cube.reshape(-1, 3), dtype=np.float32)
 
 
 def _cells(rgb: NDArray[np.floating]) -> NDArray[np.intp]:
-    """For each pixel its cell in the colour cube."""
+    """The index of each pixel's cell in the colour cube."""
     steps = np.clip((np.asarray(rgb) * _LEVELS).astype(np.intp), 0, _LEVELS - 1)
     return np.asarray((steps[..., 0] * _LEVELS + steps[..., 1]) * _LEVELS + steps[..., 2])
 
@@ -84,7 +84,7 @@ def _names() -> NDArray[np.intp]:
     ]
     far = np.stack([_distance(oklab, to_oklab(rgb_of(shade))) for shade, _ in shades], axis=-1)
     coloured = np.array([name not in {"black", "white", "grey"} for _, name in shades])
-    # A cell with hardly any chroma is black, grey or white, whatever hue its noise has.
+    # A cell with almost no chroma is black, grey or white, whatever hue its noise has.
     dull = np.hypot(oklab[:, 1], oklab[:, 2]) < _GREY_CHROMA * np.clip(oklab[:, 0] / 0.6, 0.5, 1.0)
     far += 1.0 * (dull[:, None] & coloured[None, :])
     return np.array([BASIC_COLOURS.index(shades[i][1]) for i in far.argmin(axis=-1)])
@@ -102,18 +102,18 @@ def _likeness(colour: str) -> NDArray[np.float64]:
 
 
 def colour_likeness(rgb: NDArray[np.floating], colour: str) -> NDArray[np.float64]:
-    """How much each pixel (sRGB, 0 to 1, shape (..., 3)) looks like `colour`, 0 to 1, shape (...,)."""
+    """How similar each pixel (sRGB, 0 to 1, shape (..., 3)) is to `colour`, 0 to 1, shape (...,)."""
     return np.asarray(_likeness(colour)[_cells(rgb)])
 
 
 def basic_colour(colour: str) -> str:
-    """The basic colour that a shade belongs to: 'navy' is blue. `#rrggbb` is named by what it looks like."""
+    """The basic colour of a shade ('navy' is blue). `#rrggbb` gets the name of the colour it looks like."""
     if colour.startswith("#"):
         return BASIC_COLOURS[int(basic_names(rgb_of(colour)))]
     return _LIKE.get(colour, colour)
 
 
 def is_named(frame: Frame, colour: str) -> NDArray[np.bool_]:
-    """Pixels that a person would call `colour` (by its basic name) or that look much like it. (height, width)."""
+    """Pixels that a person would call `colour` (by its basic name) or that look very similar to it. (height, width)."""
     wanted = BASIC_COLOURS.index(basic_colour(colour))
     return np.asarray((basic_names(frame.rgb) == wanted) | (colour_likeness(frame.rgb, colour) > 0.6))

@@ -1,4 +1,4 @@
-"""How far an output is from its source: every metric that needs no model, whole and inside and outside of a mask."""
+"""How much an output differs from its source: every metric that needs no model, overall, inside and outside a mask."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ QUANTILES = {"luminance_p99": 0.99, "luminance_p999": 0.999}
 
 @dataclass(frozen=True, slots=True)
 class RegionValues:
-    """One metric: of the whole image, and inside and outside of the mask; None where it is not defined."""
+    """One metric: for the whole image, and inside and outside the mask; None where it is not defined."""
 
     whole: float | None
     inside: float | None = None
@@ -27,21 +27,21 @@ class RegionValues:
 
 @dataclass(frozen=True, slots=True)
 class ImageComparison:
-    """An output against its source."""
+    """An output compared with its source."""
 
     metrics: dict[str, RegionValues]
     source: dict[str, RegionValues]
-    """Figures of the source alone: luminance quantiles."""
+    """Metrics of the source alone: luminance quantiles."""
     output: dict[str, RegionValues]
-    """The same of the output; with a mask, of the output at the source's size."""
+    """The same metrics of the output; with a mask, at the source's size."""
     resized: bool
-    """The output has another size than the source and was scaled to it before the two were compared."""
+    """True if the output had another size than the source and was scaled to it before the comparison."""
 
 
 def compare_images(source: Pixels, output: Pixels, mask: Mask | None = None) -> ImageComparison:
     """Compare two images (height, width, 3); `mask` (height, width) is true inside the region, at the source's size.
 
-    A figure of a region depends on the pixels of that region alone.
+    The value for a region depends only on the pixels of that region.
     """
     if mask is not None and mask.shape != source.shape[:2]:
         raise UserError(
@@ -62,11 +62,11 @@ def compare_images(source: Pixels, output: Pixels, mask: Mask | None = None) -> 
 def distance_in(
     measure: Callable[[Pixels, Pixels], float | None], source: Pixels, output: Pixels, mask: Mask
 ) -> float | None:
-    """A distance that is a mean over the image, inside a region only; None where the mask is empty.
+    """A distance that is a mean over the image, restricted to a region; None if the mask is empty.
 
     The output's other pixels are replaced by the source's, and the distance is divided by the region's share of the
-    image: what the output shows elsewhere has no influence. What a network sees around each pixel makes the figure of
-    a small region a little too large.
+    image, so the output outside the region has no influence. A network sees some surroundings of each pixel, so the
+    value for a small region is slightly too large.
     """
     if not mask.any():
         return None
@@ -75,9 +75,9 @@ def distance_in(
 
 
 def luminance_quantiles(pixels: Pixels) -> dict[str, float]:
-    """The 99% and 99.9% quantiles of Rec. 709 luminance, 0 to 255: high where an image is over-exposed.
+    """The 99% and 99.9% quantiles of Rec. 709 luminance, 0 to 255: high for an over-exposed image.
 
-    Any shape whose last axis is red, green and blue; at least one pixel.
+    The last axis of `pixels` is red, green and blue; at least one pixel is required.
     """
     found = np.quantile(pixels.reshape(-1, 3) @ LUMA, list(QUANTILES.values()))
     return {name: float(value) for name, value in zip(QUANTILES, found, strict=True)}
@@ -98,7 +98,7 @@ Summary = Callable[[NDArray[np.float64]], float | None]
 
 
 def _maps(left: Pixels, right: Pixels) -> dict[str, tuple[NDArray[np.float64], Summary]]:
-    """By metric: its value at each pixel, and how values become one figure."""
+    """By metric: its value at each pixel, and the function that aggregates the values."""
     from imarena.vision.ciede2000 import colour_difference_map
 
     apart = left.astype(np.int16) - right
@@ -112,7 +112,7 @@ def _maps(left: Pixels, right: Pixels) -> dict[str, tuple[NDArray[np.float64], S
 
 
 def _squared_error(left: Pixels, right: Pixels) -> NDArray[np.float64]:
-    """At each pixel, the mean over channels."""
+    """Mean over the channels at each pixel."""
     return np.asarray(((left.astype(np.int32) - right) ** 2).mean(axis=2))
 
 
@@ -121,7 +121,7 @@ def _mean(values: NDArray[np.float64]) -> float:
 
 
 def _psnr(square: NDArray[np.float64]) -> float | None:
-    """Peak signal-to-noise ratio in dB; None for a copy, where it has no bound."""
+    """Peak signal-to-noise ratio in dB; None for a copy, where it is infinite."""
     error = float(square.mean())
     return float(10.0 * np.log10(255.0**2 / error)) if error else None
 
@@ -135,7 +135,7 @@ def _regions(mask: Mask | None, whole: float | None, measure: Callable[[Mask], f
 
 
 def scale_to(pixels: Pixels, source: Pixels) -> Pixels:
-    """An image at the size of its source (Lanczos); itself where it has that size."""
+    """An image scaled to the size of its source (Lanczos); returned unchanged if it has that size."""
     if pixels.shape == source.shape:
         return pixels
     size = source.shape[1], source.shape[0]
@@ -143,5 +143,5 @@ def scale_to(pixels: Pixels, source: Pixels) -> Pixels:
 
 
 def peak_signal_to_noise(source: Pixels, output: Pixels) -> float | None:
-    """PSNR of two images of one size in dB; None for a copy, where it has no bound."""
+    """PSNR of two images of the same size in dB; None for a copy, where it is infinite."""
     return _psnr(_squared_error(source, output))

@@ -1,4 +1,4 @@
-"""What changed between two pictures, how strongly and where: colour and structure told apart."""
+"""What changed between two images, how strongly and where; colour and structure are measured separately."""
 
 from dataclasses import dataclass, field
 
@@ -10,20 +10,20 @@ from imarena.core import Floats, Mask
 from imarena.vision.frame import LONG_SIDE, Frame, centre_crop, detail_of, frame_of
 
 GRID = 16
-"""The picture is also read as 16 x 16 blocks: a robust scale for 'how much of it changed'."""
+"""The image is also analysed in 16 x 16 blocks, a robust measure of how much of it changed."""
 _ASPECT_TOLERANCE = 0.03
 _FLOOR = 10.0
-"""Smallest colour distance (CIE76) that counts as a change; recompression and latent round trips stay below."""
+"""Smallest colour distance (CIE76) that counts as a change; recompression and latent round trips stay below it."""
 _OVER_MEDIAN = 2.5
 _SMALLEST = 0.0005
 _C_STRUCTURE = 9.0
 _FINE = 0.3
-"""Detail (units of lightness) that is too faint to be compared."""
+"""Detail (units of lightness) too faint to compare."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """One connected change: box as shares of the picture (left, top, right, bottom) and its share of the area."""
+    """One connected change: its box as fractions of the image (left, top, right, bottom) and its share of the area."""
 
     box: tuple[float, float, float, float]
     centre: tuple[float, float]
@@ -42,25 +42,25 @@ class Difference:
     regions: tuple[Region, ...]
     aspect_change: float
     detail_change: float
-    """Log of fine detail at the source's own size, output over source: the median over its textured blocks. Negative is
-    blur or a lower resolution, positive is noise or ringing."""
+    """Log ratio of fine detail, output over source, at the source's own size: the median over its textured blocks.
+    Negative means blur or a lower resolution, positive means noise or ringing."""
     colour_blocks: Floats = field(repr=False)
     structure_blocks: Floats = field(repr=False)
 
     @property
     def area(self) -> float:
-        """Share of the picture inside the changed regions."""
+        """Share of the image inside the changed regions."""
         return float(self.mask.mean())
 
     @property
     def outside(self) -> Mask:
-        """What lies clear of the changed regions; everything where that is nothing."""
+        """Pixels well outside the changed regions; all pixels if almost none are."""
         grown = cv2.dilate(self.mask.astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
         return ~grown if (~grown).sum() > 100 else np.ones_like(self.mask)
 
     @property
     def raggedness(self) -> float:
-        """Border length over the square root of the area: one disc about 7, scattered specks 50, none 60."""
+        """Border length over the square root of the area: about 7 for one disc, 50 for scattered specks, 60 if none."""
         if self.mask.sum() <= 60:
             return 60.0
         border = cv2.morphologyEx(self.mask.astype(np.uint8), cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
@@ -68,7 +68,7 @@ class Difference:
 
     @property
     def filling(self) -> float:
-        """Share of the changes' bounding box that changed: 1 for one full rectangle, 0 for none."""
+        """Share of the changes' bounding box that changed: 1 for one full rectangle, 0 for no change."""
         rows, columns = np.nonzero(self.mask)
         if rows.size <= 60:
             return 0.0
@@ -76,7 +76,7 @@ class Difference:
 
 
 def structure_change(left: Floats, right: Floats, sigma: float = 3.0) -> Floats:
-    """1 minus the structure term of SSIM on two lightness maps: 0 same, 1 unrelated, 2 inverted."""
+    """1 minus the structure term of SSIM on two lightness maps: 0 identical, 1 unrelated, 2 inverted."""
 
     def mean(values: Floats) -> Floats:
         return np.asarray(cv2.GaussianBlur(values, (0, 0), sigma), dtype=np.float32)
@@ -89,20 +89,20 @@ def structure_change(left: Floats, right: Floats, sigma: float = 3.0) -> Floats:
 
 
 def colour_distance(left: Floats, right: Floats) -> Floats:
-    """Lab distance of two lightly smoothed pictures, (height, width)."""
+    """Lab distance of two lightly smoothed images, (height, width)."""
     a = cv2.GaussianBlur(left, (0, 0), 1.2)
     b = cv2.GaussianBlur(right, (0, 0), 1.2)
     return np.asarray(np.sqrt(((a - b) ** 2).sum(axis=2)), dtype=np.float32)
 
 
 def blocks(values: Floats, side: int = GRID) -> Floats:
-    """Means over a raster of `side` x `side` blocks."""
+    """Means over a grid of `side` x `side` blocks."""
     method = cv2.INTER_AREA if min(values.shape) >= side else cv2.INTER_LINEAR
     return np.asarray(cv2.resize(values, (side, side), interpolation=method), dtype=np.float32)
 
 
 def change_regions(colour: Floats) -> tuple[Mask, tuple[Region, ...]]:
-    """Connected areas where the colour distance stands out from its median, largest first."""
+    """Connected areas where the colour distance stands out from its median, the largest first."""
     height, width = colour.shape
     threshold = max(_FLOOR, _OVER_MEDIAN * float(np.median(colour)))
     raw = (colour > threshold).astype(np.uint8)
@@ -124,7 +124,7 @@ def change_regions(colour: Floats) -> tuple[Mask, tuple[Region, ...]]:
 
 
 def _fitted(source: Frame, output: Image.Image, long_side: int) -> tuple[Frame, float]:
-    """The output at the source's size. Where the shapes differ, stretched or cropped: whichever lies closer."""
+    """The output at the source's size. If the aspect ratios differ: stretched or cropped, whichever is closer."""
     ours = source.full_size[0] / source.full_size[1]
     theirs = output.size[0] / output.size[1]
     change = float(abs(np.log(theirs / ours)))
@@ -137,7 +137,7 @@ def _fitted(source: Frame, output: Image.Image, long_side: int) -> tuple[Frame, 
 
 
 def _detail_change(source: Frame, output: Image.Image) -> float:
-    """Blocks of the middle, so that neither an edit of less than half of it nor a flat sky decides."""
+    """Median over textured blocks of the middle, so that neither a small edit nor a flat sky decides."""
     same = output if output.size == source.full_size else output.resize(source.full_size, Image.Resampling.BICUBIC)
     maps = [np.abs(cv2.Laplacian(light, cv2.CV_32F)) for light in (source.detail, detail_of(same))]
     before, after = (blocks(np.asarray(values, dtype=np.float32)) for values in maps)

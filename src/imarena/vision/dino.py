@@ -14,7 +14,7 @@ from imarena.vision.pretrained.placement import Placement
 from imarena.vision.pretrained.registered_tool import PretrainedTool
 
 ImageEmbedder = Callable[[Image.Image], NDArray[np.float32]]
-"""An image in, a vector (d,) of length 1 out."""
+"""Takes an image and returns a vector (d,) of length 1."""
 _FEATURE = "The embedder 'dino'"
 
 
@@ -38,4 +38,4 @@ def _load_dino(folder: Path, placement: Placement) -> ImageFeatures:
 
 
 embed_dino: PretrainedTool[NDArray[np.float32]] = PretrainedTool(_FEATURE, EMBEDDER_TOOLS["dino"].weights, _load_dino)
-"""Pixels (height, width, 3) in; the class token out, as a vector of length 1."""
+"""The class token of pixels (height, width, 3), as a vector of length 1."""

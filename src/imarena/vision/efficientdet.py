@@ -1,6 +1,6 @@
-"""COCO's 80 kinds of things with tight boxes: EfficientDet-Lite2 (Tan et al. 2020; weights bundled, Apache-2.0).
+"""Boxes of COCO's 80 object categories: EfficientDet-Lite2 (Tan et al. 2020; weights bundled, Apache-2.0).
 
-Loaded on first use. `tools/convert_efficientdet.py` made the file from the published 8-bit network; preparation,
+Loaded on first use. `tools/convert_efficientdet.py` made the file from the published 8-bit network; preprocessing,
 anchors and non-maximum suppression are here.
 """
 
@@ -17,22 +17,22 @@ SIDE = 448
 THRESHOLD = 0.5
 """Chosen on one half of the labelled photographs (docs/guide/see.md)."""
 OVERLAP = 0.5
-"""Of two boxes of one kind that overlap by more (intersection over union), the surer one is kept."""
+"""If two boxes of one category overlap by more (intersection over union), only the more confident one is kept."""
 MOST = 100
 _GREY = 127
-"""What the network was trained to see beside an image that is not square."""
+"""The padding that the network was trained with for images that are not square."""
 LEVELS = (56, 28, 14, 7, 4)
-"""Cells a side of the network's five rasters."""
+"""Cells per side of the network's five feature maps."""
 _OCTAVES = (0.0, 1 / 3, 2 / 3)
 _ASPECTS = (1.0, 2.0, 0.5)
 _GAPS = frozenset({12, 26, 29, 30, 45, 66, 68, 69, 71, 83})
-"""COCO numbers its kinds from 1 to 90 and left these out; the network has a score for each number."""
+"""COCO numbers its categories from 1 to 90 and skips these; the network has a score for each number."""
 _COLUMNS = tuple(number - 1 for number in range(1, 91) if number not in _GAPS)
 
 
 @cache
 def anchors() -> Floats:
-    """The boxes that the network corrects: centre y and x, height and width, as shares of the input. (37629, 4)."""
+    """The anchors: centre y and x, height and width, as fractions of the input. (37629, 4)."""
     levels = []
     for cells in LEVELS:
         middle = (np.arange(cells) + 0.5) / cells
@@ -47,7 +47,7 @@ def anchors() -> Floats:
 
 
 def network_input(pixels: NDArray[np.uint8]) -> tuple[Floats, tuple[float, float]]:
-    """An image as the network takes it, (1, 3, 448, 448), 0 to 255; and the shares of the input's width and height.
+    """The network's input for an image, (1, 3, 448, 448), 0 to 255, and the fractions of its width and height in use.
 
     The image is scaled to fit into the upper left corner; the rest is grey.
     """
@@ -63,14 +63,14 @@ def network_input(pixels: NDArray[np.uint8]) -> tuple[Floats, tuple[float, float
 
 
 def decode_boxes(boxes: Floats, around: Floats) -> Floats:
-    """The network's corrections (n, 4) of anchors (n, 4) as left, top, right, bottom: shares of the input."""
+    """Apply the network's corrections (n, 4) to anchors (n, 4): left, top, right, bottom as fractions of the input."""
     middle = boxes[:, :2] * around[:, 2:] + around[:, :2]
     half = np.exp(boxes[:, 2:]) * around[:, 2:] / 2
     return np.concatenate([(middle - half)[:, ::-1], (middle + half)[:, ::-1]], axis=1)
 
 
 def suppress(boxes: Floats, scores: Floats, overlap: float = OVERLAP) -> list[int]:
-    """Non-maximum suppression of boxes (n, 4) of one kind: which of them stay, the surest first."""
+    """Non-maximum suppression of boxes (n, 4) of one category: the indices to keep, the most confident first."""
     areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     order = np.argsort(-scores, kind="stable")
     kept: list[int] = []
@@ -84,13 +84,13 @@ def suppress(boxes: Floats, scores: Floats, overlap: float = OVERLAP) -> list[in
 
 
 def run_network(given: Floats) -> tuple[Floats, Floats]:
-    """What the network says of each anchor: corrections of its box (37629, 4), a score for each kind (37629, 80)."""
+    """The network's output for each anchor: corrections of its box (37629, 4) and a score per category (37629, 80)."""
     corrections, scores = network("efficientdet_lite2").run(["boxes", "scores"], {"pixels": given})
     return np.asarray(corrections[0], np.float32), np.asarray(scores[0], np.float32)[:, _COLUMNS]
 
 
 def find_objects(pixels: NDArray[np.uint8], threshold: float = THRESHOLD) -> tuple[Detection, ...]:
-    """Things of at least this score, 0 to 1, the surest first. `pixels` is sRGB, shape (height, width, 3)."""
+    """Objects of at least this score (0 to 1), the most confident first. `pixels` is sRGB, shape (height, width, 3)."""
     height, width = pixels.shape[:2]
     given, (across, down) = network_input(pixels)
     corrections, by_kind = run_network(given)
@@ -112,5 +112,5 @@ def find_objects(pixels: NDArray[np.uint8], threshold: float = THRESHOLD) -> tup
 
 
 def detect_things(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
-    """`find_objects` at the threshold of this module: an implementation of the port `Detector`."""
+    """`find_objects` at this module's threshold, as a `Detector`."""
     return find_objects(pixels)

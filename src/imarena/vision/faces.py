@@ -1,4 +1,4 @@
-"""Faces: where they are, and whether two of them are of one person. Loaded on first use.
+"""Faces: where they are, and whether two of them belong to the same person. Loaded on first use.
 
 Detection is YuNet (Wu et al. 2023, MIT), identity is SFace (Zhong et al. 2021, 8 bits, Apache-2.0); weights bundled.
 """
@@ -15,18 +15,18 @@ from imarena.vision.networks import network
 
 SIDE = 640
 THRESHOLD = 0.7
-"""Below it the network often takes a pattern for a face."""
+"""Below this score the network often mistakes a pattern for a face."""
 OVERLAP = 0.3
 SAME_PERSON = 0.363
-"""The cosine from which SFace's authors call two faces those of one person."""
+"""The cosine from which SFace's authors consider two faces the same person."""
 _STRIDES = (8, 16, 32)
 _PLACES = np.array([[38.2946, 51.6963], [73.5318, 51.5014], [56.0252, 71.7366], [41.5493, 92.3655], [70.7299, 92.2041]])
-"""Where SFace wants the five points, in pixels of its input."""
+"""Where SFace expects the five points, in pixels of its input."""
 
 
 @dataclass(frozen=True)
 class Face:
-    """One face, in pixels of its image: its box, how sure the network is, and five points.
+    """One face, in pixels of its image: its box, the network's confidence, and five points.
 
     The points are the eyes, the nose and the corners of the mouth; of a pair, the one on the image's left is first.
     """
@@ -37,9 +37,9 @@ class Face:
 
 
 def find_faces(pixels: Pixels, threshold: float = THRESHOLD) -> tuple[Face, ...]:
-    """Faces of at least this score, 0 to 1, the surest first. `pixels` is sRGB, shape (height, width, 3).
+    """Faces with at least this score (0 to 1), the most confident first. `pixels` is sRGB, shape (height, width, 3).
 
-    An image with a side of more than 640 pixels is scaled to that, so that small faces of a large one are not seen.
+    An image with a side of more than 640 pixels is scaled down to that, so small faces in a large image are missed.
     """
     import cv2
 
@@ -64,7 +64,7 @@ def find_faces(pixels: Pixels, threshold: float = THRESHOLD) -> tuple[Face, ...]
 
 
 def _rows(given: Floats, threshold: float) -> Floats:
-    """A row for each candidate: box (4), points (10), score; in pixels of the network's input."""
+    """One row per candidate: box (4), points (10), score; in pixels of the network's input."""
     session = network("yunet")
     names = [output.name for output in session.get_outputs()]
     outputs = dict(zip(names, session.run(names, {"input": given}), strict=True))
@@ -84,22 +84,22 @@ def _rows(given: Floats, threshold: float) -> Floats:
 
 
 def detect_faces(pixels: Pixels) -> tuple[Detection, ...]:
-    """`find_faces` as an implementation of the port `Detector`; each label is 'face'."""
+    """`find_faces` as a `Detector`; each label is 'face'."""
     return tuple(Detection(face.box, "face", face.score) for face in find_faces(pixels))
 
 
 @cache
 def _recogniser() -> Any:
-    """The session, and what it wants besides the face: the file lists inputs that no node of it reads."""
+    """The session, and its inputs besides the face: the file lists inputs that no node reads."""
     session = network("sface")
     unread = [entry for entry in session.get_inputs() if entry.name != "data"]
     return session, {entry.name: np.zeros(entry.shape, np.float32) for entry in unread}
 
 
 def aligned_face(pixels: Pixels, face: Face) -> Pixels:
-    """The face upright, its points at the places of `_PLACES`: (112, 112, 3).
+    """The face upright, its points moved to `_PLACES`: (112, 112, 3).
 
-    Turned, scaled and moved only, by least squares over the five points (Umeyama 1991).
+    Only rotated, scaled and moved, by least squares over the five points (Umeyama 1991).
     """
     import cv2
 
@@ -115,7 +115,7 @@ def aligned_face(pixels: Pixels, face: Face) -> Pixels:
 
 
 def face_vector(pixels: Pixels, face: Face) -> Floats:
-    """What a face looks like, whatever its pose and light: a vector of length 1, shape (128,)."""
+    """Embedding of a face that does not depend on pose or light: a vector of length 1, shape (128,)."""
     session, unread = _recogniser()
     given = np.ascontiguousarray(aligned_face(pixels, face).transpose(2, 0, 1)[None], np.float32)
     vector = np.asarray(session.run(["fc1"], {"data": given, **unread})[0], np.float32).ravel()
@@ -123,10 +123,10 @@ def face_vector(pixels: Pixels, face: Face) -> Floats:
 
 
 def face_likeness(source: Pixels, output: Pixels, mask: Mask | None = None) -> float | None:
-    """How alike the source's largest face and the output's most similar face are: a cosine, -1 to 1.
+    """Similarity of the source's largest face and the output's most similar face: a cosine, -1 to 1.
 
-    None where one of the images has no face. From `SAME_PERSON` on the two are taken to be of one person. With a mask
-    (height, width) of the source's size, only faces count whose middle lies in it.
+    None if one of the images has no face. From `SAME_PERSON` on, the two count as the same person. With a mask
+    (height, width) of the source's size, only faces whose centre lies in it count.
     """
     before, after = _faces_in(source, mask), _faces_in(output, mask)
     if not before or not after:

@@ -1,4 +1,4 @@
-"""A picture at working size: sRGB and CIE Lab side by side, so that each conversion is paid for once."""
+"""An image at working size in both sRGB and CIE Lab, so that each conversion is computed only once."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,19 +12,19 @@ from imarena.core import Floats
 
 _DETAIL = 512
 LONG_SIDE = 256
-"""Working size: what a person sees at arm's length, and 20 ms a comparison."""
+"""Working size: what a person sees at arm's length, at 20 ms per comparison."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """`rgb` is (height, width, 3), float32, 0 to 1. `full_size` is the picture's own (width, height)."""
+    """`rgb` is (height, width, 3), float32, 0 to 1. `full_size` is the image's own (width, height)."""
 
     rgb: Floats
     full_size: tuple[int, int]
     detail: Floats
-    """Lightness (0 to 100) of the middle of the picture at its own size, at most 512 x 512: for pixel-level damage."""
+    """Lightness (0 to 100) of the middle of the image at its own size, at most 512 x 512: for pixel-level damage."""
     full: NDArray[np.uint8] = field(repr=False)
-    """The picture at its own size, (height, width, 3): for a detector, which sees more in it."""
+    """The image at its own size, (height, width, 3), for a detector, which finds more in it."""
 
     @cached_property
     def lab(self) -> Floats:
@@ -43,14 +43,14 @@ class Frame:
 
     @cached_property
     def slope(self) -> Floats:
-        """Length of the lightness gradient (Sobel), (height, width)."""
+        """Magnitude of the lightness gradient (Sobel), (height, width)."""
         across = cv2.Sobel(self.light, cv2.CV_32F, 1, 0, scale=0.25)
         down = cv2.Sobel(self.light, cv2.CV_32F, 0, 1, scale=0.25)
         return np.asarray(np.hypot(across, down), dtype=np.float32)
 
     @cached_property
     def curve(self) -> Floats:
-        """Size of the lightness Laplacian, (height, width): fine detail and noise."""
+        """Magnitude of the lightness Laplacian, (height, width): fine detail and noise."""
         return np.asarray(np.abs(cv2.Laplacian(self.light, cv2.CV_32F)), dtype=np.float32)
 
     @property
@@ -60,13 +60,13 @@ class Frame:
 
 
 def working_size(width: int, height: int, long_side: int = LONG_SIDE) -> tuple[int, int]:
-    """The size that fits in `long_side`, never larger than the picture and never under 16 pixels a side."""
+    """The size that fits in `long_side`, never larger than the image and at least 16 pixels per side."""
     scale = min(1.0, long_side / max(width, height))
     return max(16, round(width * scale)), max(16, round(height * scale))
 
 
 def _middle(array: NDArray[np.uint8]) -> Floats:
-    """The centre, cut on an 8-pixel raster so that JPEG blocks stay in phase."""
+    """Crop the centre, aligned to an 8-pixel grid so that JPEG blocks stay in phase."""
     height, width = array.shape[:2]
     top, left = max(0, (height - _DETAIL) // 2) // 8 * 8, max(0, (width - _DETAIL) // 2) // 8 * 8
     cut = np.ascontiguousarray(array[top : top + _DETAIL, left : left + _DETAIL])
@@ -81,18 +81,18 @@ def _scaled(array: NDArray[np.uint8], size: tuple[int, int]) -> Floats:
 
 
 def frame_of(image: Image.Image, size: tuple[int, int] | None = None, long_side: int = LONG_SIDE) -> Frame:
-    """The picture at `size` (width, height), or at its own working size."""
+    """The image at `size` (width, height), or at its own working size."""
     array = np.asarray(image.convert("RGB"), dtype=np.uint8)
     return Frame(_scaled(array, size or working_size(*image.size, long_side)), image.size, _middle(array), array)
 
 
 def detail_of(image: Image.Image) -> Floats:
-    """Lightness of the middle of an image at its own size, as `Frame.detail` has it."""
+    """Lightness of the middle of an image at its own size, as in `Frame.detail`."""
     return _middle(np.asarray(image.convert("RGB"), dtype=np.uint8))
 
 
 def centre_crop(image: Image.Image, aspect: float) -> Image.Image:
-    """The largest centred part of the picture with width / height = `aspect`."""
+    """The largest centred crop of the image with width / height = `aspect`."""
     width, height = image.size
     if width / height > aspect:
         new = max(1, round(height * aspect))

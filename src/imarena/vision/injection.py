@@ -1,4 +1,4 @@
-"""Detect text inside an image that addresses the judge: found by OCR, reported, never obeyed."""
+"""Detect text inside an image that addresses the judge. The text is read by OCR and reported, never obeyed."""
 
 import re
 import unicodedata
@@ -17,18 +17,18 @@ from imarena.vision.ocr import TextLine
 _GAP = r"[\s,.!'\"“”’·-]*"
 _BETWEEN = r"[\s,.'\"“”’-]*"
 _WRAPPED = 3
-"""Lines that are read as one, because sentences wrap."""
+"""Up to this many lines are also read as one, because sentences wrap."""
 
 
 _SENTENCE = re.compile(r"(?<=[a-z0-9)\"'])[.!?]+(?=\s|$)|[。！？\n]+")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _GLUED = frozenset({"zh", "ja", "ko"})
-"""Languages in which a word need not stand between spaces."""
+"""Languages that do not put spaces between words."""
 
 
 @dataclass(frozen=True)
 class _Language:
-    """What a sentence to a judge is made of, and which of it has to come together."""
+    """Phrases of one language by feature, and the rules: which features together make which kind of injection."""
 
     features: dict[str, re.Pattern[str]]
     rules: tuple[tuple[str, frozenset[str]], ...]
@@ -45,7 +45,7 @@ class _Words:
     languages: tuple[_Language, ...]
 
     def kinds(self, text: str) -> set[str]:
-        """The tricks that a text plays: by a tell-tale phrase, or by what comes together in one of its sentences."""
+        """The kinds of injection in a text: by a known phrase, or by features that occur together in one sentence."""
         lowered = text.lower()
         kinds = {kind for kind, pattern in self.patterns.items() if pattern.search(lowered)}
         bare = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", lowered)))
@@ -83,13 +83,13 @@ def _either(phrases: list[str], *, glued: bool) -> re.Pattern[str]:
 
 
 def injection_words_version() -> str:
-    """The version of the words: another one may flag other pictures."""
+    """The version of the word lists: another version may flag other images."""
     return _words().version
 
 
 @dataclass(frozen=True)
 class FoundInjection:
-    """Words found in the picture, which pattern they match and where they stand."""
+    """Text found in the image, the kind of pattern that it matches, and its box."""
 
     kind: str
     text: str
@@ -97,7 +97,7 @@ class FoundInjection:
 
 
 def find_injections(lines: Sequence[TextLine]) -> tuple[FoundInjection, ...]:
-    """Lines that address a judge, each kind once. Adjoining lines are also read as one."""
+    """Lines that address a judge, one per kind. Adjacent lines are also read as one."""
     injections: dict[str, FoundInjection] = {}
     spans = [(i, i + 1) for i in range(len(lines))]
     spans += [(i, i + size) for size in range(2, _WRAPPED + 1) for i in range(len(lines) - size + 1)]
@@ -114,16 +114,16 @@ def find_injections(lines: Sequence[TextLine]) -> tuple[FoundInjection, ...]:
 
 
 def _bars(frame: Frame) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-    """Dense fine strokes joined sideways: words become bars."""
+    """Join dense fine strokes horizontally, so that words become bars."""
     strokes = (frame.slope > 6.0).astype(np.uint8)
     joined = cv2.morphologyEx(strokes, cv2.MORPH_CLOSE, np.ones((1, 9), np.uint8))
     return np.asarray(cv2.morphologyEx(joined, cv2.MORPH_OPEN, np.ones((3, 5), np.uint8)), dtype=np.uint8)
 
 
 def may_hold_text(difference: Difference) -> bool:
-    """A quick look (1 ms) at what changed: is there something like a line of writing in it that was not there before?
+    """Quick check (1 ms) of the changed area: does it contain something like a line of text that was not there before?
 
-    It errs towards yes; the OCR then decides.
+    It errs towards yes; OCR then decides.
     """
     bars = _bars(difference.output) & ~_bars(difference.source) & difference.mask.astype(np.uint8)
     count, _, stats, _ = cv2.connectedComponentsWithStats(bars)

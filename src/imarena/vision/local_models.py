@@ -1,4 +1,4 @@
-"""Models that run here: a folder of safetensors, checked, hashed and loaded without running anybody's code."""
+"""Models that run locally: a folder of safetensors, checked, hashed and loaded without running foreign code."""
 
 import hashlib
 import re
@@ -16,7 +16,7 @@ _HUB_ID = re.compile(r"^[\w.-]+/[\w.-]+(?:@[\w./-]+)?$")
 
 
 class ModelLock:
-    """One thread at a time uses a model. A copy in another process has a lock of its own, as it has its own model."""
+    """One thread at a time uses a model. A copy in another process has its own lock and its own model."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -32,11 +32,11 @@ class ModelLock:
 
 
 def model_folder(path: str, feature: str) -> Path:
-    """The folder of a model in Hugging Face form, with its weights as safetensors; `path` may be a name or a hub id.
+    """The folder of a model in Hugging Face format, with safetensors weights; `path` may also be a name or a hub id.
 
     `feature` is what an error message names, for example ``The judge 'dino'``.
-    A name is one of `imarena weights`. Weights that are listed and not installed are taken from the hub client's own
-    cache where it has the listed commit; they are not downloaded here, since their licence is shown by `weights get`.
+    A name is one that `imarena weights` lists. Listed weights that are not installed are taken from the hub client's
+    cache if it has the listed commit; they are not downloaded here, because `weights get` shows their licence.
     A hub id (``owner/name``, or ``owner/name@revision``) is looked up among the downloaded models, then fetched:
     safetensors, JSON and tokenizer files only.
     """
@@ -64,7 +64,7 @@ def model_folder(path: str, feature: str) -> Path:
 
 
 def _from_hub_cache(name: str) -> Path | None:
-    """Listed weights that another program has downloaded already, at the listed commit."""
+    """Listed weights that another program has already downloaded, at the listed commit."""
     from imarena.vision.model_weights.entries import weights_entries
 
     source = weights_entries()[name].hub
@@ -103,7 +103,7 @@ def _from_hub(name: str, feature: str) -> Path:
 
 
 def model_label(folder: Path) -> str:
-    """What to call a model: its folder's name, or its hub id where it lies in the hub's cache."""
+    """Display name of a model: its folder's name, or its hub id if it lies in the hub's cache."""
     if folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--"):
         return folder.parent.parent.name.removeprefix("models--").replace("--", "/")
     return folder.name
@@ -111,7 +111,7 @@ def model_label(folder: Path) -> str:
 
 @cache
 def weights_sha256(folder: Path) -> str:
-    """One hash over the weights and the JSON files beside them: what the model is, wherever it lies."""
+    """One hash over the weights and the JSON files next to them: it identifies the model wherever it is stored."""
     total = hashlib.sha256()
     for file in sorted([*folder.glob("*.safetensors"), *folder.glob("*.json")]):
         total.update(f"{file.name}\0{file_sha256(file)}\n".encode())
@@ -119,7 +119,7 @@ def weights_sha256(folder: Path) -> str:
 
 
 def import_torch(feature: str) -> tuple[Any, Any]:
-    """Torch and transformers, or the command that installs them."""
+    """Import torch and transformers, or raise with the command that installs them."""
     try:
         import torch
         import transformers
@@ -129,19 +129,19 @@ def import_torch(feature: str) -> tuple[Any, Any]:
 
 
 def load_pretrained(loader: Any, folder: Path, **options: Any) -> Any:
-    """``from_pretrained`` from disk alone: no download, no remote code, safetensors only."""
+    """Call ``from_pretrained`` on a local folder: no download, no remote code, safetensors only."""
     return loader.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **options)
 
 
 def device_of(torch: Any, device: str) -> str:
-    """Where a model runs: `auto` is CUDA if there is one, else the processor; else what torch calls the place."""
+    """Where a model runs: `auto` is CUDA if available, else the CPU; any other value is a torch device name."""
     if device != "auto":
         return device
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def unit_vector(features: Any) -> NDArray[np.float32]:
-    """A tensor (d,) as a vector of length 1; one without a length (a broken model) raises rather than gives a score."""
+    """A tensor (d,) scaled to length 1; raises if it has no length (a broken model) rather than give a score."""
     vector = np.asarray(features.float().cpu().numpy(), np.float32)
     length = np.linalg.norm(vector)
     if not np.isfinite(length) or length == 0:

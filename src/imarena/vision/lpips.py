@@ -1,4 +1,4 @@
-"""How different two images look to people: shift-tolerant LPIPS, where a shift by a few pixels counts little.
+"""Perceptual distance of two images: shift-tolerant LPIPS, which a shift by a few pixels changes little.
 
 Ghildyal and Liu 2022; AlexNet, weights bundled, BSD-2-Clause. Loaded on first use.
 """
@@ -15,14 +15,14 @@ from imarena.vision.networks import network
 SMALLEST_SIDE = 21
 """The network halves an image three times and mirrors its edges; a shorter side leaves nothing to mirror."""
 MOST_PIXELS = 1024 * 1024
-"""Larger images are shrunk: the first layer has 64 values at each pixel, and this size takes 0.9 GB already."""
+"""Larger images are scaled down: the first layer has 64 values per pixel and takes 0.9 GB at this size already."""
 
 
 def shift_tolerant_lpips(source: Pixels, output: Pixels) -> float | None:
-    """The distance of two images (height, width, 3): 0 for a copy, about 0.5 for a blur that is plain to see.
+    """The distance of two images (height, width, 3): 0 for a copy, about 0.5 for an obvious blur.
 
-    None where a side of the source has fewer than `SMALLEST_SIDE` pixels. The output is scaled to the source's size.
-    Images of more than a megapixel are shrunk to one.
+    None if a side of the source has fewer than `SMALLEST_SIDE` pixels. The output is scaled to the source's size.
+    Images of more than a megapixel are scaled down to one.
     """
     height, width = source.shape[:2]
     if min(height, width) < SMALLEST_SIDE:
@@ -47,13 +47,13 @@ def perceptual_distance(pixels: Pixels, against: Pixels | None = None) -> float:
 
 
 def _input(pixels: Pixels) -> NDArray[np.float32]:
-    """As the network reads an image: (1, 3, height, width), 0 to 1, of at most `MOST_PIXELS`."""
+    """The network's input for an image: (1, 3, height, width), 0 to 1, at most `MOST_PIXELS`."""
     small = at_most_a_megapixel(pixels, SMALLEST_SIDE)
     return np.ascontiguousarray(small.transpose(2, 0, 1)[None], np.float32) / np.float32(255)
 
 
 def at_most_a_megapixel(pixels: Pixels, least: int) -> Pixels:
-    """An image, shrunk to `MOST_PIXELS` where it has more; no side becomes shorter than `least`."""
+    """An image, scaled down to `MOST_PIXELS` if it has more; no side becomes shorter than `least`."""
     height, width = pixels.shape[:2]
     if height * width <= MOST_PIXELS:
         return pixels

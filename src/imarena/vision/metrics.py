@@ -1,4 +1,4 @@
-"""What `difference` and `quality` measure, one number at a time: implementations of the port `Metric`."""
+"""The measurements of `difference` and `quality`, one number each: implementations of the port `Metric`."""
 
 from PIL import Image
 
@@ -33,12 +33,12 @@ def similarity(pixels: Pixels, against: Pixels | None = None) -> float:
 
 
 def signal_to_noise(pixels: Pixels, against: Pixels | None = None) -> float:
-    """PSNR with the source in dB, at the source's size; 100 for a copy, and for what is nearer than that."""
+    """PSNR with the source in dB, at the source's size; 100 for a copy and for anything closer than that."""
     return min(peak_signal_to_noise(*_fitted_pair(pixels, against, "psnr")) or HIGHEST_PSNR, HIGHEST_PSNR)
 
 
 def colour_difference(pixels: Pixels, against: Pixels | None = None) -> float:
-    """Mean CIEDE2000 to the source, at the source's size; 0 for a copy, about 1 where a difference is just visible."""
+    """Mean CIEDE2000 to the source, at the source's size; 0 for a copy, about 1 for a just visible difference."""
     from imarena.vision.ciede2000 import colour_difference_map
 
     return float(colour_difference_map(*_fitted_pair(pixels, against, "colour-difference")).mean())
@@ -55,7 +55,7 @@ def noise(pixels: Pixels, against: Pixels | None = None) -> float:  # noqa: ARG0
 
 
 def blocking_strength(pixels: Pixels, against: Pixels | None = None) -> float:  # noqa: ARG001
-    """JPEG blocks, as a log ratio: 0 is none, 1 is plain to see."""
+    """Strength of JPEG blocks, as a log ratio: 0 means none, 1 is plainly visible."""
     return measure_quality(_frame(pixels)).blocking
 
 

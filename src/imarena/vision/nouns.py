@@ -1,4 +1,4 @@
-"""Which of the detector's 80 kinds a noun means: one table for all who ask it about things that a sentence names."""
+"""Which of the detector's 80 categories a noun means: one table for all callers that look for named things."""
 
 import re
 from functools import lru_cache
@@ -7,7 +7,7 @@ from imarena.core import package_yaml
 
 _NOUNS = package_yaml("imarena.vision", "nouns.yaml")
 KINDS: tuple[str, ...] = tuple(_NOUNS["kinds"])
-"""The names of COCO's 80 kinds of things."""
+"""The names of COCO's 80 categories."""
 _END = re.compile(
     r"\b(?:on|in|with|near|next|under|over|at|behind|beside|by|from|that|which|who|inside|to|for|instead|and|\w+ing)\b"
 )
@@ -23,12 +23,12 @@ def _table() -> tuple[dict[str, frozenset[int]], frozenset[str]]:
 
 
 def _singulars(noun: str) -> tuple[str, ...]:
-    """The noun and what its singular may be."""
+    """The noun and its possible singular forms."""
     return noun, noun.removesuffix("s"), noun.removesuffix("es"), re.sub(r"ies$", "y", noun), re.sub(r"ves$", "f", noun)
 
 
 def kinds_in_phrase(phrase: str) -> frozenset[int]:
-    """Indices in `KINDS` of the phrase's head noun ('two brown dogs on a chair': dog); empty where it has none."""
+    """Indices in `KINDS` of the phrase's head noun ('two brown dogs on a chair': dog); empty if there is none."""
     table, measures = _table()
     for part in _END.split(phrase.lower())[0].split(" of "):
         tokens = re.findall(r"[a-z-]+", part)
@@ -42,9 +42,9 @@ def kinds_in_phrase(phrase: str) -> frozenset[int]:
 
 
 def related_nouns(phrase: str) -> tuple[str, ...]:
-    """Other names for the thing that a phrase names: the detector's name for its kind first, then that kind's nouns.
+    """Other names for the thing in a phrase: the detector's name for its category first, then that category's nouns.
 
-    Empty where the phrase names none of the 80 kinds.
+    Empty if the phrase names none of the 80 categories.
     """
     kinds = sorted(kinds_in_phrase(phrase))
     table, _ = _table()
@@ -53,5 +53,5 @@ def related_nouns(phrase: str) -> tuple[str, ...]:
 
 
 def labels_in_phrase(phrase: str) -> frozenset[str]:
-    """The detector's labels that the phrase's head noun means; empty where it means none of them."""
+    """The detector labels that match the phrase's head noun; empty if none does."""
     return frozenset(KINDS[kind] for kind in kinds_in_phrase(phrase))

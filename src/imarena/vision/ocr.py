@@ -1,4 +1,4 @@
-"""Reading words in a picture with RapidOCR (PP-OCR models inside the package, Apache-2.0). Loaded on first use."""
+"""Read text in an image with RapidOCR (PP-OCR models inside the package, Apache-2.0). Loaded on first use."""
 
 import difflib
 import hashlib
@@ -29,7 +29,7 @@ _KEEP = 256
 
 @dataclass(frozen=True)
 class TextLine:
-    """A line of text, how sure the reader is (0 to 1) and its box as shares of the picture."""
+    """A line of text, the reader's confidence (0 to 1) and its box as fractions of the image."""
 
     text: str
     confidence: float
@@ -41,8 +41,8 @@ def _engine() -> Any:
     from rapidocr import RapidOCR
 
     logging.getLogger("RapidOCR").setLevel(logging.ERROR)
-    # One thread: the package's idle threads spin, and judging runs several pictures at once anyway. The detector takes
-    # the picture as `_readable` gives it; by default it would enlarge it again, at twice the cost.
+    # One thread: the package's idle threads spin, and judging processes several images at once anyway. The detector
+    # uses the image as `_readable` returns it; by default it would enlarge it again, at twice the cost.
     return RapidOCR(
         params={
             "Global.log_level": "error",
@@ -69,7 +69,7 @@ def _readable(image: Image.Image, smallest: int) -> NDArray[np.uint8]:
 
 
 def _cut(image: Image.Image, box: Box) -> tuple[Image.Image, Box]:
-    """The part of the picture in `box` and some margin; and the box really taken."""
+    """The part of the image in `box` plus a margin, and the box that was actually used."""
     margin_x, margin_y = 0.15 * (box[2] - box[0]) + 0.02, 0.15 * (box[3] - box[1]) + 0.02
     left, top = max(0.0, box[0] - margin_x), max(0.0, box[1] - margin_y)
     right, bottom = min(1.0, box[2] + margin_x), min(1.0, box[3] + margin_y)
@@ -84,14 +84,14 @@ def _key(array: NDArray[np.uint8]) -> bytes:
 
 @cached(LRUCache(_KEEP), key=_key, lock=threading.Lock())
 def _recognise(array: NDArray[np.uint8]) -> _ReadLines:
-    """What the engine finds in a picture (pixels). The same source is read for every editor: the last ones are kept."""
+    """The engine's result for an image (pixels). All editors share the same source, so the last results are cached."""
     read = _engine()(array)
     nothing = read is None or read.txts is None or read.boxes is None
     return () if nothing else tuple(zip(read.txts, read.scores, read.boxes, strict=True))
 
 
 def read_lines(image: Image.Image, box: Box | None = None) -> tuple[TextLine, ...]:
-    """All lines of text found in the picture, or enlarged in a `box` of it, top to bottom. About 0.4 s a picture."""
+    """All lines of text in the image, or in an enlarged `box` of it, top to bottom. About 0.4 s per image."""
     part, taken = (image, (0.0, 0.0, 1.0, 1.0)) if box is None else _cut(image, box)
     array = _readable(part, _SMALLEST if box is None else _SMALLEST_PART)
     height, width = array.shape[:2]
@@ -106,7 +106,7 @@ def read_lines(image: Image.Image, box: Box | None = None) -> tuple[TextLine, ..
 
 
 def detect_text(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
-    """Every line of text as a box in pixels, with what it says as its label, the surest first.
+    """Every line of text as a box in pixels with the text as its label, the most confident first.
 
     `pixels` is sRGB, shape (height, width, 3).
     """
@@ -120,13 +120,13 @@ def detect_text(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
 
 
 def fold_text(text: str) -> str:
-    """Letters and digits alone, lower case, accents dropped: what a comparison of read words should look at."""
+    """Letters and digits only, lower case, without accents: the form in which texts are compared."""
     plain = unicodedata.normalize("NFKD", text).casefold()
     return re.sub(r"[^\w]|_", "", "".join(c for c in plain if not unicodedata.combining(c)))
 
 
 def text_match(wanted: str, lines: Sequence[TextLine]) -> float:
-    """How well `wanted` can be read, 0 to 1: the best match with a line, or with all lines in order."""
+    """How legible `wanted` is, 0 to 1: the best match with a line, or with all lines in order."""
     goal = fold_text(wanted)
     if not goal:
         return 0.0
@@ -137,6 +137,6 @@ def text_match(wanted: str, lines: Sequence[TextLine]) -> float:
 
 def _similar(goal: str, read: str) -> float:
     if goal in read:
-        # A short word inside a long line is there; one letter inside a sentence is chance.
+        # A short word inside a long line is a match; one letter inside a sentence is chance.
         return 1.0 if len(goal) > 2 or len(read) <= 2 * len(goal) else 0.5
     return difflib.SequenceMatcher(None, goal, read, autojunk=False).ratio()

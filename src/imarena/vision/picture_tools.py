@@ -1,6 +1,6 @@
-"""What can be asked about one picture: objects, words, the salient region, colours, faces, quality. None needs torch.
+"""Tools for a single image: objects, text, the salient region, colours, faces, quality. None needs torch.
 
-Each answer is the value of an `Evidence` record, so that it is stored as it is. Its key is the picture's hash and the
+Each result is the value of an `Evidence` record and is stored as it is. Its key is the image's hash and the
 tool's version, which changes with the weights and with `_REVISION`.
 """
 
@@ -29,9 +29,9 @@ METRIC = "metric"
 
 
 def catalog_tool(name: str) -> tuple[Tool, str, Look] | None:
-    """A tool by its name in a registry: what is known of it, the kind of evidence, and how to ask it; None: unknown.
+    """A registered tool: its description, its kind of evidence, and a function that runs it; None if unknown.
 
-    A metric of two images cannot be asked about one.
+    A metric of two images does not work on one and is not found.
     """
     if name in catalog.DETECTOR_TOOLS:
         return catalog.DETECTOR_TOOLS[name], BOXES, _detections(name)
@@ -51,7 +51,7 @@ def catalog_names() -> list[str]:
 
 
 def catalog_version(tool: Tool) -> str:
-    """This program's version, and what is known of the tool's weights: other weights give other answers."""
+    """This program's version plus the hash or revision of the tool's weights: other weights give other results."""
     if not tool.weights:
         return VERSION
     folder = installed_folder(tool.weights)
@@ -76,32 +76,32 @@ def _vector(name: str) -> Look:
 
 
 _REVISION = "1"
-"""Of the code around the weights: another one may give other answers."""
+"""Version of the code around the weights; increase it when results may change."""
 _SALIENT_SIDE = 1024
 _QUALITY_SIDE = 2048
 _SMALL_SHARE = 0.01
-"""A colour of less of the picture is not listed."""
+"""Colours that cover less of the image are not listed."""
 
 
 @dataclass(frozen=True)
 class PictureTool:
-    """One question about a picture and what answers it."""
+    """A tool that answers one question about an image."""
 
     name: str
-    """What a user calls it."""
+    """The name that a user types."""
     tool: str
     kind: str
     """The kind of evidence."""
     about: str
     version: Callable[[], str]
     look: Callable[[Pixels], JsonDict]
-    """(height, width, 3) in, the value of evidence out."""
+    """Takes pixels (height, width, 3) and returns the value of the evidence."""
     gpus: float = 0.0
-    """GPUs that each worker on a cluster gets for it."""
+    """GPUs per worker on a cluster."""
 
 
 def find_picture_tool(name: str) -> PictureTool:
-    """A tool of `PICTURE_TOOLS`, or one of the catalog by its name there; an unknown name raises with the nearest."""
+    """A tool of `PICTURE_TOOLS` or of the catalog; an unknown name raises an error that suggests the nearest one."""
     if name in PICTURE_TOOLS:
         return PICTURE_TOOLS[name]
     listed = catalog_tool(name)
@@ -122,7 +122,7 @@ def _rounded(detections: tuple[Detection, ...], pixels: Pixels) -> JsonDict:
 
 
 def _rounded_box(box: tuple[float, float, float, float], width: int, height: int) -> tuple[float, float, float, float]:
-    """To a tenth of a pixel, where a picture is large enough for that."""
+    """Round to a tenth of a pixel if the image is large enough for that."""
     left, top, right, bottom = (round(end, 1 if min(width, height) > 10 else 4) for end in box)
     return left, top, right, bottom
 
@@ -150,7 +150,7 @@ def _words(pixels: Pixels) -> JsonDict:
 
 
 def _salient(pixels: Pixels) -> JsonDict:
-    """Found in a smaller copy of a large picture: its map has 320 pixels a side anyway."""
+    """A large image is scaled down first: the map has only 320 pixels per side anyway."""
     import cv2
 
     from imarena.vision.saliency import segment_salient
@@ -183,7 +183,7 @@ def _colours(pixels: Pixels) -> JsonDict:
 
 
 def _quality(pixels: Pixels) -> JsonDict:
-    """BRISQUE looks at the middle of a picture of more than 2048 pixels a side: shrinking would hide its damage."""
+    """BRISQUE uses the middle of an image of more than 2048 pixels per side: scaling it down would hide its damage."""
     from imarena.vision.brisque import brisque_score
     from imarena.vision.frame import frame_of
     from imarena.vision.quality import measure_quality
@@ -218,4 +218,4 @@ PICTURE_TOOLS: Mapping[str, PictureTool] = {
         PictureTool("quality", "quality", "quality", "sharpness, noise, BRISQUE and more", _plain_revision, _quality),
     )
 }
-"""By the name that a user gives."""
+"""By the name that a user types."""

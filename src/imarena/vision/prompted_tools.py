@@ -1,4 +1,4 @@
-"""Tools that take a prompt beside the image, by name: detectors by phrases, and segmenters by boxes."""
+"""Tools that take a prompt besides the image, by name: detectors by phrases, and segmenters by boxes."""
 
 from collections.abc import Sequence
 
@@ -13,9 +13,9 @@ BOX_SEGMENTERS = tuple(name for name, tool in SEGMENTER_TOOLS.items() if tool.pr
 
 
 def phrase_detector(name: str, threshold: float | None = None) -> PhraseDetector:
-    """The detector called `name`. `threshold`: the score above which a box counts, in place of the model's own.
+    """The detector called `name`. `threshold`: minimum score of a box, instead of the model's default.
 
-    The model is loaded now: a missing extra or missing weights are reported before any work.
+    The model is loaded now, so that a missing extra or missing weights are reported before any work.
     """
     tool = DETECTORS.get(name)
     model = tool.model if isinstance(tool, PretrainedTool) else None

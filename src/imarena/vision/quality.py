@@ -1,4 +1,4 @@
-"""Artefacts without a reference, and artefacts that an edit brought into a picture."""
+"""Image quality without a reference, and artefacts that an edit introduced."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from imarena.vision.frame import Frame
 
 @dataclass(frozen=True)
 class Quality:
-    """What one picture looks like by itself. `noise` is in lightness units (0 to 100), `blocking` a log ratio."""
+    """Quality of a single image. `noise` is in lightness units (0 to 100), `blocking` a log ratio."""
 
     sharpness: float
     noise: float
@@ -23,7 +23,7 @@ class Quality:
 
 
 def noise_level(light: Floats) -> float:
-    """Standard deviation of noise (Immerkaer 1996), read where the picture is flattest: texture is not noise."""
+    """Standard deviation of noise (Immerkaer 1996), measured where the image is flattest: texture is not noise."""
     kernel = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
     response = np.abs(cv2.filter2D(light, cv2.CV_32F, kernel))
     busy = cv2.blur(np.abs(cv2.Laplacian(cv2.GaussianBlur(light, (0, 0), 2.0), cv2.CV_32F)), (7, 7))
@@ -32,13 +32,13 @@ def noise_level(light: Floats) -> float:
 
 
 def blocking(detail: Floats) -> float:
-    """How much stronger steps are across one line in eight than across the others: JPEG blocks. 0 is none, 1 is plain.
+    """How much stronger steps are at every eighth line than elsewhere: JPEG blocks. 0 means none, 1 is plainly visible.
 
-    `detail` is lightness at the picture's own size; a resized picture has no such raster any more.
+    `detail` is lightness at the image's own size; resizing removes the block grid.
     """
 
     def excess(steps: Floats) -> float:
-        # Steps are cut off at 8: a block border is a small step, an object's edge a large one.
+        # Steps are clipped at 8: a block border is a small step, an object's edge a large one.
         at = [float(np.minimum(steps[:, phase::8], 8.0).mean()) for phase in range(8) if steps[:, phase::8].size]
         return float(np.log((max(at) + 0.02) / (np.median(at) + 0.02))) if len(at) == 8 else 0.0
 
@@ -48,7 +48,7 @@ def blocking(detail: Floats) -> float:
 
 
 def measure_quality(frame: Frame) -> Quality:
-    """Sharpness, noise, blocks, clipping, contrast and colourfulness of one picture."""
+    """Sharpness, noise, blocks, clipping, contrast and colourfulness of one image."""
     return Quality(
         sharpness=float(np.log1p(frame.curve.var())),
         noise=noise_level(frame.light),
@@ -61,22 +61,22 @@ def measure_quality(frame: Frame) -> Quality:
 
 @dataclass(frozen=True)
 class Artefacts:
-    """What the edit did to the picture's texture. Logs of ratios: 0 is unchanged, negative is less than before."""
+    """How the edit changed the image's texture, as logs of ratios: 0 is unchanged, negative is less than before."""
 
     detail_outside: float
-    """Fine detail outside the edit: negative is blur, positive is noise or ringing."""
+    """Fine detail outside the edit: negative means blur, positive means noise or ringing."""
     edges_outside: float
-    """Edge strength in the half that changed least."""
+    """Edge strength in the half of the image that changed least."""
     edges_peak: float
-    """The strongest edges (99th percentile)."""
+    """Strength of the strongest edges (99th percentile)."""
     contrast: float
     """Spread of lightness."""
     edges_inside: float
-    """The 90th percentile of edge strength inside the edit, in lightness units a pixel."""
+    """The 90th percentile of edge strength inside the edit, in lightness units per pixel."""
     edges_beyond_source: float
-    """Share of the edit's pixels with an edge steeper than the source's steepest hundredth."""
+    """Share of the edit's pixels with an edge steeper than the source's steepest 1%."""
     seam: float
-    """Edge strength gained along the border of the edit, in lightness units a pixel."""
+    """Edge strength gained along the border of the edit, in lightness units per pixel."""
     noise: float
     blocking: float
 
@@ -93,7 +93,7 @@ def _seam(difference: Difference) -> float:
 
 
 def measure_artefacts(difference: Difference) -> Artefacts:
-    """Compare the texture of output and source, inside and outside of what changed."""
+    """Compare the texture of output and source, inside and outside the changed area."""
     source, output = difference.source, difference.output
     outside: Mask = difference.outside
     before, after = blocks(source.slope), blocks(output.slope)

@@ -1,4 +1,4 @@
-"""The salient thing of a picture: U²-Net, small (Qin et al. 2020; weights bundled, Apache-2.0). Loaded on first use."""
+"""The salient object of an image: U²-Net, small (Qin et al. 2020; weights bundled, Apache-2.0). Loaded on first use."""
 
 from functools import lru_cache
 
@@ -10,14 +10,14 @@ from imarena.vision.networks import network
 
 SIDE = 320
 SMALLEST = 24
-"""Pictures with a shorter side have no thing in them that could be told apart."""
+"""Images with a shorter side are too small for a distinguishable object."""
 _MEAN = np.array([0.485, 0.456, 0.406], np.float32)
 _SPREAD = np.array([0.229, 0.224, 0.225], np.float32)
 
 
 @lru_cache(maxsize=8)
 def _saliency_map(pixels: bytes) -> NDArray[np.float32]:
-    """The map of a small copy; the last few are kept, since one edit may ask for its picture's several times."""
+    """The map of a small copy; the last few are cached, since one edit may need its image's map several times."""
     small = np.frombuffer(pixels, np.uint8).reshape(SIDE, SIDE, 3).astype(np.float32)
     ready = (small / max(float(small.max()), 1e-6) - _MEAN) / _SPREAD
     session = network("u2netp")
@@ -28,7 +28,7 @@ def _saliency_map(pixels: bytes) -> NDArray[np.float32]:
 
 
 def saliency(rgb: NDArray[np.floating]) -> NDArray[np.float32]:
-    """How much each pixel belongs to the thing that a picture is about, 0 to 1, shape (height, width).
+    """How much each pixel belongs to the image's main subject, 0 to 1, shape (height, width).
 
     `rgb` is sRGB, 0 to 1, shape (height, width, 3). The map is computed at 320 by 320 pixels.
     """
@@ -47,7 +47,7 @@ def saliency(rgb: NDArray[np.floating]) -> NDArray[np.float32]:
 
 
 def segment_salient(pixels: NDArray[np.uint8]) -> tuple[SegmentMask, ...]:
-    """The thing that the image is about as one mask (height, width); none where nothing stands out.
+    """The image's main subject as one mask (height, width); no mask if nothing stands out.
 
     `pixels` is sRGB, shape (height, width, 3). The score is the mean of the map inside the mask.
     """

@@ -1,7 +1,7 @@
-"""How sure the bundled detector is of each of COCO's 80 kinds at each place of an image, before it decides on boxes.
+"""The bundled detector's score for each of COCO's 80 categories at each place of an image, before it forms boxes.
 
-Rules that only ask whether a thing is likelier than before need no boxes, and lose less where the detector is unsure.
-For boxes use `efficientdet`.
+Rules that only ask whether an object is likelier than before need no boxes, and lose less where the detector is
+unsure. For boxes use `efficientdet`.
 """
 
 from functools import lru_cache
@@ -17,9 +17,9 @@ _FINEST = max(LEVELS)
 
 
 def detection_scores(rgb: NDArray[np.floating] | NDArray[np.uint8]) -> NDArray[np.float32]:
-    """How sure the network is of each of `KINDS` at each place: (80, 32, 32), 0 to 1; under 0.5 it is often wrong.
+    """The network's score for each of `KINDS` at each place: (80, 32, 32), 0 to 1; below 0.5 it is often wrong.
 
-    `rgb` is sRGB, 0 to 1 or whole numbers up to 255, shape (height, width, 3). The raster covers the image,
+    `rgb` is sRGB, 0 to 1 or integers up to 255, shape (height, width, 3). The raster covers the image,
     whatever its shape.
     """
     if rgb.dtype == np.uint8:
@@ -31,7 +31,7 @@ def detection_scores(rgb: NDArray[np.floating] | NDArray[np.uint8]) -> NDArray[n
 
 @lru_cache(maxsize=8)
 def _score_map(data: bytes, height: int, width: int) -> NDArray[np.float32]:
-    """The last few are kept, since all outputs of an item share their source."""
+    """The last few are cached, since all outputs of an item share their source."""
     given, (across, down) = network_input(np.frombuffer(data, np.uint8).reshape(height, width, 3))
     scores, start = run_network(given)[1], 0
     anchors_per_cell = len(scores) // sum(cells * cells for cells in LEVELS)

@@ -1,7 +1,7 @@
-"""A classical segmenter: numbered regions over a picture, for raters to click. Needs no weights.
+"""A classical segmenter that needs no weights: numbered regions of a picture for raters to click.
 
-Watershed from a grid of quiet points on the colour gradient, then neighbours of like colour are joined until few are
-left. The same picture always gives the same numbers, from the top left to the bottom right.
+Watershed from a grid of low-gradient points on the colour gradient, then similar neighbours are joined until few
+are left. The same picture always gives the same numbers, from the top left to the bottom right.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _LEAST_SHARE = 0.004
 
 @dataclass(frozen=True)
 class Segment:
-    """One numbered region, in pixels of the picture: outlines, where its number stands, and its box."""
+    """One numbered region, in pixels of the picture: its outlines, the position of its number, and its box."""
 
     number: int
     outlines: tuple[tuple[tuple[int, int], ...], ...]
@@ -49,7 +49,7 @@ def segment_masks(pixels: NDArray[np.uint8]) -> tuple[SegmentMask, ...]:
 
 
 def _labels(pixels: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """The region of every pixel at working size."""
+    """The region of every pixel, at working size."""
     import cv2
 
     small = shrink_pixels(pixels, WORKING_SIDE)
@@ -80,7 +80,7 @@ def _watershed(small: NDArray[np.uint8]) -> NDArray[np.int32]:
 
 
 def _without_lines(labels: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Give the lines between regions (-1) to a region beside them."""
+    """Assign the lines between regions (-1) to an adjacent region."""
     labels = labels.copy()
     for _ in range(4):
         gaps = labels <= 0
@@ -94,7 +94,7 @@ def _without_lines(labels: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _joined(labels: NDArray[np.int32], lab: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Join like neighbours, then the smallest or likest, until no more than `MAX_REGIONS` are left."""
+    """Join similar neighbours, then the smallest or most similar ones, until at most `MAX_REGIONS` are left."""
     count = int(labels.max()) + 1
     sizes = np.bincount(labels.ravel(), minlength=count).astype(np.float64)
     sums = np.stack(
@@ -135,7 +135,7 @@ def _neighbours(labels: NDArray[np.int32]) -> dict[int, set[int]]:
 def _next_pair(
     beside: dict[int, set[int]], sizes: NDArray[np.float64], sums: NDArray[np.float64], least: float
 ) -> tuple[int, int] | None:
-    """The two neighbours to join next: the likest; a tiny region goes to its likest neighbour whatever the colour."""
+    """The two neighbours to join next: the most similar. Tiny regions join their most similar neighbour in any case."""
     best: tuple[float, int, int] | None = None
     for first, others in beside.items():
         for second in others:

@@ -1,4 +1,4 @@
-"""Numbers on an image, one per segment, so that models and people can name it (set-of-mark, Yang et al. 2023)."""
+"""Number the segments of an image, so that models and people can refer to them (set-of-mark, Yang et al. 2023)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _TINT = 0.25
 
 @dataclass(frozen=True, eq=False)
 class MarkedImage:
-    """The image with its marks, shape (height, width, 3), and where each number is (x, y), in the masks' order."""
+    """The image with its marks, shape (height, width, 3), and each number's position (x, y), in the masks' order."""
 
     pixels: NDArray[np.uint8]
     positions: tuple[tuple[int, int] | None, ...]
@@ -43,14 +43,14 @@ def draw_marks(pixels: NDArray[np.uint8], masks: Sequence[SegmentMask]) -> Marke
 
 
 def _outline(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Pixels of the mask with a neighbour outside of it; the image's edge is no outline."""
+    """Pixels of the mask with a neighbour outside it; the image's edge is not an outline."""
     padded = np.pad(mask, 1, mode="edge")
     inside = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
     return np.asarray(mask & ~inside, np.bool_)
 
 
 def _deepest(mask: NDArray[np.bool_]) -> tuple[int, int] | None:
-    """The pixel (x, y) that is farthest from the outside; the first one from the top left where several are."""
+    """The pixel (x, y) farthest from the outside; on a tie, the first one from the top left."""
     import cv2
 
     if not mask.any():

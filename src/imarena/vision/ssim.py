@@ -1,10 +1,10 @@
-"""Structural similarity: SSIM (Wang et al. 2004), the same inside a region only, and MS-SSIM (Wang et al. 2003).
+"""Structural similarity: SSIM (Wang et al. 2004), a masked variant, and MS-SSIM (Wang et al. 2003).
 
-The window is a Gaussian with a standard deviation of 1.5 pixels, 11 pixels wide; each channel is measured by itself
-and the mean is taken. These are the settings of the paper, and of scikit-image with `gaussian_weights=True,
+The window is a Gaussian with a standard deviation of 1.5 pixels, 11 pixels wide; channels are measured separately
+and averaged. These are the settings of the paper, and of scikit-image with `gaussian_weights=True,
 sigma=1.5, use_sample_covariance=False`.
 
-Images are read in bands of rows, so that the four filtered arrays of a band stay in the processor's cache: six times
+Images are processed in bands of rows, so that the four filtered arrays of a band stay in the CPU cache: six times
 scikit-image's rate on 2048 x 2048 pixels (benchmarks/vision_metrics.py).
 """
 
@@ -28,7 +28,7 @@ _MIDDLE = 128.0
 SCALE_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 """Wang et al. 2003: the weight of each of the five scales of MS-SSIM."""
 SMALLEST_SIDE = (2 * RADIUS + 1) * 2 ** (len(SCALE_WEIGHTS) - 1)
-"""MS-SSIM needs a whole window at its last scale."""
+"""MS-SSIM needs a whole window at its smallest scale."""
 
 
 def _window() -> Values:
@@ -41,9 +41,9 @@ _WINDOW = _window()
 
 
 def ssim(left: Pixels, right: Pixels) -> float:
-    """SSIM of two images of one size, (height, width, 3): 1 for a copy.
+    """SSIM of two images of the same size, (height, width, 3): 1 for a copy.
 
-    Windows that leave the image do not count, as in scikit-image; in an image of fewer than 11 pixels a side all do,
+    Windows that leave the image do not count, as in scikit-image; in an image of fewer than 11 pixels per side all do,
     cut to the image.
     """
     if min(left.shape[:2]) <= 2 * RADIUS:
@@ -52,7 +52,7 @@ def ssim(left: Pixels, right: Pixels) -> float:
 
 
 def ssim_in(left: Pixels, right: Pixels, mask: Mask) -> float | None:
-    """SSIM over the pixels of a mask, from windows cut to the mask: what lies outside has no influence. None: empty."""
+    """SSIM over the pixels of a mask, from windows cut to the mask: the outside has no influence. None if empty."""
     if not mask.any():
         return None
     box = _box(mask)
@@ -60,9 +60,9 @@ def ssim_in(left: Pixels, right: Pixels, mask: Mask) -> float | None:
 
 
 def ms_ssim_in(left: Pixels, right: Pixels, mask: Mask) -> float | None:
-    """MS-SSIM over the pixels of a mask; None where the mask's box is too small for five scales, or the mask is empty.
+    """MS-SSIM over the pixels of a mask; None if the mask is empty or its box is too small for five scales.
 
-    At each scale windows are cut to the mask. Of 2 x 2 pixels those in the mask give the pixel of the next scale.
+    At each scale windows are cut to the mask. In each 2 x 2 block, only pixels of the mask count for the next scale.
     """
     if not mask.any():
         return None
@@ -82,7 +82,7 @@ def ms_ssim_in(left: Pixels, right: Pixels, mask: Mask) -> float | None:
 
 
 def ms_ssim(left: Pixels, right: Pixels) -> float | None:
-    """MS-SSIM over five scales; None where an image is too small for them (a side of 176 pixels is enough)."""
+    """MS-SSIM over five scales; None if an image is too small for them (a side of 176 pixels is enough)."""
     if min(left.shape[:2]) < SMALLEST_SIDE:
         return None
     first: Numbers = left
@@ -97,7 +97,7 @@ def ms_ssim(left: Pixels, right: Pixels) -> float | None:
 
 
 def _means(left: Numbers, right: Numbers) -> tuple[Values, Values]:
-    """By channel, over windows inside the image: the mean contrast-structure term, and the mean SSIM."""
+    """Per channel, over windows inside the image: the mean contrast-structure term, and the mean SSIM."""
     height, width, channels = left.shape
     sums = np.zeros((2, channels))
     for channel in range(channels):
@@ -110,13 +110,13 @@ def _means(left: Numbers, right: Numbers) -> tuple[Values, Values]:
 
 
 def _box(mask: Mask) -> tuple[slice, slice]:
-    """The rows and columns that a mask reaches over."""
+    """The range of rows and columns that a mask covers."""
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
 
 
 def _means_in(left: Numbers, right: Numbers, mask: Mask) -> tuple[Values, Values]:
-    """By channel, over the pixels of the mask: the mean contrast-structure term, and the mean SSIM."""
+    """Per channel, over the pixels of the mask: the mean contrast-structure term, and the mean SSIM."""
     inside = np.pad(mask, RADIUS)
     sums = np.zeros((2, left.shape[2]))
     weights: dict[int, Values] = {}
@@ -137,14 +137,14 @@ def _means_in(left: Numbers, right: Numbers, mask: Mask) -> tuple[Values, Values
 
 
 def _bands(left: Numbers, right: Numbers) -> Iterator[tuple[Values, Values, int]]:
-    """Overlapping bands of two planes, moved by middle grey, and the row at which each starts."""
+    """Overlapping bands of two planes, shifted by middle grey, and the start row of each."""
     for start in range(0, left.shape[0] - 2 * RADIUS, BAND):
         rows = slice(start, min(start + BAND + 2 * RADIUS, left.shape[0]))
         yield left[rows] - _MIDDLE, right[rows] - _MIDDLE, start
 
 
 def _smooth(values: Values) -> Values:
-    """Weighted means over windows that lie inside."""
+    """Weighted means over windows inside the plane."""
     smoothed = cv2.sepFilter2D(values, cv2.CV_64F, _WINDOW, _WINDOW)
     return np.asarray(smoothed[RADIUS:-RADIUS, RADIUS:-RADIUS])
 
@@ -161,13 +161,13 @@ def _terms(left: Values, right: Values, weight: Values | float = 1.0) -> tuple[V
 
 
 def _halved(values: Numbers) -> Values:
-    """Means of 2 x 2 pixels; an odd last row or column goes."""
+    """Means of 2 x 2 blocks; an odd last row or column is dropped."""
     height, width = values.shape[0] // 2 * 2, values.shape[1] // 2 * 2
     even = values[:height, :width].astype(np.float64)
     return np.asarray((even[::2, ::2] + even[1::2, ::2] + even[::2, 1::2] + even[1::2, 1::2]) / 4.0)
 
 
 def _halved_in(values: Numbers, mask: Mask) -> Values:
-    """Means over the pixels of the mask among 2 x 2; 0 where there is none."""
+    """Means over the pixels of the mask in 2 x 2 blocks; 0 if there is none."""
     share = _halved(mask)
     return np.asarray(_halved(values * mask[..., None]) / np.where(share > 0, share, 1.0)[..., None])

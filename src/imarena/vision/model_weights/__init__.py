@@ -1,1 +1,1 @@
-"""Weights that are not bundled: which there are, where they are kept, and checks that a file is what it should be."""
+"""Weights that are not bundled: the list of them, where they are stored, and checks of their files."""

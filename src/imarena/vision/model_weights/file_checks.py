@@ -1,4 +1,4 @@
-"""Which files may be kept as weights: safetensors and ONNX, and plain text beside them. Nothing that can run code."""
+"""Which files may be stored as weights: safetensors, ONNX and accompanying plain text. Nothing that can run code."""
 
 from pathlib import Path
 from typing import BinaryIO
@@ -13,9 +13,9 @@ _BESIDE_NAMES = frozenset({"LICENSE", "LICENCE", "NOTICE", "COPYING"})
 
 
 def weight_files(folder: Path, convertible: frozenset[str] = frozenset()) -> list[Path]:
-    """The files of a folder that are kept, in name order; raises for pickles, links out, and a folder without weights.
+    """The files of a folder to keep, sorted by name; raises for pickles, outside links, and a folder without weights.
 
-    Other files (pictures, code) are not kept. Pickles with a name in `convertible` are left out instead of refused.
+    Other files (images, code) are not kept. Pickles with a name in `convertible` are skipped instead of refused.
     """
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder.", hint="Give the folder of a model, with its weights inside.")
@@ -43,7 +43,7 @@ def weight_files(folder: Path, convertible: frozenset[str] = frozenset()) -> lis
 
 
 def check_weight_file(path: Path) -> None:
-    """Raise where a file that is called safetensors or ONNX is something else, or is cut."""
+    """Raise if a file named safetensors or ONNX is something else, or is truncated."""
     if path.suffix.lower() == ".safetensors":
         check_safetensors(path)
     elif path.suffix.lower() == ".onnx":
@@ -71,7 +71,7 @@ def _check_onnx(path: Path) -> None:
 
 
 def _varint(file: BinaryIO) -> int:
-    """A protobuf number: seven bits per byte, the lowest first; 0 at the end of the file."""
+    """A protobuf varint: seven bits per byte, the lowest first; 0 at the end of the file."""
     value = 0
     for place in range(10):
         byte = (file.read(1) or b"\0")[0]

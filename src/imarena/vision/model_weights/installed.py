@@ -1,7 +1,7 @@
-"""Where weights are kept, what is installed, and the hashes that a name is pinned to.
+"""Where weights are stored, what is installed, and the hashes that a name is pinned to.
 
-The folder of a name appears whole: files are prepared in `.partial/NAME`, then the folder is renamed. What is known
-of them is in `NAME/.imarena/manifest.json`; the pins of `pins/NAME.json` stay when the weights are removed.
+A folder is installed atomically: files are prepared in `.partial/NAME`, then the folder is renamed. Its metadata
+is in `NAME/.imarena/manifest.json`; the pins in `pins/NAME.json` stay when the weights are removed.
 """
 
 import json
@@ -29,7 +29,7 @@ _MANIFEST = Path(".imarena") / "manifest.json"
 
 
 class WeightsChanged(ImarenaError):
-    """A file is not the one that this name is pinned to."""
+    """A file differs from the one that this name is pinned to."""
 
 
 class WeightFile(Noun):
@@ -49,19 +49,19 @@ class WeightsManifest(Noun):
     licence: str
     licence_url: str = ""
     licence_accepted: bool
-    """Was `--accept` given? A permissive licence needs no consent."""
+    """Was `--accept` given? A permissive licence does not need it."""
     files: dict[str, WeightFile] = Field(min_length=1)
     installed_at: Moment
     software: str
 
     @property
     def size_bytes(self) -> int:
-        """All files together."""
+        """Total size of all files."""
         return sum(file.size_bytes for file in self.files.values())
 
 
 class WeightPins(Noun):
-    """The hashes and the revision of the first download of a name."""
+    """The hashes and the revision recorded at the first download of a name."""
 
     source: str
     revision: str | None = None
@@ -69,7 +69,7 @@ class WeightPins(Noun):
 
 
 def check_weights_name(name: str) -> None:
-    """Raise unless a name can be a folder's name everywhere."""
+    """Raise unless the name is a valid folder name on every system."""
     if not re.match(NAME_PATTERN, name) or name == "pins":
         raise UserError(
             f"'{name}' cannot be a name of weights.", hint="Use small letters, digits, dots, hyphens and underscores."
@@ -77,7 +77,7 @@ def check_weights_name(name: str) -> None:
 
 
 def installed_folder(name: str) -> Path | None:
-    """The folder of installed weights, or None. Their hashes are checked by `imarena weights verify`, not here."""
+    """The folder of installed weights, or None. Does not check hashes: `imarena weights verify` does."""
     if not re.match(NAME_PATTERN, name):
         return None
     folder = weights_root() / name
@@ -85,7 +85,7 @@ def installed_folder(name: str) -> Path | None:
 
 
 def weights_folder(name: str, feature: str) -> Path:
-    """The folder of installed weights; raises with the command that installs them. `feature` needs them."""
+    """The folder of weights that `feature` needs; raises with the install command if they are missing."""
     folder = installed_folder(name)
     if folder is None:
         known = name in weights_entries()
@@ -95,13 +95,13 @@ def weights_folder(name: str, feature: str) -> Path:
 
 
 def installed_names() -> list[str]:
-    """The names that are installed, sorted."""
+    """The installed names, sorted."""
     root = weights_root()
     return sorted(path.parent.parent.name for path in root.glob(f"*/{_MANIFEST.as_posix()}"))
 
 
 def read_weights_manifest(folder: Path) -> WeightsManifest:
-    """What was recorded when a folder was installed."""
+    """The manifest that was written when a folder was installed."""
     try:
         return WeightsManifest.model_validate_json((folder / _MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValidationError, UnicodeDecodeError) as error:
@@ -109,7 +109,7 @@ def read_weights_manifest(folder: Path) -> WeightsManifest:
 
 
 def read_pins(entry: WeightsEntry) -> WeightPins | None:
-    """The pins of a name; None where nothing was downloaded yet from the source and the revision that are listed."""
+    """The pins of a name; None if nothing was downloaded yet from the listed source and revision."""
     path = weights_root() / "pins" / f"{entry.name}.json"
     if not path.is_file():
         return None
@@ -129,7 +129,7 @@ def write_pins(name: str, pins: WeightPins) -> None:
 
 
 def check_pins(name: str, known: Mapping[str, str], files: Mapping[str, WeightFile]) -> None:
-    """Raise where a file has another hash than the known one, or a file of weights is missing."""
+    """Raise if a file's hash differs from the known one, or if a weights file is missing."""
     for path, sha256 in sorted(known.items()):
         if path in files and files[path].sha256 != sha256:
             raise WeightsChanged(
@@ -141,7 +141,7 @@ def check_pins(name: str, known: Mapping[str, str], files: Mapping[str, WeightFi
 
 @contextmanager
 def prepared_folder(name: str) -> Iterator[Path]:
-    """The folder in which the files of a name are gathered, for one process at a time; what is there stays there."""
+    """The folder that collects the files of a name, for one process at a time; existing files stay in it."""
     partial = weights_root() / ".partial"
     partial.mkdir(parents=True, exist_ok=True)
     with (partial / f"{name}.lock").open("w") as lock:
@@ -149,13 +149,13 @@ def prepared_folder(name: str) -> Iterator[Path]:
             import fcntl
 
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # no such locks on this system
+        except ImportError:  # this system has no such locks
             pass
         except BlockingIOError as error:
             raise UserError(
                 f"Another process is installing '{name}' now.", hint="Wait until it ends, or stop it."
             ) from error
-        except OSError:  # a file system without locks, such as some shared ones
+        except OSError:  # a file system without locks, such as some network file systems
             pass
         folder = partial / name
         folder.mkdir(exist_ok=True)
@@ -163,7 +163,7 @@ def prepared_folder(name: str) -> Iterator[Path]:
 
 
 def install_folder(folder: Path, manifest: WeightsManifest) -> Path:
-    """Flush the files, write their manifest and give the folder its final name. Returns it."""
+    """Flush the files, write their manifest and move the folder to its final name, which is returned."""
     for name in manifest.files:
         with (folder / name).open("rb") as file:
             os.fsync(file.fileno())

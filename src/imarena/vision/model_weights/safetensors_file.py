@@ -1,4 +1,4 @@
-"""The safetensors format with NumPy alone: check a file, read it, and write tensors in one fixed way.
+"""The safetensors format with NumPy alone: check a file, read it, and write tensors deterministically.
 
 A file is the length of its header (8 bytes, little-endian), the header as JSON, and the tensors' bytes without gaps.
 """
@@ -24,14 +24,14 @@ _ITEM_BYTES = {
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """A tensor as it is stored: `dtype` in the words of safetensors, since NumPy has no BF16 (held as uint16)."""
+    """A stored tensor: `dtype` uses the names of safetensors, since NumPy has no BF16 (held as uint16)."""
 
     dtype: str
     values: NDArray[Any]
 
 
 def check_safetensors(path: Path) -> int:
-    """The number of tensors of a file; raises `UserError` where it is cut, has gaps or is something else."""
+    """The number of tensors in a file; raises `UserError` if it is truncated, has gaps or is not safetensors."""
     size = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
@@ -59,7 +59,7 @@ def check_safetensors(path: Path) -> int:
 
 
 def read_safetensors(path: Path) -> dict[str, NDArray[np.float32]]:
-    """The tensors of a file in single precision by name, read-only; other number formats raise `UserError`."""
+    """The tensors of a file by name, in single precision, read-only; other number formats raise `UserError`."""
     check_safetensors(path)
     data = path.read_bytes()
     start = 8 + int.from_bytes(data[:8], "little")

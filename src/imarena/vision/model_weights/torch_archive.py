@@ -1,10 +1,10 @@
-"""The tensors of a `.pt` or `.pth` file, read with NumPy alone and without running anything that the file names.
+"""Read the tensors of a `.pt` or `.pth` file with NumPy alone, without running anything that the file names.
 
-Such a file is a ZIP archive with a pickle (`data.pkl`) and one member per storage. A pickle is a program: the reader
-here knows only the steps that build dictionaries, lists, tuples, numbers and texts, and the calls that torch and NumPy
-write for tensors and arrays. Each call leads to a function of this package, never to torch or NumPy. Any other step or
-name refuses the file. It reads what `torch.save` has written since torch 1.6; older files are refused. A `.ckpt` is a
-pickle of NumPy arrays without an archive around it, as programs with JAX write it.
+Such a file is a ZIP archive with a pickle (`data.pkl`) and one member per storage. A pickle is a program: this
+reader knows only the opcodes that build dictionaries, lists, tuples, numbers and strings, and the calls that torch
+and NumPy write for tensors and arrays. Each call maps to a function of this package, never to torch or NumPy; any
+other opcode or name refuses the file. It reads what `torch.save` has written since torch 1.6; older files are
+refused. A `.ckpt` is a pickle of NumPy arrays without an archive around it, as programs with JAX write it.
 """
 
 import io
@@ -36,7 +36,7 @@ MAX_PICKLE_BYTES = 64 * 1024 * 1024
 MAX_TENSORS = 100_000
 _MAX_DEPTH = 4
 _MAX_GROWTH = 4
-"""Tensors may share a storage. All of them together are at most so many times as large as the file."""
+"""Tensors may share a storage. Together they may be at most this many times as large as the file."""
 _KEY = re.compile(r"\d{1,9}")
 _STEPS = frozenset(
     {
@@ -51,14 +51,14 @@ _STEPS = frozenset(
 
 
 class _TensorUnpickler(pickle._Unpickler):
-    """Python's own reader in Python, cut down to known steps: the one in C takes any, and reserves memory unasked."""
+    """Python's pure-Python unpickler, limited to known opcodes: the C version accepts any, and preallocates memory."""
 
     def __init__(self, data: bytes, storage_of: Callable[[Any], Storage]) -> None:
         super().__init__(io.BytesIO(data), encoding="latin1")
         self._storage_of = storage_of
 
     def find_class(self, module: str, name: str) -> AllowedCall | StorageType:
-        """A function of this package for a name that torch or NumPy writes; any other name is refused."""
+        """Map a name that torch or NumPy writes to a function of this package; refuse any other name."""
         allowed = ALLOWED_CALLS.get((module, name)) or (STORAGE_TYPES.get(name) if module == "torch" else None)
         if allowed is None:
             raise UnsafePickle(f"it names {module}.{name}"[:200])
@@ -108,7 +108,7 @@ _TensorUnpickler.dispatch = _known_steps()
 
 
 def read_torch_archive(path: Path) -> dict[str, StoredTensor]:
-    """Every tensor and array of a file by its name; names of nested dictionaries are joined with dots."""
+    """Every tensor and array of a file by name; names of nested dictionaries are joined with dots."""
     try:
         if path.suffix == ".ckpt":
             return _Collector(path).collect(_TensorUnpickler(_bounded(path), _no_storage).load())
@@ -125,7 +125,7 @@ def read_torch_archive(path: Path) -> dict[str, StoredTensor]:
         ) from error
     except (pickle.UnpicklingError, struct.error, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError,
             OverflowError, RecursionError, NotImplementedError, RuntimeError) as error:  # fmt: skip
-        # what Python's reader raises for a damaged pickle is anything of these
+        # Python's unpickler raises any of these for a damaged pickle
         raise UserError(f"{path.name} is damaged: {type(error).__name__}.", hint="Download it again.") from error
 
 
@@ -140,7 +140,7 @@ def _no_storage(_: Any) -> Storage:
 
 
 class _Members:
-    """The members of one archive. Compressed ones are refused: torch writes none, and they can be bombs."""
+    """The members of one archive. Compressed members are refused: torch writes none, and they can be bombs."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self.archive = archive
@@ -183,7 +183,7 @@ class _Members:
 
 
 class _Collector:
-    """Tensors out of nested dictionaries. Numbers, texts and lists beside them (an epoch, options) are left out."""
+    """Collect tensors from nested dictionaries; skip numbers, strings and lists next to them (an epoch, options)."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

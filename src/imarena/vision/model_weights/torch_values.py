@@ -1,6 +1,6 @@
-"""What the pickle of a `.pt` file may build: storages, tensors, NumPy arrays and dictionaries, as types of our own.
+"""What the pickle of a `.pt` file may build: our own types for storages, tensors, NumPy arrays and dictionaries.
 
-None of them has a method that a pickle could misuse, and what a call returns is checked: sizes, strides and bytes.
+None of them has a method that a pickle could misuse, and the results of calls are checked: sizes, strides, bytes.
 """
 
 import math
@@ -19,12 +19,12 @@ _MAX_DIMENSIONS = 16
 
 
 class UnsafePickle(ImarenaError):
-    """The pickle asks for something that no file of tensors needs."""
+    """The pickle uses something that no file of tensors needs."""
 
 
 @dataclass(frozen=True)
 class StorageType:
-    """An element type of torch. NumPy has no bfloat16: its bits are held as uint16."""
+    """A torch element type. NumPy has no bfloat16: its bits are held as uint16."""
 
     safetensors: str
     numpy: str
@@ -40,12 +40,12 @@ class Storage:
 
 @dataclass(frozen=True)
 class AllowedCall:
-    """The only thing that a pickle can call. Frozen: a pickle cannot change it for later files."""
+    """A function that a pickle may call. Frozen, so that a pickle cannot change it for later files."""
 
     run: Callable[..., Any]
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run it on what the pickle gives."""
+        """Call it with the arguments from the pickle."""
         return self.run(*arguments)
 
 
@@ -70,7 +70,7 @@ _SAFETENSORS_OF = {
 
 
 class PickledDict(dict[Any, Any]):
-    """A dictionary whose keys are texts and whole numbers: hashing a deep tuple can end the process."""
+    """A dictionary whose keys must be strings or integers: hashing a deep tuple can crash the process."""
 
     def __setitem__(self, key: Hashable, value: Any) -> None:
         if type(key) not in (str, int):
@@ -78,11 +78,11 @@ class PickledDict(dict[Any, Any]):
         super().__setitem__(key, value)
 
     def set_state(self, state: Any) -> None:
-        """Torch keeps versions of layers as an attribute of the dictionary; they are not needed."""
+        """Torch stores layer versions as an attribute of the dictionary; they are not needed."""
 
 
 class PickledDtype:
-    """A NumPy type of numbers, in the three steps in which NumPy pickles it."""
+    """A NumPy number type, built in the three steps of NumPy's pickles."""
 
     def __init__(self, name: Any, *_: Any) -> None:
         if not isinstance(name, str) or name.lstrip("<|=") not in _SAFETENSORS_OF:
@@ -117,14 +117,14 @@ class PickledArray:
         self._tensor = StoredTensor(_SAFETENSORS_OF[dtype.name], shaped)
 
     def tensor(self) -> StoredTensor:
-        """The array; one without its state is refused."""
+        """The array; refused if its state was never set."""
         if self._tensor is None:
             raise UnsafePickle("it has an array without values")
         return self._tensor
 
 
 def _rebuild_tensor(storage: Any, offset: Any, size: Any, stride: Any, *_: Any) -> StoredTensor:
-    """A view of a storage. It must lie inside, and cannot have more elements than the storage."""
+    """A view of a storage. It must lie inside the storage and cannot have more elements."""
     if not isinstance(storage, Storage):
         raise UnsafePickle("it has a tensor without a storage")
     shape, steps = _sizes(size), _sizes(stride)
@@ -163,7 +163,7 @@ def _ordered_dict(*pairs: Any) -> PickledDict:
 
 
 def _encode(text: Any, encoding: Any = "latin1") -> bytes:
-    """How bytes are written in old pickles."""
+    """How old pickles store bytes."""
     if not isinstance(text, str) or encoding != "latin1":
         raise UnsafePickle("it encodes something that is no text")
     return text.encode("latin1")
@@ -178,7 +178,7 @@ def _size(*values: Any) -> tuple[int, ...]:
 
 
 _NOT_CALLED = AllowedCall(_array)
-"""`numpy.ndarray` is only an argument of `_reconstruct`."""
+"""`numpy.ndarray` only occurs as an argument of `_reconstruct`."""
 ALLOWED_CALLS = MappingProxyType(
     {
         ("collections", "OrderedDict"): AllowedCall(_ordered_dict),

@@ -1,4 +1,4 @@
-"""Are installed weights still the files that were installed? Every file is hashed again."""
+"""Check that installed weights are still the files that were installed, by hashing every file again."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ from imarena.vision.model_weights.installed import (
 
 @dataclass(frozen=True)
 class WeightsFinding:
-    """One thing that does not fit."""
+    """One mismatch."""
 
     name: str
     kind: Literal["changed", "missing", "unknown", "manifest", "pin"]
-    """`unknown`: a file that was not installed; `pin`: installed, but not what the list or the first download says."""
+    """`unknown`: a file that was not installed; `pin`: a file that differs from the list or the first download."""
     file: str
     detail: str
 
 
 def verify_weights(names: Sequence[str], progress: Progress) -> Iterator[WeightsFinding]:
-    """Hash every file of these names (all installed ones if there are none) and yield what does not fit."""
+    """Hash every file of these names (all installed ones if empty) and yield each mismatch."""
     for name in names or installed_names():
         folder = installed_folder(name)
         if folder is None:
@@ -66,7 +66,7 @@ def _files(folder: Path, manifest: WeightsManifest, progress: Progress) -> Itera
 
 
 def _pinned(manifest: WeightsManifest) -> Iterator[WeightsFinding]:
-    """The manifest lies beside the files: whoever changes both is found by the list and the pins."""
+    """The manifest lies next to the files: if somebody changes both, the list and the pins still reveal it."""
     entry = weights_entries().get(manifest.name)
     try:
         pins = read_pins(entry) if entry else None

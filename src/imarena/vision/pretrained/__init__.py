@@ -1,1 +1,1 @@
-"""Vision tools that need torch and pretrained weights: one file per tool (the `vision` extra)."""
+"""Vision tools that need torch and pretrained weights, one file per tool (the `vision` extra)."""

@@ -1,4 +1,4 @@
-"""How far away each pixel is: Depth Anything (Yang et al. 2024), through transformers."""
+"""Depth of each pixel: Depth Anything (Yang et al. 2024), through transformers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ class DepthAnythingEstimator:
         self._processor = processor
 
     def batch(self, images: Sequence[Pixels]) -> list[NDArray[np.float32]]:
-        """The map of each image, (height, width). A relative model gives the inverse of a depth without a unit."""
+        """The depth map of each image, (height, width). A relative model gives an inverse depth without a unit."""
         torch = self._torch
         prepared = prepare_images(self._prepare, images)
         maps: dict[int, NDArray[np.float32]] = {}

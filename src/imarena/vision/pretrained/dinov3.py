@@ -1,4 +1,4 @@
-"""Image features of DINOv3 (Siméoni et al. 2025), through transformers; the image is prepared here, with Pillow."""
+"""Image features of DINOv3 (Siméoni et al. 2025), through transformers; images are preprocessed here, with Pillow."""
 
 from pathlib import Path
 from typing import Any

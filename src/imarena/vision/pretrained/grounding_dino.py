@@ -1,4 +1,4 @@
-"""Boxes of things that phrases name: Grounding DINO (Liu et al. 2023), through transformers."""
+"""Boxes of things named by phrases: Grounding DINO (Liu et al. 2023), through transformers."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,8 +20,8 @@ THRESHOLD = 0.35
 class GroundingDinoDetector(OpenVocabularyModel):
     """The model, its image processor and its tokenizer in memory.
 
-    A box has the phrase whose tokens score highest, and that score. (transformers joins every token above a second
-    threshold, which can make a label that nobody asked for.)
+    A box gets the phrase whose tokens score highest, and that score. (transformers joins every token above a second
+    threshold, which can produce a label that nobody asked for.)
     """
 
     feature = FEATURE
@@ -30,9 +30,9 @@ class GroundingDinoDetector(OpenVocabularyModel):
     def batch(
         self, images: Sequence[Pixels], phrases: Sequence[str] | None = None, threshold: float | None = None
     ) -> list[tuple[Detection, ...]]:
-        """The detections of each image (height, width, 3); without phrases, COCO's 80 kinds are looked for.
+        """The detections in each image (height, width, 3); without phrases, COCO's 80 categories.
 
-        `threshold` is for this call alone.
+        `threshold` applies to this call only.
         """
         above = self._threshold if threshold is None else threshold
         prepared = prepare_images(self._prepare, images)
@@ -53,7 +53,7 @@ class GroundingDinoDetector(OpenVocabularyModel):
         return [tuple(sorted(found, key=lambda one: (-one.score, one.label, one.box))) for found in detections]
 
     def _prompts(self, phrases: Sequence[str]) -> Iterator[list[str]]:
-        """Phrases in groups that fit the model's longest text."""
+        """Split the phrases into groups that fit the model's maximum text length."""
         longest = self._model.config.max_text_len - 2
         group: list[str] = []
         used = 0
@@ -71,7 +71,7 @@ class GroundingDinoDetector(OpenVocabularyModel):
 
 
 def _token_spans(phrases: Sequence[str], offsets: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The positions of each phrase's tokens in the text that joins the phrases with ' . '."""
+    """Token positions of each phrase in the text that joins the phrases with ' . '."""
     spans, start = [], 0
     for phrase in phrases:
         end = start + len(phrase)

@@ -1,7 +1,7 @@
-"""How much people like an image: HPSv3 (Ma et al. 2025), a reward head on Qwen2-VL.
+"""Human preference score of an image: HPSv3 (Ma et al. 2025), a reward head on Qwen2-VL.
 
-The wording is ours (`QUESTION`, `CAPTION`): the released model was trained with another one, so that rewards of this
-tool are compared with each other only. A reward has no bounds; higher is better.
+The wording is ours (`QUESTION`, `CAPTION`). The released model was trained with another one, so compare rewards of
+this tool only with each other. A reward has no bounds; higher is better.
 """
 
 import inspect
@@ -21,7 +21,7 @@ from imarena.vision.pretrained.reward_heads import RewardLayers, apply_head, is_
 
 FEATURE = "The metric 'hpsv3'"
 REWARD_TOKEN = "<|Reward|>"  # noqa: S105
-"""The token whose hidden state the head reads; the released tokenizer has it last."""
+"""The token whose hidden state the head reads; it is the last one in the released tokenizer."""
 QUESTION = "Rate this image: how much would people like it? Consider its composition, its details and its flaws."
 CAPTION = " It should show: {caption}"
 _CHAT = (
@@ -32,20 +32,20 @@ _CHAT = (
 
 @dataclass(frozen=True)
 class HumanPreference:
-    """The reward of one image, and the logarithm of its uncertainty where the head gives one."""
+    """The reward of one image, and the logarithm of its uncertainty if the head gives one."""
 
     reward: float
     log_uncertainty: float | None = None
 
 
 def hpsv3_prompt(caption: str = "") -> str:
-    """The whole text that the model reads for an image, with one placeholder for the image."""
+    """The full text that the model reads for an image, with one placeholder for the image."""
     question = QUESTION + (CAPTION.replace("{caption}", caption) if caption else "")
     return _CHAT.replace("{question}", question)
 
 
 def hpsv3_prompt_id() -> str:
-    """A name for the wording, to be recorded with the rewards."""
+    """A name for the wording, recorded with the rewards."""
     return f"hpsv3-{sha256_hex(hpsv3_prompt('{caption}').encode())[:12]}"
 
 
@@ -61,7 +61,7 @@ class HpsV3:
             (weight.to(self._device), None if bias is None else bias.to(self._device)) for weight, bias in head
         ]
         self._tokenizer, self._processor = tokenizer, processor
-        tokenizer.add_tokens([REWARD_TOKEN], special_tokens=True)  # nothing, where it is known
+        tokenizer.add_tokens([REWARD_TOKEN], special_tokens=True)  # does nothing if the token exists
         self._reward_id = tokenizer.convert_tokens_to_ids(REWARD_TOKEN)
         if self._reward_id >= backbone.get_input_embeddings().weight.shape[0]:
             raise UserError(f"The weights have no embedding for {REWARD_TOKEN}.", hint="Use the tokenizer of HPSv3.")
@@ -94,7 +94,7 @@ class HpsV3:
         return results
 
     def _inputs(self, images: Sequence[Pixels], captions: Sequence[str]) -> dict[str, Any]:
-        """Patches of all images, and texts padded on the right: a causal model does not see what comes later."""
+        """Patches of all images, and texts padded on the right: a causal model does not see later tokens."""
         shown = {
             name: self._torch.from_numpy(value) for name, value in run_image_processor(self._processor, images).items()
         }
@@ -115,7 +115,7 @@ class HpsV3:
 
 
 def _plain(caption: str) -> str:
-    """A caption cannot hold the model's special tokens."""
+    """A caption with the model's special tokens broken up."""
     return caption.replace("<|", "< |")
 
 
@@ -128,7 +128,7 @@ def load_hpsv3(folder: Path, placement: Placement) -> HpsV3:
     rows = next((value.shape[0] for name, value in tensors.items() if name.endswith("embed_tokens.weight")), None)
     if config.model_type != "qwen2_vl" or rows is None:
         raise UserError(f"{folder} is not a Qwen2-VL model.", hint="HPSv3 is a head on Qwen2-VL.")
-    config.text_config.vocab_size = rows  # one more token than Qwen2-VL has
+    config.text_config.vocab_size = rows  # one token more than Qwen2-VL has
     model = transformers.Qwen2VLForConditionalGeneration.from_pretrained(
         None, config=config, state_dict=tensors, dtype=placement.torch_dtype(torch)
     )
@@ -147,7 +147,7 @@ def _read_tensors(folder: Path) -> dict[str, Any]:
 
 
 def _with_config(name: str, feature: str) -> Path:
-    """The folder of the weights. The released repository holds the weights alone."""
+    """The folder of the weights. The released repository contains only the weights."""
     from imarena.vision.model_weights.installed import installed_folder
 
     folder = installed_folder(name)
@@ -160,7 +160,7 @@ def _with_config(name: str, feature: str) -> Path:
 
 
 class PreferenceMetric(PretrainedTool[float]):
-    """The reward of an image by itself, with the call of a metric."""
+    """The reward of a single image, as a metric."""
 
     def __call__(self, pixels: Pixels, against: Pixels | None = None) -> float:  # noqa: ARG002
         """The reward; higher is better."""

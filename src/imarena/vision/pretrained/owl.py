@@ -1,4 +1,4 @@
-"""Boxes of things that phrases name: OWL-ViT and OWLv2 (Minderer et al. 2022, 2023), through transformers."""
+"""Boxes of things named by phrases: OWL-ViT and OWLv2 (Minderer et al. 2022, 2023), through transformers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from imarena.vision.pretrained.registered_tool import PretrainedTool
 
 FEATURE = "The detectors 'owl-vit' and 'owlv2'"
 THRESHOLD = 0.1
-"""The default of transformers; scores of these models are low."""
+"""The default of transformers; these models give low scores."""
 
 
 class OwlDetector(OpenVocabularyModel):
@@ -35,9 +35,9 @@ class OwlDetector(OpenVocabularyModel):
     def batch(
         self, images: Sequence[Pixels], phrases: Sequence[str] | None = None, threshold: float | None = None
     ) -> list[tuple[Detection, ...]]:
-        """The detections of each image (height, width, 3); without phrases, COCO's 80 kinds are looked for.
+        """The detections in each image (height, width, 3); without phrases, COCO's 80 categories.
 
-        `threshold` is for this call alone.
+        `threshold` applies to this call only.
         """
         above = self._threshold if threshold is None else threshold
         labels = checked_phrases(phrases)
@@ -58,12 +58,12 @@ class OwlDetector(OpenVocabularyModel):
             list(phrases), padding="max_length", max_length=self._longest, truncation=True, return_tensors="pt"
         )
         if bool((encoded["input_ids"][:, 0] == 0).any()):
-            # the model takes a phrase that starts with id 0 for padding and never finds it
+            # the model treats a phrase that starts with id 0 as padding and never finds it
             raise UserError("The model's tokenizer starts phrases with the id 0.", hint="Use its original tokenizer.")
         return {name: encoded[name] for name in ("input_ids", "attention_mask")}
 
     def _scale(self, pixels: Pixels) -> NDArray[np.float32]:
-        """From shares of the network's input to pixels. OWLv2 pads an image to a square, on the right or below."""
+        """Convert fractions of the input to pixels. OWLv2 pads an image to a square, on the right or below."""
         height, width = pixels.shape[:2]
         if not self._pads:
             return np.array([width, height, width, height], np.float32)

@@ -1,4 +1,4 @@
-"""Patch features of the image encoders of CLIP and DINOv2: what is shown where (the `vision` extra)."""
+"""Patch features from the image encoders of CLIP and DINOv2: what is shown where (the `vision` extra)."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +13,7 @@ from imarena.vision.pretrained.image_features import processor_preparation
 
 FEATURE = "A metric of patch features"
 SMALLEST_SHARE = 0.1
-"""A patch counts where more than this share of it lies in the mask."""
+"""A patch counts if more than this share of it lies in the mask."""
 
 
 @lru_cache(maxsize=2)
@@ -26,9 +26,9 @@ def _encoder(folder: Path) -> tuple[Any, Any, Any]:
 def patch_features(
     pixels: NDArray[np.uint8], mask: NDArray[np.bool_], model: str = EMBEDDER_TOOLS["clip"].weights
 ) -> NDArray[np.float64]:
-    """Features (n, d) of length 1 of the patches in a mask (height, width); raises where weights are missing.
+    """Features (n, d) of length 1 of the patches in a mask (height, width); raises if weights are missing.
 
-    The image is stretched to the encoder's square, so that no part of it is cut off.
+    The image is stretched to the encoder's square input, so that nothing is cropped.
     """
     import_torch(FEATURE)
     import cv2

@@ -1,4 +1,4 @@
-"""Where a model runs, in which number format, and how many images it takes at once."""
+"""The device and the number format of a model, and its batch size."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -18,9 +18,9 @@ _DEVICE, _DTYPE, _BATCH = "IMARENA_DEVICE", "IMARENA_DTYPE", "IMARENA_BATCH_SIZE
 
 @dataclass(frozen=True)
 class Placement:
-    """How a model runs. `auto`: on CUDA in bfloat16 where there is a GPU, else on the processor in float32.
+    """Where and how a model runs. `auto`: on CUDA in bfloat16 if there is a GPU, else on the CPU in float32.
 
-    Weights stay in float32, and torch computes layers that bear it in the shorter format (autocast): coordinates of
+    Weights stay in float32; torch runs the layers that tolerate it in the shorter format (autocast). Coordinates of
     boxes and points need more than bfloat16's three digits.
     """
 
@@ -35,7 +35,7 @@ class Placement:
             raise UserError("A batch needs at least one image.", hint=f"Set {_BATCH} to 1 or more.")
 
     def torch_device(self, torch: Any) -> str:
-        """The device's name in torch. A CUDA device that is not there raises."""
+        """The device's name in torch. Raises if a CUDA device does not exist."""
         has_cuda = bool(torch.cuda.is_available())
         if self.device.startswith("cuda") and not has_cuda:
             raise UserError("torch finds no CUDA device here.", hint=f"Set {_DEVICE} to 'auto' or 'cpu'.")
@@ -44,7 +44,7 @@ class Placement:
         return self.device
 
     def torch_dtype(self, torch: Any) -> Any:
-        """The number format of computations on that device."""
+        """The number format for computations on that device."""
         if self.dtype != "auto":
             return getattr(torch, self.dtype)
         return torch.bfloat16 if self.torch_device(torch).startswith("cuda") else torch.float32
@@ -62,7 +62,7 @@ class Placement:
 
 
 def placement_from_environment() -> Placement:
-    """The settings IMARENA_DEVICE, IMARENA_DTYPE and IMARENA_BATCH_SIZE; `auto` and 8 where they are not set."""
+    """The settings IMARENA_DEVICE, IMARENA_DTYPE and IMARENA_BATCH_SIZE; by default `auto` and 8."""
     size = os.environ.get(_BATCH, "8")
     if not size.isdecimal():
         raise UserError(f"{_BATCH} is '{size}', which is not a whole number.", hint="Set it to 8, for example.")
@@ -72,7 +72,7 @@ def placement_from_environment() -> Placement:
 def prepare_images(
     prepare: Callable[[Pixels], NDArray[np.float32]], images: Sequence[Pixels]
 ) -> list[NDArray[np.float32]]:
-    """The network's input for each image, made in threads: Pillow resizes without Python's lock."""
+    """The network's input for each image, prepared in threads: Pillow releases the GIL while it resizes."""
     if len(images) < 2:
         return [prepare(pixels) for pixels in images]
     with ThreadPoolExecutor(min(len(images), os.cpu_count() or 1)) as pool:
@@ -80,9 +80,9 @@ def prepare_images(
 
 
 def batches_of_one_shape(arrays: Sequence[NDArray[Any]], batch_size: int) -> Iterator[list[int]]:
-    """Positions of arrays with one shape, at most `batch_size` at a time.
+    """Indices of arrays with the same shape, at most `batch_size` at a time.
 
-    Arrays are never padded to a common shape: what else is in a batch does not change an image's result.
+    Arrays are never padded to a common shape, so an image's result does not depend on the rest of its batch.
     """
     by_shape: dict[tuple[int, ...], list[int]] = {}
     for position, array in enumerate(arrays):

@@ -1,7 +1,7 @@
-"""Images for networks whose processor in transformers needs torchvision (DINOv3, SAM 2) or pads (SAM): with Pillow.
+"""Image preprocessing with Pillow, where transformers' processor needs torchvision (DINOv3, SAM 2) or pads (SAM).
 
-The steps are those of the processors. transformers resizes for DINOv3 and SAM 2 after it has scaled to 0..1, so that
-nothing is rounded; for the others it resizes 8 bits.
+The steps are those of the processors. For DINOv3 and SAM 2, transformers resizes after scaling to 0..1, so that
+nothing is rounded; for the others it resizes 8-bit values.
 """
 
 import json
@@ -19,7 +19,7 @@ from imarena.core import Pixels, UserError
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
 MAX_ASPECT = 16
-"""Narrower images are stretched to this aspect ratio: a network that keeps the ratio would get no height at all."""
+"""Narrower images are stretched to this aspect ratio: a network that keeps the ratio would get a height of zero."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ImagePreparation:
 
     side: int
     fit: Literal["stretch", "pad"]
-    """`stretch`: to a square. `pad`: the longer side fits, the rest (right or below) is 0 after normalisation."""
+    """`stretch`: to a square. `pad`: fit the longer side; the rest (right or below) is 0 after normalisation."""
     rounds: bool
     """Resize 8-bit values, rounded, rather than floating-point ones."""
     mean: tuple[float, ...] = IMAGENET_MEAN
@@ -36,7 +36,7 @@ class ImagePreparation:
     resample: int = Image.Resampling.BILINEAR.value
 
     def __call__(self, pixels: Pixels) -> NDArray[np.float32]:
-        """Pixels (height, width, 3) in; the network's input (3, side, side) out."""
+        """The network's input (3, side, side) for pixels (height, width, 3)."""
         height, width = self.inner_size(pixels.shape[0], pixels.shape[1])
         if self.rounds:
             whole = Image.fromarray(pixels).resize((width, height), self.resample)
@@ -49,7 +49,7 @@ class ImagePreparation:
         return prepared
 
     def inner_size(self, height: int, width: int) -> tuple[int, int]:
-        """Height and width that the image has inside the input."""
+        """Height and width of the image inside the input."""
         if self.fit == "stretch":
             return self.side, self.side
         scale = self.side / max(height, width)
@@ -68,7 +68,7 @@ def _resize_channels(pixels: Pixels, size: tuple[int, int], resample: int) -> ND
 
 
 def read_preparation(folder: Path, *, fit: Literal["stretch", "pad"], rounds: bool) -> ImagePreparation:
-    """The preparation that a model's folder states in preprocessor_config.json (or processor_config.json)."""
+    """The preprocessing that a model's folder declares in preprocessor_config.json (or processor_config.json)."""
     raw = _read_config(folder)
     size = raw.get("size") or {}
     side = size.get("height") or size.get("longest_edge") or size.get("shortest_edge")
@@ -101,9 +101,9 @@ def _read_config(folder: Path) -> Mapping[str, Any]:
 
 
 def with_bounded_aspect(pixels: Pixels) -> Pixels:
-    """The image, or, where it is narrower than 1 to `MAX_ASPECT`, a copy stretched to that ratio.
+    """The image, or a copy stretched to the ratio 1 to `MAX_ASPECT` if it is narrower.
 
-    A side of one pixel becomes two: the processor of OWLv2 divides by the number of gaps between pixels.
+    A side of one pixel becomes two: OWLv2's processor divides by the number of gaps between pixels.
     """
     height, width = pixels.shape[:2]
     least = max(2, -(-max(height, width) // MAX_ASPECT))
@@ -114,16 +114,16 @@ def with_bounded_aspect(pixels: Pixels) -> Pixels:
 
 
 def load_image_processor(transformers: Any, folder: Path) -> Any:
-    """The image processor of a folder, on Pillow: values do not depend on whether torchvision is installed."""
+    """The Pillow image processor of a folder: results do not depend on whether torchvision is installed."""
     return transformers.AutoImageProcessor.from_pretrained(
         str(folder), local_files_only=True, trust_remote_code=False, backend="pil"
     )
 
 
 def run_image_processor(processor: Any, images: Sequence[Pixels]) -> Any:
-    """An image processor's inputs for images (height, width, 3) of any size, as arrays.
+    """The image processor's output for images (height, width, 3) of any size, as arrays.
 
-    The order of the axes is given: transformers would guess it, wrongly for images of one or three rows.
+    The axis order is passed explicitly: transformers would guess it wrongly for images of one or three rows.
     """
     bounded = [with_bounded_aspect(pixels) for pixels in images]
     return processor(images=bounded, input_data_format="channels_last", return_tensors="np")

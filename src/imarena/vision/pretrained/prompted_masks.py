@@ -1,4 +1,4 @@
-"""Masks by box, by point, or of everything: what SAM, SAM 2 and MobileSAM share (Kirillov et al. 2023).
+"""Masks by box, by point, or of everything: shared code of SAM, SAM 2 and MobileSAM (Kirillov et al. 2023).
 
 An image is encoded once; each prompt is then decoded to masks at a quarter of the network's input size.
 """
@@ -24,32 +24,32 @@ _PROMPTS_AT_ONCE = 64
 
 @dataclass(frozen=True)
 class MaskNetwork:
-    """What differs between the models."""
+    """The parts that differ between the models."""
 
     name: str
     preparation: ImagePreparation
     encode: Callable[[Any], list[Any]]
     """Images (n, 3, side, side) to one embedding per image."""
     decode: Callable[[Any, Any, Any, bool], tuple[Any, Any]]
-    """An embedding, points (1, n, 1, 2) or None, boxes (1, n, 4) or None, and whether to give three masks per prompt;
-    to logits of masks (n, m, h, w) and the IoU (n, m) that the model expects of them."""
+    """From an embedding, points (1, n, 1, 2) or None, boxes (1, n, 4) or None and a flag for three masks per prompt,
+    to logits of masks (n, m, h, w) and their predicted IoU (n, m)."""
 
 
 @dataclass(frozen=True)
 class EverythingOptions:
-    """How everything in an image is segmented: a grid of points, then the masks that the model is sure of."""
+    """Settings for segmenting everything in an image: a grid of points, then a selection of the most reliable masks."""
 
     points_per_side: int = 16
     min_score: float = 0.88
     min_stability: float = 0.95
-    """IoU of the mask at the thresholds 1 and -1 of its logits: of a mask with sharp edges it is near 1."""
+    """IoU of the mask at the thresholds 1 and -1 of its logits: near 1 for a mask with sharp edges."""
     max_overlap: float = 0.7
-    """Of two masks whose boxes have a higher IoU, the surer one is kept."""
+    """If two masks' boxes have a higher IoU, only the more confident one is kept."""
     min_pixels: int = 1
 
 
 class PromptedSegmenter:
-    """One of the models in memory."""
+    """One of the models, loaded."""
 
     def __init__(self, network: MaskNetwork, placement: Placement, options: EverythingOptions | None = None) -> None:
         self._torch, _ = import_torch(f"The segmenter '{network.name}'")
@@ -62,11 +62,11 @@ class PromptedSegmenter:
         return [self._everything(pixels, code) for pixels, code in zip(images, self._encode(images), strict=True)]
 
     def masks_in_boxes(self, images: Sequence[Pixels], boxes: Sequence[Boxes]) -> list[tuple[SegmentMask, ...]]:
-        """For each image, one mask per box, in the boxes' order; a mask may be empty, and masks may overlap."""
+        """For each image, one mask per box, in the order of the boxes; a mask may be empty, and masks may overlap."""
         return self._prompted(images, boxes, as_boxes=True)
 
     def masks_at_points(self, images: Sequence[Pixels], points: Sequence[Points]) -> list[tuple[SegmentMask, ...]]:
-        """For each image, one mask per point: of the model's three, the one that it is surest of."""
+        """For each image, one mask per point: the most confident of the model's three."""
         return self._prompted(images, points, as_boxes=False)
 
     def _prompted(
@@ -101,7 +101,7 @@ class PromptedSegmenter:
     def _decode(
         self, code: Any, prompts: NDArray[np.float64], size: tuple[int, int], *, as_boxes: bool
     ) -> tuple[Any, Any]:
-        """Logits (n, m, h, w) and scores (n, m), in float32: prompts are coordinates."""
+        """Logits (n, m, h, w) and scores (n, m), in float32 because prompts are coordinates."""
         height, width = self._network.preparation.inner_size(*size)
         scale = np.tile([width / size[1], height / size[0]], prompts.shape[1] // 2)
         coordinates = self._torch.from_numpy(np.asarray(prompts * scale, np.float32)).to(self._device)[None]
@@ -146,14 +146,14 @@ def _chunks(prompts: NDArray[np.float64]) -> list[NDArray[np.float64]]:
 
 
 def _grid(per_side: int, size: tuple[int, int]) -> NDArray[np.float64]:
-    """The centres (n, 2) of the cells of a grid over an image (height, width), as x and y."""
+    """The cell centres (n, 2), as x and y, of a grid over an image (height, width)."""
     steps = (np.arange(per_side) + 0.5) / per_side
     columns, rows = np.meshgrid(steps * size[1], steps * size[0])
     return np.stack([columns.ravel(), rows.ravel()], axis=1)
 
 
 def _stability(logits: Any) -> Any:
-    """For each mask (n, h, w): pixels above 1 per pixel above -1; 0 for an empty one."""
+    """For each mask (n, h, w): the number of pixels above 1 divided by the number above -1; 0 for an empty mask."""
     inner, outer = (logits > 1).flatten(1).sum(dim=1), (logits > -1).flatten(1).sum(dim=1)
     return inner / outer.clamp(min=1)
 
@@ -163,7 +163,7 @@ def _share(score: float) -> float:
 
 
 def _without_doubles(masks: NDArray[np.bool_], scores: Sequence[float], max_overlap: float) -> list[int]:
-    """Positions of masks (n, h, w), the surest first, without those whose box lies on a surer one's."""
+    """Indices of masks (n, h, w), the most confident first, without those whose box overlaps a more confident one's."""
     chosen: list[int] = []
     boxes = [_mask_box(mask) for mask in masks]
     for position in sorted(range(len(masks)), key=lambda index: (-scores[index], index)):
@@ -191,7 +191,7 @@ def _overlap(box: tuple[int, int, int, int], other: tuple[int, int, int, int] | 
 
 
 def _apart(masks: Sequence[NDArray[np.bool_]], scores: Sequence[float], min_pixels: int) -> tuple[SegmentMask, ...]:
-    """Masks that do not overlap: a pixel belongs to the smallest mask that has it."""
+    """Masks that do not overlap: a pixel belongs to the smallest mask that contains it."""
     order = sorted(range(len(masks)), key=lambda index: (int(masks[index].sum()), index))
     free = np.ones(masks[0].shape, np.bool_)
     segments = []

@@ -1,9 +1,9 @@
-"""Small heads on an image encoder, each one number about an image: plausibility, aesthetics (EdiVal-Agent, O.3, O.5).
+"""Small heads on an image encoder that each predict one number: plausibility, aesthetics (EdiVal-Agent, O.3, O.5).
 
-The weights are a folder of yours: an encoder as transformers saves it (CLIP, SigLIP, DINO), and `heads.safetensors`
+You supply the weights as a folder: an encoder as transformers saves it (CLIP, SigLIP, DINO), and `heads.safetensors`
 with the linear layers of each head (`plausibility.0.weight`, `plausibility.0.bias`, `plausibility.1.weight`, ...). The
-paper's own heads are not published. Layers are joined by ReLUs and read the encoder's image features, which are scaled
-to length 1.
+paper's own heads are not published. The layers are joined by ReLUs; their input is the encoder's image features,
+scaled to length 1.
 """
 
 import re
@@ -25,7 +25,7 @@ from imarena.vision.pretrained.registered_tool import PretrainedTool
 from imarena.vision.pretrained.reward_heads import RewardLayers, apply_head
 
 QUALITY_HEADS = "quality-heads"
-"""The name of the weights: `imarena weights add quality-heads FOLDER`."""
+"""Name of the weights: `imarena weights add quality-heads FOLDER`."""
 HEAD_NAMES = ("plausibility", "aesthetics")
 FEATURE = "The quality heads"
 _TENSOR = re.compile(r"^(?P<head>[a-z_]+)\.(?P<layer>\d+)\.(?P<part>weight|bias)$")
@@ -39,7 +39,7 @@ class QualityHeads:
         self._encoder, self._heads = encoder, heads
 
     def batch(self, images: Sequence[Pixels]) -> list[dict[str, float]]:
-        """Head to number, for each image (height, width, 3)."""
+        """Number by head name, for each image (height, width, 3)."""
         states = [self._torch.from_numpy(vector) for vector in self._encoder.batch(images)]
         return [
             {name: apply_head(self._torch, layers, state)[0] for name, layers in self._heads.items()}
@@ -57,7 +57,7 @@ def load_quality_heads(folder: Path, placement: Placement) -> QualityHeads:
 
 
 def read_quality_heads(folder: Path) -> dict[str, RewardLayers]:
-    """The linear layers of each head, in order. Each head gives one number."""
+    """The linear layers of each head, in order. Each head outputs one number."""
     file = folder / "heads.safetensors"
     if not file.is_file():
         raise UserError(f"{folder} has no heads.safetensors.", hint="It holds plausibility.0.weight and so on.")

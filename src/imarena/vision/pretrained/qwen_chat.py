@@ -1,8 +1,8 @@
-"""Chats with pictures for Qwen2-VL, Qwen2.5-VL and Qwen3-VL, without torchvision.
+"""Chats with images for Qwen2-VL, Qwen2.5-VL and Qwen3-VL, without torchvision.
 
-transformers makes the processors of these models only where torchvision is installed, because of their part for
-videos. This one has the calls that a chat needs: the tokenizer, the image processor that rests on Pillow, and the
-chat template of the folder, or ChatML where it has none.
+transformers builds these models' processors only if torchvision is installed, because their video part needs it.
+This one has what a chat needs: the tokenizer, the Pillow image processor, and the folder's chat template, or ChatML
+if there is none.
 """
 
 import inspect
@@ -21,11 +21,11 @@ END = "<|im_end|>"
 _IMAGE = f"<|vision_start|>{PLACE}<|vision_end|>"
 
 Chat = Sequence[Mapping[str, Any]]
-"""Messages with `role` and `content`; content is a text, or parts of type `text` or `image`."""
+"""Messages with `role` and `content`; content is a string, or parts of type `text` or `image`."""
 
 
 def is_qwen_vl(folder: Path) -> bool:
-    """Does the folder hold a Qwen-VL model?"""
+    """Does the folder contain a Qwen-VL model?"""
     config = folder / "config.json"
     if not config.is_file():
         return False
@@ -33,7 +33,7 @@ def is_qwen_vl(folder: Path) -> bool:
 
 
 def load_qwen_chat(folder: Path, pixels: tuple[int, int] | None = None) -> "QwenChat":
-    """The processor of a model's folder. `pixels`: the fewest and the most pixels that an image is scaled to."""
+    """The processor of a model's folder. `pixels`: minimum and maximum number of pixels that an image is scaled to."""
     import transformers
 
     tokenizer = load_pretrained(transformers.AutoTokenizer, folder)
@@ -53,7 +53,7 @@ def _template(folder: Path, tokenizer: Any) -> str | None:
 
 
 class QwenChat:
-    """Turns chats into the inputs of a model. It has the calls of a processor that `generate` is used with."""
+    """Turns chats into model inputs. It has the methods of a processor that `generate` needs."""
 
     def __init__(
         self, tokenizer: Any, pictures: Any, template: str | None, pixels: tuple[int, int] | None = None
@@ -67,7 +67,7 @@ class QwenChat:
 
     @property
     def chat_template(self) -> str:
-        """How a chat is written: the folder's template, or the name of the built-in form."""
+        """The chat format: the folder's template, or the name of the built-in format."""
         return self._template or "ChatML"
 
     def render(self, messages: Chat, *, add_generation_prompt: bool) -> str:
@@ -93,7 +93,7 @@ class QwenChat:
         return_dict: bool = True,  # noqa: ARG002  # the call of a processor
         return_tensors: str = "pt",
     ) -> Any:
-        """The inputs of a model for one chat; images are in the parts themselves (`image`: a Pillow image)."""
+        """The model inputs for one chat; its parts contain the images (`image`: a Pillow image)."""
         text = self.render(messages, add_generation_prompt=add_generation_prompt)
         if not tokenize:
             return text
@@ -106,7 +106,7 @@ class QwenChat:
         return transformers.BatchFeature(inputs)
 
     def images(self, images: Sequence[Any], text: str, return_tensors: str = "pt") -> tuple[dict[str, Any], str]:
-        """Patches and grids of the images, and the text with as many placeholders as they have tokens."""
+        """Patches and grids of the images, and the text with one placeholder per image token."""
         if not images:
             return {}, text
         shown = dict(self.image_processor(images=list(images), return_tensors=return_tensors))
@@ -118,11 +118,11 @@ class QwenChat:
         return int(self.tokenizer.convert_tokens_to_ids(PLACE))
 
     def decode(self, tokens: Any, *, skip_special_tokens: bool = True) -> str:
-        """Tokens as text."""
+        """Decode tokens to text."""
         return str(self.tokenizer.decode(tokens, skip_special_tokens=skip_special_tokens))
 
     def save(self, folder: Path) -> None:
-        """Write tokenizer, image processor and template, so that `load_qwen_chat` gives this processor again."""
+        """Write tokenizer, image processor and template, so that `load_qwen_chat` can load this processor again."""
         self.tokenizer.save_pretrained(str(folder))
         self.image_processor.save_pretrained(str(folder))
         if self._template is not None:
@@ -130,12 +130,12 @@ class QwenChat:
 
 
 def takes_token_types(model: Any) -> bool:
-    """Does the model want to be told which tokens are images? transformers 5 added it."""
+    """Does the model need a mask of the image tokens? transformers 5 added it."""
     return "mm_token_type_ids" in inspect.signature(model.forward).parameters
 
 
 def chat_images(messages: Chat) -> list[Any]:
-    """The images of a chat in order, as Pillow images; bytes are read."""
+    """The images of a chat in order, as Pillow images; bytes are decoded."""
     contents = [message["content"] for message in messages if not isinstance(message["content"], str)]
     return [_opened(part["image"]) for content in contents for part in content if part["type"] == "image"]
 
@@ -150,7 +150,7 @@ def _opened(image: Any) -> Any:
 
 
 def _content_text(content: Any) -> str:
-    """ChatML of one message. A text cannot hold the model's special tokens."""
+    """One message in ChatML. Special tokens in its text are broken up."""
     if isinstance(content, str):
         return content.replace("<|", "< |")
     return "".join(_IMAGE if part["type"] == "image" else part["text"].replace("<|", "< |") for part in content)

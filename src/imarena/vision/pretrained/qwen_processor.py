@@ -1,7 +1,7 @@
-"""Qwen's processor of words and pictures without torchvision, which the `vision` extra does not bring.
+"""Qwen's processor of text and images without torchvision, which the `vision` extra does not install.
 
-transformers makes a `Qwen2VLProcessor` only where torchvision is installed, because of its part for videos. Editing a
-picture needs no videos: this makes one from the tokenizer and from the image processor that rests on Pillow.
+transformers builds a `Qwen2VLProcessor` only if torchvision is installed, because its video part needs it. Editing
+an image needs no videos: this module builds one from the tokenizer and the Pillow image processor.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,16 +9,16 @@ from importlib.util import find_spec
 from typing import Any
 
 PLACE = "<|image_pad|>"
-"""Stands once for each picture in the text and is repeated as often as the picture has tokens."""
+"""Occurs once per image in the text and is repeated as often as the image has tokens."""
 
 
 def needs_own_processor() -> bool:
-    """Is transformers unable to make the processor by itself?"""
+    """Is transformers unable to build the processor itself?"""
     return find_spec("torchvision") is None
 
 
 def load_qwen_processor(model: str, revision: str | None) -> Any:
-    """The processor of a pipeline in a folder or on the hub; raises what transformers raises."""
+    """The processor of a pipeline in a folder or on the hub; errors of transformers are passed on."""
     import transformers
 
     where = {"subfolder": "processor", "revision": revision, "trust_remote_code": False}
@@ -27,7 +27,7 @@ def load_qwen_processor(model: str, revision: str | None) -> Any:
 
 
 def qwen_image_processor() -> Any:
-    """The class that prepares pictures with Pillow; transformers 5 gave it a name of its own."""
+    """The image processor class that uses Pillow; transformers 5 renamed it."""
     import transformers
 
     processor = getattr(transformers, "Qwen2VLImageProcessorPil", None)
@@ -35,7 +35,7 @@ def qwen_image_processor() -> Any:
 
 
 def make_qwen_processor(tokenizer: Any, pictures: Any) -> Any:
-    """A `Qwen2VLProcessor` (so that diffusers takes it) that never asks for videos."""
+    """A `Qwen2VLProcessor` (a subclass, so that diffusers accepts it) that never processes videos."""
     import transformers
 
     def start(self: Any) -> None:
@@ -57,7 +57,7 @@ def make_qwen_processor(tokenizer: Any, pictures: Any) -> Any:
 
 
 def fill_placeholders(texts: Sequence[str], sizes: Sequence[int]) -> list[str]:
-    """Each placeholder of the texts, in order, as often as its picture has tokens."""
+    """Repeat each placeholder in the texts, in order, as often as its image has tokens."""
     left: Iterator[int] = iter(sizes)
     filled: list[str] = []
     for text in texts:

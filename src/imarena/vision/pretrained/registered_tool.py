@@ -1,4 +1,4 @@
-"""What the registry holds for a pretrained model: a tool that loads it when the first image comes."""
+"""Registry entry of a pretrained model: a tool that loads the model when the first image arrives."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -14,13 +14,13 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class BatchTool(Protocol[R_co]):
-    """A model in memory: several images in, one result per image out, in their order."""
+    """A loaded model: takes several images and returns one result per image, in the same order."""
 
     def batch(self, images: Sequence[Pixels]) -> Sequence[R_co]: ...
 
 
 class PretrainedTool(Generic[R]):
-    """A tool by the name of its weights. It has the call of its port; `batch` takes several images at once."""
+    """A tool by the name of its weights. It is callable as its port requires; `batch` takes several images at once."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class PretrainedTool(Generic[R]):
         find: Callable[[str, str], Path] = model_folder,
         wording: str = "",
     ) -> None:
-        """`wording` names the prompt of a tool that has one."""
+        """`wording` names the prompt of a tool that uses one."""
         self._feature = feature
         self._weights = weights
         self._load = load
@@ -44,13 +44,13 @@ class PretrainedTool(Generic[R]):
         return self.batch([pixels])[0]
 
     def batch(self, images: Sequence[Pixels]) -> list[R]:
-        """The results for several images, in their order."""
+        """The results for several images, in the same order."""
         with self._lock:
             return list(self.model.batch(images)) if images else []
 
     @property
     def version(self) -> str:
-        """What a result depends on: the weights by their hash, the number format and the wording of a prompt."""
+        """What a result depends on: the hash of the weights, the number format and the wording of a prompt."""
         import_torch(self._feature)
         folder = self._find(self._weights, self._feature)
         parts = (f"{self._weights}@{weights_sha256(folder)[:16]}", placement_from_environment().dtype, self._wording)
@@ -58,8 +58,8 @@ class PretrainedTool(Generic[R]):
 
     @property
     def model(self) -> BatchTool[R]:
-        """The model in memory. It is loaded once, and again where the folder or the settings have changed."""
-        import_torch(self._feature)  # before the weights: nothing is looked for that cannot be used
+        """The loaded model. It is loaded once, and again if the folder or the settings have changed."""
+        import_torch(self._feature)  # check for torch before looking for the weights
         folder, placement = self._find(self._weights, self._feature), placement_from_environment()
         if self._model is None or self._model[:2] != (folder, placement):
             self._model = (folder, placement, self._load(folder, placement))

@@ -1,7 +1,7 @@
 """Heads of reward models: a small MLP with ReLUs on the hidden state of one token.
 
-It gives a mean reward and, where it has a second output, the logarithm of the reward's uncertainty. The layers are
-read from the tensors' names and shapes (``rm_head.*``, ``rm_heads.head_0.*``).
+It predicts a mean reward and, if it has a second output, the logarithm of the reward's uncertainty. The layers are
+found by the tensors' names and shapes (``rm_head.*``, ``rm_heads.head_0.*``).
 """
 
 import math
@@ -18,7 +18,7 @@ _HEAD = re.compile(r"^rm_heads?\.(?:(?P<head>head_\d+)\.)?(?:(?P<layer>\d+)\.)?(
 
 
 def is_head_tensor(name: str) -> bool:
-    """Does a tensor of this name belong to a head?"""
+    """Is this the name of a tensor of a head?"""
     return _HEAD.match(name) is not None
 
 
@@ -42,7 +42,7 @@ def read_heads(folder: Path, device: str) -> list[RewardLayers]:
 
 
 def apply_head(torch: Any, layers: RewardLayers, state: Any) -> tuple[float, ...]:
-    """The head's outputs for a hidden state (d,); a number that is not finite raises."""
+    """The head's outputs for a hidden state (d,); raises if a number is not finite."""
     state = state.float()
     for number, (weight, bias) in enumerate(layers):
         state = torch.nn.functional.linear(state, weight, bias)

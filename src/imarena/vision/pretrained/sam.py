@@ -20,7 +20,7 @@ def sam_segmenter(
     options: EverythingOptions | None = None,
     name: str = "sam",
 ) -> PromptedSegmenter:
-    """The segmenter around a `SamModel` in memory."""
+    """The segmenter for a loaded `SamModel`."""
     torch, _ = import_torch(FEATURE)
     model = model.to(placement.torch_device(torch)).eval()
 

@@ -1,6 +1,6 @@
 """Masks by box, by point, or of everything: SAM 2 (Ravi et al. 2024), through transformers.
 
-Its image processor needs torchvision, so that the image is prepared here, with Pillow.
+Its image processor needs torchvision, so images are preprocessed here, with Pillow.
 """
 
 from pathlib import Path
@@ -15,13 +15,13 @@ from imarena.vision.pretrained.registered_tool import PretrainedTool
 
 FEATURE = "The segmenter 'sam2'"
 SAM2_OPTIONS = EverythingOptions(min_score=0.8)
-"""The authors' own limit of the expected IoU for SAM 2."""
+"""The authors' own threshold on the predicted IoU for SAM 2."""
 
 
 def sam2_segmenter(
     model: Any, preparation: ImagePreparation, placement: Placement, options: EverythingOptions = SAM2_OPTIONS
 ) -> PromptedSegmenter:
-    """The segmenter around a `Sam2Model` in memory."""
+    """The segmenter for a loaded `Sam2Model`."""
     torch, _ = import_torch(FEATURE)
     model = model.to(placement.torch_device(torch)).eval()
 

@@ -26,7 +26,7 @@ class SiglipEmbedder(ImageFeatures):
         self._tokenizer = tokenizer
 
     def embed_texts(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """The features of each text. SigLIP was trained on texts in small letters, padded to its longest text."""
+        """The features of each text. SigLIP was trained on lower-case texts, padded to its maximum text length."""
         longest = self._model.config.text_config.max_position_embeddings
         tokens = self._tokenizer(
             [text.lower() for text in texts],

@@ -1,6 +1,6 @@
 """The image encoder of MobileSAM: TinyViT (Wu et al. 2022), which transformers does not have.
 
-The names of its parts are those of the released weights. A stage is described by its width, its number of blocks, its
+Its parts have the names of the released weights. A stage is described by its width, its number of blocks, its
 attention heads and its window; the first stage has convolutions only. This module imports torch: import it late.
 """
 
@@ -23,7 +23,7 @@ class TinyVitStage:
     heads: int
     window: int
     halves: bool
-    """Does the layer after this stage halve the resolution?"""
+    """Is the resolution halved after this stage?"""
 
 
 _HALVING_STAGES = 2
@@ -32,7 +32,7 @@ _BLOCK = re.compile(r"layers\.(\d+)\.blocks\.(\d+)\.(?:attn\.attention_biases|co
 
 
 def stages_of(tensors: Mapping[str, Any]) -> tuple[TinyVitStage, ...]:
-    """The stages that the tensors of an encoder, by their names, have."""
+    """Derive the stages from the tensors of an encoder, by their names."""
     blocks: dict[int, list[Any]] = {}
     for name, value in tensors.items():
         match = _BLOCK.fullmatch(name)
@@ -47,7 +47,7 @@ def stages_of(tensors: Mapping[str, Any]) -> tuple[TinyVitStage, ...]:
 
 
 def _conv(inner: int, outer: int, kernel: int = 1, stride: int = 1, groups: int = 1) -> Any:
-    """A convolution and its normalisation, under the names `c` and `bn`."""
+    """A convolution and its normalisation, named `c` and `bn`."""
     layers = nn.Sequential()
     layers.add_module("c", nn.Conv2d(inner, outer, kernel, stride, kernel // 2, groups=groups, bias=False))
     layers.add_module("bn", nn.BatchNorm2d(outer))
@@ -68,7 +68,7 @@ class _ConvBlock(nn.Module):  # type: ignore[misc]
 
 
 class _Merging(nn.Module):  # type: ignore[misc]
-    """From one stage's width to the next one's."""
+    """Maps one stage's width to the next one's."""
 
     def __init__(self, inner: int, outer: int, stride: int) -> None:
         super().__init__()
