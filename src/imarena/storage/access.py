@@ -18,18 +18,18 @@ from imarena.storage.membership import join_campaign
 from imarena.storage.schema import guests, invitations, sessions, tokens
 
 _USED_DAYS = 5 / 1440
-"""A token's last use is noted this exactly: a machine that asks every second writes nothing most of the time."""
+"""Precision in days of a token's last use: a client that asks every second causes almost no writes."""
 _BOUND = "bound"
-"""Stands for a guest where an invitation is for a rater who has an id already, before and after they come."""
+"""Guest name for an invitation that is bound to an existing rater, both before and after the rater comes."""
 ONE_USE = ("lead",)
-"""Roles whose links open once: who finds one of them later must not become a lead."""
+"""Roles whose links open only once: whoever finds such a link later must not become a lead."""
 _MADE_HERE = re.compile(r"rater_[0-9a-f]{16}")
 T = TypeVar("T", "StoredInvitation", "StoredToken", "StoredSession")
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who a session or a token belongs to."""
+    """The person or machine behind a session or a token."""
 
     key: str
     role: str
@@ -40,7 +40,7 @@ class Visitor:
 
 @dataclass(frozen=True)
 class StoredInvitation:
-    """An invitation link without its secret, with how many people came by it."""
+    """An invitation link without its secret, and the number of people who came through it."""
 
     seq: int
     invitation_id: str
@@ -56,12 +56,12 @@ class StoredInvitation:
 
     @property
     def one_use(self) -> bool:
-        """Does the link open once only?"""
+        """Does the link open only once?"""
         return self.role in ONE_USE
 
     @property
     def used(self) -> bool:
-        """Has a link that opens once been opened?"""
+        """Has a one-use link been opened?"""
         return self.one_use and self.people > 0
 
 
@@ -81,7 +81,7 @@ class StoredToken:
 
 @dataclass(frozen=True)
 class StoredSession:
-    """A session that is open. `cursor` is its position in the list."""
+    """An open session. `cursor` is its position in the list."""
 
     session_id: str
     role: str
@@ -93,7 +93,7 @@ class StoredSession:
 
 
 def hash_secret(secret: str) -> str:
-    """How a secret is kept. It is long and random, so that a plain hash cannot be searched through."""
+    """The form in which a secret is stored. It is long and random, so a plain hash cannot be brute-forced."""
     return sha256_hex(secret.encode("utf-8", "surrogatepass"))
 
 
@@ -102,7 +102,7 @@ def _later(days: float) -> str:
 
 
 def _stored(kind: type[T], key: str, row: RowMapping) -> T:
-    """A row as what it stands for: `key` is what its id is called there, and a moment of revoking is a yes."""
+    """Build `kind` from a row: `key` is the name of its id field, and a revocation time means revoked."""
     known: dict[str, Any] = {**row, key: row["id"], "revoked": row["revoked_at"] is not None}
     return kind(**{name: known[name] for name in kind.__dataclass_fields__})
 
@@ -121,7 +121,7 @@ def invite(
     person_param: str,
     rater_id: str | None = None,
 ) -> tuple[str, str]:
-    """Make an invitation; returns its id and its secret, which is not kept. With `rater_id` it is that rater's own."""
+    """Create an invitation; returns its id and its secret, which is not stored. `rater_id` makes it personal."""
     identity, secret = f"inv_{secrets.token_hex(8)}", secrets.token_urlsafe(32)
     row = {
         "id": identity, "secret_hash": hash_secret(secret), "campaign_id": campaign_id, "role": role, "name": name,
@@ -137,7 +137,7 @@ def invite(
 def invitation_rows(
     engine: Engine, *, campaign_id: str | None, before: int | None, limit: int, identity: str | None = None
 ) -> list[StoredInvitation]:
-    """Invitations, newest first, with how many people came by each."""
+    """Invitations, newest first, with the number of people who came through each."""
     mine = guests.c.invitation_id == invitations.c.id
     people = select(func.count()).where(mine, guests.c.person != _BOUND).scalar_subquery().label("people")
     bound = select(guests.c.rater_id).where(mine, guests.c.person == _BOUND).scalar_subquery().label("rater_id")
@@ -153,7 +153,7 @@ def invitation_rows(
 
 
 def count_invitations(engine: Engine, *, campaign_id: str | None) -> int:
-    """How many invitations there are, to one campaign or to all."""
+    """Number of invitations, to one campaign or to all."""
     query = select(func.count()).select_from(invitations)
     if campaign_id is not None:
         query = query.where(invitations.c.campaign_id == campaign_id)
@@ -162,7 +162,7 @@ def count_invitations(engine: Engine, *, campaign_id: str | None) -> int:
 
 
 def revoke_invitation(engine: Engine, identity: str) -> bool:
-    """End an invitation and every session that came from it."""
+    """Revoke an invitation and every session that came from it."""
     moment = _later(0)
     with writing(engine) as connection:
         known = connection.execute(select(invitations.c.revoked_at).where(invitations.c.id == identity)).first()
@@ -175,7 +175,7 @@ def revoke_invitation(engine: Engine, identity: str) -> bool:
 
 
 def restore_invitation(engine: Engine, identity: str) -> bool:
-    """Undo a revocation, with the sessions that it ended; False where nothing is revoked."""
+    """Undo a revocation and restore the sessions that it ended; False if nothing is revoked."""
     query = select(invitations.c.revoked_at).where(invitations.c.id == identity)
     with writing(engine) as connection:
         moment = connection.execute(query.with_for_update()).scalar_one_or_none()
@@ -188,14 +188,14 @@ def restore_invitation(engine: Engine, identity: str) -> bool:
 
 
 def is_live_name(connection: Connection, campaign_id: str, name: str) -> bool:
-    """Has a campaign a link of this name that can still be opened?"""
+    """Does the campaign have a link with this name that can still be opened?"""
     mine = (invitations.c.campaign_id == campaign_id, invitations.c.name == name, invitations.c.revoked_at.is_(None))
     query = select(invitations.c.seq).where(*mine, invitations.c.expires_at >= _later(0))
     return connection.execute(query.limit(1)).first() is not None
 
 
 def accept_invitation(engine: Engine, secret: str, params: dict[str, str], days: float) -> str | None:
-    """Open an invitation: the cookie's secret of a new session, or None where the link is not good (any more)."""
+    """Open an invitation: returns the cookie secret of a new session, or None if the link is not valid (any more)."""
     with writing(engine) as connection:
         query = select(invitations).where(invitations.c.secret_hash == hash_secret(secret))
         row = connection.execute(query.with_for_update()).mappings().first()
@@ -213,7 +213,7 @@ def accept_invitation(engine: Engine, secret: str, params: dict[str, str], days:
 
 
 def invitation_refusal(engine: Engine, secret: str, params: dict[str, str]) -> str:
-    """Why an invitation was not taken, for whoever has its secret: unknown, revoked, expired, used, no_person, full."""
+    """The reason why a link with this secret was refused: unknown, revoked, expired, used, no_person, full."""
     query = select(invitations).where(invitations.c.secret_hash == hash_secret(secret))
     with reading(engine) as connection:
         row = connection.execute(query).mappings().first()
@@ -231,7 +231,7 @@ def invitation_refusal(engine: Engine, secret: str, params: dict[str, str]) -> s
 
 
 def came_by_invitation(engine: Engine, session: str, secret: str) -> bool:
-    """Did the person with this session (its key) come by the link with this secret?"""
+    """Did the person with this session (its key) come through the link with this secret?"""
     link = select(invitations.c.id).where(invitations.c.secret_hash == hash_secret(secret)).scalar_subquery()
     query = select(sessions.c.id).where(sessions.c.id == session, sessions.c.invitation_id == link)
     with reading(engine) as connection:
@@ -239,13 +239,13 @@ def came_by_invitation(engine: Engine, session: str, secret: str) -> bool:
 
 
 def _is_used(connection: Connection, row: Any) -> bool:
-    """Was a link that opens once opened?"""
+    """Has a one-use link been opened?"""
     came = (guests.c.invitation_id == row["id"], guests.c.person != _BOUND)
     return row["role"] in ONE_USE and connection.execute(select(guests.c.person).where(*came)).first() is not None
 
 
 def _guest(connection: Connection, row: Any, params: dict[str, str]) -> str | None:
-    """The rater behind the link: the same person on every visit; None where the link is full."""
+    """The rater of the link: the same for a person on every visit; None if the link is full."""
     if row["max_people"] == 1:
         person = "the guest"
     elif row["person_param"]:
@@ -279,12 +279,12 @@ def _bound_to(invitation_id: str) -> Select[tuple[str]]:
 
 
 def is_walk_in_rater(rater_id: str) -> bool:
-    """Is this the id of somebody who came by an invitation that was for nobody in particular?"""
+    """Was this rater id created by an invitation that was not bound to a rater?"""
     return _MADE_HERE.fullmatch(rater_id) is not None
 
 
 def has_personal_invitation(connection: Connection, rater_id: str) -> bool:
-    """Did this rater come by an invitation of their own, to do the tasks that were made for them?"""
+    """Did this rater come through a personal invitation, to do tasks that were made for them?"""
     if is_walk_in_rater(rater_id):  # most raters: no query
         return False
     query = select(guests.c.rater_id).where(guests.c.rater_id == rater_id, guests.c.person == _BOUND).limit(1)
@@ -302,16 +302,16 @@ def _session(connection: Connection, role: str, name: str, days: float, **values
 
 
 def open_session(engine: Engine, *, role: str, name: str, days: float, rater: Rater | None = None) -> str:
-    """Sign somebody in who needs no invitation; returns the cookie's secret."""
+    """Sign in somebody who needs no invitation; returns the cookie secret."""
     with writing(engine) as connection:
         return _session(connection, role, name, days, rater_id=rater.rater_id if rater else None)
 
 
 def visitors(engine: Engine, keys: Iterable[str]) -> dict[str, Visitor]:
-    """Whose sessions these are, by their keys (`hash_secret`), without those that have ended.
+    """The owners of sessions by their keys (`hash_secret`), without sessions that have ended.
 
-    One parameter for all keys: a text for each number of keys would push the statements of a vote out of those that
-    PostgreSQL has prepared.
+    All keys are one parameter: a separate statement for each number of keys would evict the statements of a vote from
+    PostgreSQL's prepared ones.
     """
     postgresql = engine.dialect.name == "postgresql"
     listed = "= ANY(%s)" if postgresql else "IN (SELECT value FROM json_each(?))"
@@ -330,7 +330,7 @@ def close_session(engine: Engine, key: str) -> None:
 
 
 def session_rows(engine: Engine, *, before: str | None, limit: int) -> list[StoredSession]:
-    """Sessions that are open, newest first. `before` is the `created_at` and `id` of the last one seen, joined."""
+    """Open sessions, newest first. `before` is the `created_at` and `id` of the last one seen, joined."""
     cursor = sessions.c.created_at + " " + sessions.c.id
     query = (
         select(sessions, cursor.label("cursor"))
@@ -345,14 +345,14 @@ def session_rows(engine: Engine, *, before: str | None, limit: int) -> list[Stor
 
 
 def end_session(engine: Engine, key: str) -> bool:
-    """Sign somebody out from elsewhere; was there such a session?"""
+    """End a session from elsewhere; returns whether it was open."""
     query = update(sessions).where(sessions.c.id == key, sessions.c.revoked_at.is_(None))
     with writing(engine) as connection:
         return bool(connection.execute(query.values(revoked_at=_later(0))).rowcount)
 
 
 def make_token(engine: Engine, *, name: str, role: str, days: float) -> tuple[str, str]:
-    """Make a machine's token; returns its id and its secret, which is not kept."""
+    """Create a machine's token; returns its id and its secret, which is not stored."""
     identity, secret = f"tok_{secrets.token_hex(8)}", f"imarena_{secrets.token_urlsafe(32)}"
     row = {"id": identity, "secret_hash": hash_secret(secret), "name": name, "role": role}
     with writing(engine) as connection:
@@ -361,7 +361,7 @@ def make_token(engine: Engine, *, name: str, role: str, days: float) -> tuple[st
 
 
 def token_visitor(engine: Engine, secret: str) -> Visitor | None:
-    """Whose token this is, while it lasts."""
+    """The owner of a token, or None if it is not valid."""
     with reading(engine) as connection:
         row = connection.execute(select(tokens).where(tokens.c.secret_hash == hash_secret(secret))).mappings().first()
     if row is None or row["revoked_at"] or row["expires_at"] < _later(0):
@@ -375,7 +375,7 @@ def token_visitor(engine: Engine, secret: str) -> Visitor | None:
 def token_rows(
     engine: Engine, *, before: int | None, limit: int, identity: str | None = None, roles: Sequence[str] = ()
 ) -> list[StoredToken]:
-    """Tokens, newest first; `roles`: only those with one of them."""
+    """Tokens, newest first; `roles`: only tokens with one of these roles."""
     query = select(tokens).order_by(tokens.c.seq.desc()).limit(limit)
     if roles:
         query = query.where(tokens.c.role.in_(roles))
@@ -388,7 +388,7 @@ def token_rows(
 
 
 def revoke_token(engine: Engine, identity: str) -> bool:
-    """End a token."""
+    """Revoke a token."""
     with writing(engine) as connection:
         result = connection.execute(update(tokens).where(tokens.c.id == identity).values(revoked_at=_later(0)))
     return bool(result.rowcount)

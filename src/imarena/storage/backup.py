@@ -1,4 +1,4 @@
-"""Backups: a folder with one store of blobs and a snapshot of the database for each time.
+"""Backups: a folder with one shared blob store and a database snapshot per backup.
 
 A snapshot is always a SQLite file, whatever database the workspace uses, so that it can be restored into either.
 """
@@ -33,7 +33,7 @@ from imarena.storage.workspace import Workspace, database_url, is_workspace
 _PAGE = 5_000
 _MANIFEST = "manifest.json"
 _RESTORING = "restoring"
-"""The fact that a database holds just the snapshot with this hash, whose restore has not ended."""
+"""Fact in a database that is being restored: the hash of the snapshot that it will contain."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Snapshot:
     records: dict[str, int]
     blobs: int
     missing: tuple[str, ...]
-    """Blobs that were not there to be copied, or whose bytes were damaged."""
+    """Blobs that were missing or damaged and could not be copied."""
 
 
 def backup(workspace: Workspace, target: Path, *, progress: Progress | None = None) -> Snapshot:
-    """Add a snapshot to a backup folder. Blobs that are in the folder already are not copied again."""
+    """Add a snapshot to a backup folder. Blobs that are already in the folder are not copied again."""
     if target.resolve().is_relative_to(workspace.root.resolve()):
         raise UserError("A backup cannot be inside the workspace.", hint="Name a folder outside it.")
     stamp = now().strftime("%Y%m%dT%H%M%S.%fZ")
@@ -83,7 +83,7 @@ def backup(workspace: Workspace, target: Path, *, progress: Progress | None = No
 
 
 def settings_with_url(settings: str, url: str) -> str:
-    """Settings that name another database; everything else, remarks included, stays as it is."""
+    """The settings with another database; everything else stays as it is, including comments."""
     entry = f"url = {json.dumps(url, ensure_ascii=False)}"
     lines: list[str] = []
     section = ""
@@ -100,7 +100,7 @@ def settings_with_url(settings: str, url: str) -> str:
 
 
 def settings_with_blobs(settings: str, blobs: str) -> str:
-    """Settings that name another place of the pictures; everything else stays as it is."""
+    """The settings with another location of the images; everything else stays as it is."""
     kept = re.sub(r"(?m)^[ \t]*blobs(_endpoint)?[ \t]*=.*\n?", "", settings)
     return f"blobs = {json.dumps(blobs, ensure_ascii=False)}\n{kept}" if blobs else kept
 
@@ -119,7 +119,7 @@ def restore(
 ) -> Snapshot:
     """Make a workspace from a snapshot (or from the newest one in a backup folder).
 
-    `blobs`: where its pictures go; empty: into the workspace's folder; None: to where the snapshot's settings say.
+    `blobs`: where to store its images; empty: in the workspace's folder; None: where the snapshot's settings say.
     """
     candidates = [source] if (source / _MANIFEST).is_file() else snapshots(source)
     if not candidates:
@@ -143,7 +143,7 @@ def restore(
     else:
         elsewhere = url or database_url(root, settings)
         _load(snapshot / "arena.db", elsewhere, manifest["database_sha256"])
-    # Last: with it the folder is a workspace, and until then this can be run again.
+    # Last, because this makes the folder a workspace; until then the restore can be run again.
     write_atomically(root / FILE_NAME, settings_with_url(settings_text, url) if url else settings_text)
     if elsewhere:
         _forget_mark(elsewhere)
@@ -151,7 +151,7 @@ def restore(
 
 
 def _restore_blobs(snapshot: Path, store: BlobStore, progress: Progress | None) -> tuple[int, list[str]]:
-    """Copy a snapshot's pictures. Returns how many it names, and the hashes of those that are lost."""
+    """Copy a snapshot's images. Returns how many it references, and the hashes of the lost ones."""
     pictures = Blobs(snapshot.parent / FOLDER)
     if isinstance(store, Blobs):
         store.root.mkdir(parents=True, exist_ok=True)
@@ -171,7 +171,7 @@ def _restore_blobs(snapshot: Path, store: BlobStore, progress: Progress | None) 
 
 
 def copy_blob(source: BlobStore, target: BlobStore, sha256: str) -> bool:
-    """Copy a blob; False where it is missing or damaged, or was withdrawn there: then nothing is written."""
+    """Copy a blob; if it is missing, damaged, or withdrawn in the target, write nothing and return False."""
     try:
         target.put(source.get(sha256))
     except (StoreError, InvalidImage):
@@ -180,7 +180,7 @@ def copy_blob(source: BlobStore, target: BlobStore, sha256: str) -> bool:
 
 
 def dump_database(engine: Engine, path: Path) -> dict[str, int]:
-    """Copy every table into a new SQLite file, all from one moment."""
+    """Copy every table into a new SQLite file, all as of the same moment."""
     target = connect(sqlite_url(path))
     migrate.upgrade(target, migrate.current_version(engine) or "head")
     counts: dict[str, int] = {}
@@ -193,9 +193,9 @@ def dump_database(engine: Engine, path: Path) -> dict[str, int]:
 
 
 def _load(path: Path, url: str, sha256: str) -> None:
-    """Copy a snapshot's tables into an empty database, marked with its hash.
+    """Copy a snapshot's tables into an empty database, which is marked with the snapshot's hash.
 
-    A restore that is stopped after its rows were committed finds its mark when it is run again, and goes on.
+    If a restore stops after its rows were committed, the next run finds the mark and continues.
     """
     source_engine, target = connect(sqlite_url(path)), connect(url)
     if migrate.current_version(target) is not None and _has_rows(target):
@@ -230,7 +230,7 @@ def _load(path: Path, url: str, sha256: str) -> None:
 
 
 def _forget_mark(url: str) -> None:
-    """The restore is complete: what is in the database from now on is no longer the snapshot."""
+    """Remove the mark when the restore is complete: from now on the database differs from the snapshot."""
     engine = connect(url)
     with writing(engine) as connection:
         connection.execute(delete(schema.facts).where(schema.facts.c.key == _RESTORING))
@@ -238,7 +238,7 @@ def _forget_mark(url: str) -> None:
 
 
 def _has_rows(engine: Engine) -> bool:
-    """Is anything in the tables? A restore that was stopped leaves them empty."""
+    """Does any table contain rows? An interrupted restore leaves the tables empty."""
     with reading(engine) as connection:
         present = set(inspect(connection).get_table_names())
         tables = [table for table in schema.metadata.sorted_tables if table.name in present]
@@ -246,10 +246,10 @@ def _has_rows(engine: Engine) -> bool:
 
 
 def _copy(source: Connection, sink: Connection, counts: dict[str, int]) -> None:
-    """Copy the tables and columns that both have.
+    """Copy the tables and columns that both databases have.
 
-    The source may be of an older schema than this software. Where a migration was stopped halfway it has columns that
-    its schema does not have yet; the next upgrade fills them again.
+    The source may have an older schema than this software. If a migration stopped halfway, it has columns that its
+    schema does not have yet; the next upgrade fills them again.
     """
     source_schema, sink_schema = inspect(source), inspect(sink)
     present = set(source_schema.get_table_names()) & set(sink_schema.get_table_names())

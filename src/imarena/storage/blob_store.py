@@ -1,7 +1,7 @@
-"""What keeps the bytes of pictures, by SHA-256: a folder (``blobs.py``) or S3-compatible storage (``s3_blobs.py``).
+"""Interface for storing image bytes by SHA-256: a folder (``blobs.py``) or S3-compatible storage (``s3_blobs.py``).
 
-Every implementation passes ``tests/contract/storage/test_blobs.py``. The order of writing is the same everywhere: when
-`put` returns, the bytes are stored for good; only then is a row committed that names them.
+Every implementation passes ``tests/contract/storage/test_blobs.py``. The write order is the same everywhere: `put`
+returns when the bytes are stored durably; only then is a row committed that refers to them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,64 +15,64 @@ FOLDER = "blobs"
 
 
 class BlobStore(Protocol):
-    """Bytes by their hash. Safe for many processes at once."""
+    """Bytes by their hash. Safe for many concurrent processes."""
 
     @property
     def place(self) -> str:
-        """Where they are, for people."""
+        """The location of the blobs, for display."""
         ...
 
     def put(self, data: bytes) -> str:
-        """Store bytes for good and return their hash. The same bytes are stored once; withdrawn ones are refused."""
+        """Store bytes durably and return their hash. The same bytes are stored once; withdrawn bytes are refused."""
         ...
 
     def get(self, sha256: str) -> bytes:
-        """The bytes; raises `StoreError` where they are missing."""
+        """The bytes; raises `StoreError` if they are missing."""
         ...
 
     def head(self, sha256: str, count: int) -> bytes:
-        """The first bytes; raises `StoreError` where they are missing."""
+        """The first `count` bytes; raises `StoreError` if the blob is missing."""
         ...
 
     def size(self, sha256: str) -> int | None:
-        """The number of bytes, or None where they are missing."""
+        """The number of bytes, or None if they are missing."""
         ...
 
     def sizes(self, hashes: Sequence[str]) -> list[int | None]:
-        """The sizes of many."""
+        """The sizes of many blobs."""
         ...
 
     def digest(self, sha256: str) -> str:
-        """The hash of what is really there."""
+        """The hash of the bytes that are actually stored."""
         ...
 
     def clock(self) -> float:
-        """Seconds since 1970 by the clock of the storage, which the ages of blobs are by; that of a machine differs."""
+        """Seconds since 1970 by the storage's clock, which dates the blobs and may differ from the machine's."""
         ...
 
     def remove_older(self, sha256: str, moment: float) -> int | None:
-        """Delete what nobody stored since `moment`; its size, or None where it stays."""
+        """Delete a blob unless it was stored since `moment`; returns its size, or None if it stays."""
         ...
 
     def bar(self, sha256: str) -> None:
-        """Delete the bytes and never take them again."""
+        """Delete the bytes and refuse them from now on."""
         ...
 
     def __iter__(self) -> Iterator[str]:
-        """The hashes of all that is there."""
+        """The hashes of all blobs."""
         ...
 
     def older(self, moment: float) -> Iterator[tuple[str, int]]:
-        """Hash and size of what nobody stored since `moment`."""
+        """Hash and size of each blob that was not stored since `moment`."""
         ...
 
     def leftovers(self) -> list[Path]:
-        """Files that writes left which never finished."""
+        """Files left by writes that never finished."""
         ...
 
 
 def open_blobs(root: Path, settings: Settings) -> BlobStore:
-    """The pictures of a workspace: the folder in it, another folder, or ``s3://bucket/prefix``."""
+    """The images of a workspace: the folder in it, another folder, or ``s3://bucket/prefix``."""
     where = settings.blobs
     if not where:
         return Blobs(root / FOLDER)

@@ -1,7 +1,7 @@
-"""Pictures on disk by SHA-256, in two levels of folders.
+"""Images on disk by SHA-256, in two levels of folders.
 
-A blob is written beside its place, flushed to the disk, then renamed: a reader sees all of it or none of it, and a row
-that names it is committed only afterwards.
+A blob is written to a temporary file, flushed to disk, then renamed: a reader sees all of it or nothing, and a row
+that refers to it is committed only afterwards.
 """
 
 import os
@@ -15,7 +15,7 @@ from imarena.core import InvalidImage, StoreError, sha256_hex
 
 
 def check_bytes(data: bytes, sha256: str, place: str) -> bytes:
-    """The bytes, where they are those of the hash: 0.2 ms for an image of 350 KB, and no verdict on another image."""
+    """Return the bytes if they match the hash, else raise. Takes 0.2 ms for 350 KB; no verdict uses a wrong image."""
     if sha256_hex(data) != sha256:
         raise StoreError(
             f"The image {sha256} has other bytes in {place} than were stored. Run 'imarena verify --deep'."
@@ -24,18 +24,18 @@ def check_bytes(data: bytes, sha256: str, place: str) -> bytes:
 
 
 class Blobs:
-    """A folder of blobs. Safe for many processes at once."""
+    """A folder of blobs. Safe for many concurrent processes."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     @property
     def place(self) -> str:
-        """Where they are, for people."""
+        """The location of the blobs, for display."""
         return str(self.root)
 
     def path(self, sha256: str) -> Path:
-        """Where a blob lives."""
+        """Path of a blob."""
         return self.root / sha256[:2] / sha256[2:4] / sha256
 
     def put(self, data: bytes) -> str:
@@ -56,13 +56,13 @@ class Blobs:
             os.fsync(file.fileno())
         part.replace(final)
         _sync_folder(final.parent)
-        if self._barred(sha256).exists():  # meanwhile
+        if self._barred(sha256).exists():  # stored meanwhile
             self.remove(sha256)
             raise InvalidImage("the image was withdrawn from this workspace")
         return sha256
 
     def _renew(self, path: Path, size: int) -> bool:
-        """Is the blob there? Then it is made young, so that nothing takes it for an old leftover from now on."""
+        """Does the blob exist? If so, refresh its timestamp, so that it is not deleted as an old leftover."""
         try:
             if path.stat().st_size != size:
                 return False
@@ -72,7 +72,7 @@ class Blobs:
         return True
 
     def get(self, sha256: str) -> bytes:
-        """The bytes of a blob; raises `StoreError` where it is missing, or where other bytes are there."""
+        """The bytes of a blob; raises `StoreError` if it is missing or its bytes have changed."""
         return check_bytes(self._read(sha256), sha256, self.place)
 
     def _read(self, sha256: str) -> bytes:
@@ -90,22 +90,22 @@ class Blobs:
             raise StoreError(f"The image {sha256} is missing from {self.root}. Run 'imarena verify'.") from None
 
     def size(self, sha256: str) -> int | None:
-        """Size on disk, or None where it is missing."""
+        """Size on disk, or None if the blob is missing."""
         try:
             return self.path(sha256).stat().st_size
         except FileNotFoundError:
             return None
 
     def sizes(self, hashes: Sequence[str]) -> list[int | None]:
-        """The sizes of many."""
+        """The sizes of many blobs."""
         return [self.size(sha256) for sha256 in hashes]
 
     def digest(self, sha256: str) -> str:
-        """The hash of what is really there."""
+        """The hash of the bytes that are actually stored."""
         return sha256_hex(self._read(sha256))
 
     def remove(self, sha256: str) -> bool:
-        """Delete the bytes; True where there were any."""
+        """Delete the bytes; True if there were any."""
         try:
             self.path(sha256).unlink()
         except FileNotFoundError:
@@ -113,18 +113,18 @@ class Blobs:
         return True
 
     def clock(self) -> float:
-        """Seconds since 1970 by the clock of the file system: on a shared folder, it is that of another machine."""
+        """Seconds since 1970 by the clock of the file system, which for a shared folder is that of another machine."""
         try:
             with tempfile.TemporaryFile(dir=self.root) as file:
                 return os.fstat(file.fileno()).st_mtime
-        except OSError:  # no folder, or only to be read: nothing is removed there
+        except OSError:  # no folder, or a read-only one: nothing is deleted there
             return time.time()
 
     def remove_older(self, sha256: str, moment: float) -> int | None:
-        """Delete a blob that nobody stored since `moment`; its size, or None where it stays.
+        """Delete a blob unless it was stored since `moment`; returns its size, or None if it stays.
 
-        It is moved aside before its age is read: a writer either made it young before (and it goes back), or finds
-        it gone and writes it anew.
+        It is moved aside before its age is read: a writer has either refreshed its timestamp before (and it is moved
+        back), or finds it gone and writes it again.
         """
         path = self.path(sha256)
         aside = self.root / "tmp" / f"{sha256}.{os.getpid()}.{secrets.token_hex(4)}"
@@ -141,7 +141,7 @@ class Blobs:
         return status.st_size
 
     def bar(self, sha256: str) -> None:
-        """Delete the bytes and never take them again."""
+        """Delete the bytes and refuse them from now on."""
         mark = self._barred(sha256)
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
@@ -158,14 +158,14 @@ class Blobs:
                     yield blob.name
 
     def older(self, moment: float) -> Iterator[tuple[str, int]]:
-        """Hash and size of what nobody stored since `moment`."""
+        """Hash and size of each blob that was not stored since `moment`."""
         for sha256 in self:
             status = self.path(sha256).stat()
             if status.st_mtime <= moment:
                 yield sha256, status.st_size
 
     def leftovers(self) -> list[Path]:
-        """Parts of writes that never finished."""
+        """Partial files of writes that never finished."""
         staging = self.root / "tmp"
         return sorted(staging.iterdir()) if staging.is_dir() else []
 

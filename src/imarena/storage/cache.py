@@ -1,4 +1,4 @@
-"""Previews and tiles on demand, in a folder with a cap. Everything here can be deleted at any time."""
+"""Previews and tiles on demand, in a folder of limited size. Everything here can be deleted at any time."""
 
 import errno
 import os
@@ -15,7 +15,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Cache:
-    """Bytes by key. What was used longest ago goes first when the cap is passed."""
+    """Bytes by key. When the size limit is exceeded, the least recently used ones are deleted."""
 
     def __init__(self, root: Path, cap_bytes: int = DEFAULT_CAP_BYTES) -> None:
         self.root = root
@@ -23,7 +23,7 @@ class Cache:
         self._size: int | None = None
 
     def get(self, key: str, make: Callable[[], bytes]) -> bytes:
-        """The bytes under `key`, made now if they are not there."""
+        """The bytes under `key`; calls `make` if they are not cached."""
         name = sha256_hex(key.encode())
         path = self.root / name[:2] / name
         try:
@@ -37,7 +37,7 @@ class Cache:
         return data
 
     def _write(self, path: Path, data: bytes) -> None:
-        """Keep the bytes. Where there is no room they are made again next time: nothing depends on a cache."""
+        """Store the bytes. If the disk is full, they are made again next time: nothing depends on the cache."""
         part = path.with_suffix(f".{secrets.token_hex(4)}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,18 +47,18 @@ class Cache:
                 raise
             part.unlink(missing_ok=True)
             return
-        with suppress(FileNotFoundError):  # another process made room
+        with suppress(FileNotFoundError):  # another process deleted old files
             part.replace(path)
         self._size = self.size() if self._size is None else self._size + len(data)
         if self._size > self.cap_bytes:
             self._shrink()
 
     def size(self) -> int:
-        """Bytes in use, counted on disk."""
+        """Bytes in use, measured on disk."""
         return sum(size for _, size, _ in self._files())
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete everything."""
         for _, _, path in self._files():
             path.unlink(missing_ok=True)
         self._size = 0
@@ -74,7 +74,7 @@ class Cache:
         self._size = total
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
-        """When each file was used last, and its bytes. Another process may take one away at any moment."""
+        """When each file was used last, and its size. Another process may delete a file at any moment."""
         for path in self.root.rglob("*"):
             with suppress(FileNotFoundError):
                 status = path.stat()

@@ -1,8 +1,8 @@
-"""Claims: which process is at which piece of work, so that two on one database never pay for the same twice.
+"""Claims: which process works on what, so that two processes on one database never pay for the same work twice.
 
 A claim is one row, taken by conditional insert and renewed while its process lives. It ends when it is released, when
-nobody renewed it for `LIFE_S`, or when its process is known to be dead: on the same machine each process holds a lock
-on a file of its own, which whatever ends the process gives back. Times are the database's: machines' clocks differ.
+nobody renewed it for `LIFE_S`, or when its process is known to be dead: on one machine, each process holds a lock
+on its own file, which is released however the process ends. Times are the database's, since machine clocks differ.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from imarena.core import DatabaseFailed
 from imarena.storage.database import reading, writing
 
 LIFE_S = 60.0
-"""How long a claim lasts that nobody renews: the time after which a dead machine's work is taken over."""
+"""Lifetime of a claim that is not renewed: after it, the work of a dead machine is taken over."""
 PAGE = 500
 _NOW = {
     "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
@@ -31,7 +31,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Claims:
-    """The claims of one run. Use it as a context: leaving it releases them all."""
+    """The claims of one run. Use it as a context manager: leaving it releases them all."""
 
     def __init__(self, engine: Engine, locks: Path, life_s: float = LIFE_S) -> None:
         self.owner = f"{socket.gethostname()}:{secrets.token_hex(8)}"
@@ -41,7 +41,7 @@ class Claims:
         self._now = _NOW[engine.dialect.name]
         self._mark = "?" if engine.dialect.name == "sqlite" else "%s"
         self._kept = (_clock(), 0)
-        """When the claims were renewed last, and how often that came too late before."""
+        """Time of the last renewal, and the number of earlier renewals that came too late."""
         self._ended = threading.Event()
         self._file: IO[str] | None = None
         self._renewing = threading.Thread(target=self._keep_renewing, name="claims", daemon=True)
@@ -54,7 +54,7 @@ class Claims:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._renewing.join()
-        with contextlib.suppress(DatabaseFailed):  # they end by themselves
+        with contextlib.suppress(DatabaseFailed):  # they expire by themselves
             self._drop_owner(self.owner)
         if self._file is not None:
             self._lock_of(self.owner).unlink(missing_ok=True)
@@ -62,19 +62,19 @@ class Claims:
 
     @property
     def lapsed(self) -> bool:
-        """May another process have taken these claims over, because they could not be renewed?"""
+        """Could another process have taken these claims over, because they were not renewed in time?"""
         return _clock() - self._kept[0] > self._life_s * 0.8
 
     @property
     def lapses(self) -> int:
-        """How often they could not be renewed in time: what was taken before the last of these may be another's."""
+        """Number of late renewals: claims taken before the last of these may now belong to another process."""
         renewed, lapses = self._kept
         return lapses + (_clock() - renewed > self._life_s * 0.8)
 
     def take(self, work: Collection[str]) -> dict[str, str]:
-        """Claim work, all that is free of it; returns what others hold, with the owner."""
+        """Claim all of this work that is free; returns the rest with its owners."""
         asked = _clock()
-        wanted = sorted(work)  # one order for all: two that wait for each other's rows would wait for ever
+        wanted = sorted(work)  # same order for all, or two processes could wait for each other's rows forever
         if self.lapsed:
             self.renew()
         with writing(self._engine) as connection:
@@ -87,13 +87,13 @@ class Claims:
             _LOG.warning("taking over the work of a process that ended")
             self._drop_owner(owner)
         free = [identity for identity in others if held.get(identity) is None or held[identity] in dead]
-        if free and _clock() - asked < self._life_s:  # ended meanwhile
+        if free and _clock() - asked < self._life_s:  # the other claims ended meanwhile
             again = self.take(free)
             return {identity: owner for identity, owner in held.items() if owner not in dead} | again
         return {identity: held.get(identity, "") for identity in others}
 
     def renew(self) -> None:
-        """Make the claims last longer, from now on."""
+        """Extend the claims, from now on."""
         asked = _clock()
         with writing(self._engine) as connection:
             mine = _locked(self._engine, f"owner = {self._mark}")
@@ -102,7 +102,7 @@ class Claims:
         self._kept = (asked, self.lapses)
 
     def release(self, work: Sequence[str]) -> None:
-        """Give claims back."""
+        """Release claims."""
         with writing(self._engine) as connection:
             for start in range(0, len(work), PAGE):
                 page = sorted(work[start : start + PAGE])
@@ -141,7 +141,7 @@ class Claims:
         return self._locks / f"claims-{owner.rpartition(':')[2]}.lock"
 
     def _is_dead(self, owner: str) -> bool:
-        """Is it known that this process ended? Only one of this machine is known of."""
+        """Is this process known to have ended? Only processes of this machine can be checked."""
         path = self._lock_of(owner)
         if owner.rpartition(":")[0] != socket.gethostname() or not path.exists():
             return False
@@ -168,19 +168,19 @@ def drop_expired(engine: Engine) -> None:
 
 
 def _locked(engine: Engine, where: str) -> str:
-    """The condition, with its rows locked in the order of `take`: otherwise two could wait for rows of each other."""
-    if engine.dialect.name == "sqlite":  # one writer at a time
+    """The condition, with its rows locked in the order of `take`: otherwise two processes could deadlock."""
+    if engine.dialect.name == "sqlite":  # only one writer at a time
         return where
     return f'work_id IN (SELECT work_id FROM claims WHERE {where} ORDER BY work_id COLLATE "C" FOR UPDATE)'  # noqa: S608
 
 
 def _clock() -> float:
-    """Seconds that also pass while the machine sleeps: another machine's claims expire meanwhile."""
+    """Seconds that also pass while the machine sleeps, because other machines may take over claims meanwhile."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 def _locked_file(path: Path) -> IO[str] | None:
-    """The file, opened and locked by this process; None where another holds the lock or there are no such locks."""
+    """The file, opened and locked by this process; None if another process holds the lock or locks are unsupported."""
     try:
         import fcntl
     except ImportError:

@@ -1,4 +1,4 @@
-"""Records to rows and back. A row's columns and its `body` together are the record; nothing is written twice."""
+"""Convert records to rows and back. A row's columns and its `body` together form the record, without duplication."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -19,16 +19,16 @@ R = TypeVar("R", bound=records.Record)
 
 @dataclass(frozen=True, eq=False)
 class RecordKind:
-    """How one record class is stored."""
+    """How to store one record class."""
 
     record: type[records.Record]
     table: Table
     identity: str
-    """The record's attribute that is its id."""
+    """Name of the record's id attribute."""
     derived: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
-    """Columns that are computed from the record and so are not read back."""
+    """Columns that are computed from the record and therefore not read back."""
     linked: Mapping[str, str] = field(default_factory=dict)
-    """Columns that hold the `seq` of the output that another column names: filled in when a row is inserted."""
+    """Columns that hold the `seq` of the output that another column names; set when a row is inserted."""
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -37,13 +37,13 @@ _SIDES = {"left_seq": "left_id", "right_seq": "right_id"}
 
 
 def microseconds(moment: datetime) -> int:
-    """A moment as whole microseconds since 1970, UTC."""
+    """A moment as integer microseconds since 1970, UTC."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 _text_of = lru_cache(64)(moment_text)
 _number_of = lru_cache(64)(microseconds)
-"""The records of an import share the moment at which it began."""
+"""Cached, because all records of an import share the moment at which it began."""
 
 
 def _created_us(record: records.Record) -> int:
@@ -108,14 +108,14 @@ KINDS: tuple[RecordKind, ...] = (
     RecordKind(records.Run, schema.runs, "run_id"),
     RecordKind(records.Tombstone, schema.tombstones, "tombstone_id"),
 )
-"""All kinds, in an order in which links only point back."""
+"""All record kinds, in an order in which links only point to earlier kinds."""
 
 _PLAIN = frozenset({str, int, float, type(None)})
 _BY_RECORD = {kind.record: kind for kind in KINDS}
 
 
 def record_kind(record: type[records.Record]) -> RecordKind:
-    """How records of this class are stored."""
+    """How to store records of this class."""
     try:
         return _BY_RECORD[record]
     except KeyError:
@@ -124,19 +124,19 @@ def record_kind(record: type[records.Record]) -> RecordKind:
 
 @cache
 def _columns(kind: RecordKind) -> tuple[str, ...]:
-    """Columns that hold a field of the record as it is."""
+    """Columns that hold a field of the record unchanged."""
     fields = kind.record.model_fields
     return tuple(c.name for c in kind.table.columns if c.name in fields and c.name not in kind.derived)
 
 
 @cache
 def _in_body(kind: RecordKind) -> set[str]:
-    """Fields that are in no column and are not computed."""
+    """Fields that have no column and are not computed."""
     return kind.record.model_fields.keys() - {*_columns(kind), kind.identity}
 
 
 def to_row(record: records.Record) -> dict[str, Any]:
-    """The row of a record. Fields at their default are left out of `body`."""
+    """The row of a record. Fields with their default value are left out of `body`."""
     kind = record_kind(type(record))
     values = record.__dict__
     row: dict[str, Any] = {"id": getattr(record, kind.identity)}

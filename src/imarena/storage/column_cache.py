@@ -1,7 +1,7 @@
-"""Columns of a large workspace on disk, so that a command or a server does not start by reading millions of rows.
+"""Columns of a large workspace on disk, so that commands and servers start without reading millions of rows.
 
-A file holds arrays and a document that says what they were made from; whoever reads them compares it with the database.
-Files can be deleted at any time. One that is damaged, cut short or of another layout counts as not there.
+A file holds arrays and a document that states what they were made from; the reader compares it with the database.
+Files can be deleted at any time. A file that is damaged, truncated or of another layout counts as missing.
 """
 
 import json
@@ -28,14 +28,14 @@ _KINDS = "biufS"
 
 @dataclass(frozen=True)
 class CachedColumns:
-    """Arrays, and what they were made from. Nobody can write to the arrays: several threads share them."""
+    """Arrays, and what they were made from. The arrays are read-only, because several threads share them."""
 
     about: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
 
 
 class ColumnCache:
-    """Files of columns by name, in a folder."""
+    """Column files by name, in a folder."""
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
         self.folder = folder
@@ -43,7 +43,7 @@ class ColumnCache:
         """Larger columns are not stored."""
 
     def read(self, name: str) -> CachedColumns | None:
-        """The columns of this name; None where there are none, or the file is damaged: then it is deleted."""
+        """The columns with this name; None if there are none or the file is damaged, in which case it is deleted."""
         path = self.folder / name
         try:
             data = _content(path)
@@ -53,14 +53,14 @@ class ColumnCache:
             columns = _parsed(data)
         except (ValueError, KeyError, TypeError, AttributeError):
             with suppress(OSError):
-                path.unlink()  # it is written again
+                path.unlink()  # it will be written again
             return None
         with suppress(OSError):
-            os.utime(path)  # what was used longest ago is deleted first
+            os.utime(path)  # the least recently used files are deleted first
         return columns
 
     def about(self, name: str) -> dict[str, Any] | None:
-        """What the columns of this name were made from, without reading them."""
+        """What the columns with this name were made from, without reading them."""
         try:
             with (self.folder / name).open("rb") as file:
                 size = _header_size(file.read(len(_SIGN) + 8))
@@ -69,7 +69,7 @@ class ColumnCache:
             return None
 
     def write(self, name: str, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Store columns in place of those of this name. Where that fails nothing is stored: they are only a copy."""
+        """Store columns, replacing those with the same name. If that fails, nothing is stored: they are only a copy."""
         if sum(array.nbytes for array in arrays.values()) > self.most_bytes:
             return
         part = self.folder / f"{name}.{secrets.token_hex(4)}"
@@ -77,7 +77,7 @@ class ColumnCache:
             self.folder.mkdir(parents=True, exist_ok=True)
             _write(part, about, arrays)
             part.replace(self.folder / name)
-        except OSError:  # no room, no permission, or another process has emptied the cache
+        except OSError:  # disk full, no permission, or another process has cleared the cache
             with suppress(OSError):
                 part.unlink(missing_ok=True)
 
@@ -99,7 +99,7 @@ def _write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[An
 
 
 def _bytes_of(array: NDArray[Any]) -> Iterator[Any]:
-    """The bytes of a column, and zeros up to the next multiple of `_ALIGN`."""
+    """The bytes of a column, padded with zeros to the next multiple of `_ALIGN`."""
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8) if array.size else np.empty(0, np.uint8)
     for rows in row_slices(flat.size, _AT_ONCE):
         yield flat[rows].data
@@ -120,7 +120,7 @@ def _header(data: bytes) -> dict[str, Any]:
 
 
 def _content(path: Path) -> NDArray[np.uint8]:
-    """The bytes of a file; those of a large one are copied to a file that nobody can replace while it is used."""
+    """The bytes of a file. Large files are copied to a private file that nobody can replace while it is in use."""
     with path.open("rb") as file:
         data = empty_column(os.fstat(file.fileno()).st_size, np.uint8)
         for rows in row_slices(data.size, _AT_ONCE):

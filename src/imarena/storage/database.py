@@ -1,7 +1,7 @@
-"""Connecting: SQLite with a write-ahead log, or PostgreSQL by URL.
+"""Connect to SQLite with a write-ahead log, or to PostgreSQL by URL.
 
 A writer on SQLite takes the lock when its transaction begins (BEGIN IMMEDIATE): a transaction that starts as a reader
-and then writes would fail at once, whatever the busy timeout.
+and then writes would fail at once, regardless of the busy timeout.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _WRITES = "imarena_writes"
 _TURNS: WeakKeyDictionary[Engine, RLock] = WeakKeyDictionary()
 _GUARD = Lock()
 POOL = 12
-"""Connections kept open; a server works with this many threads, and each may hold two."""
+"""Connections kept open; a server works with this many threads, each of which may hold two."""
 
 
 _NOTICE = {
@@ -32,14 +32,14 @@ _NOTICE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
-"""A machine that is gone without a word is noticed within half a minute, not after the system's two hours."""
+"""A machine that disappears is noticed within half a minute, instead of after the system's default of two hours."""
 
 
 class ConnectionPool(QueuePool):
-    """Connections of one process. Waiting too long for one is a failure of the database like any other."""
+    """Connection pool of one process. A timeout while waiting for a connection counts as a database failure."""
 
     def connect(self) -> PoolProxiedConnection:
-        """A connection that is free; raises `DatabaseFailed` where none becomes free in time."""
+        """A free connection; raises `DatabaseFailed` if none becomes free in time."""
         try:
             return super().connect()
         except PoolTimeout as error:
@@ -78,7 +78,7 @@ def connect(url: str) -> Engine:
             connect_args={name: value for name, value in _NOTICE.items() if name not in parsed.query},
             poolclass=ConnectionPool,
             pool_pre_ping=True,
-            pool_use_lifo=True,  # the connection used last has its plans and its rows at hand
+            pool_use_lifo=True,  # the most recently used connection has its plans and rows cached
             pool_size=POOL,
             max_overflow=2 * POOL,
         )
@@ -88,22 +88,22 @@ def connect(url: str) -> Engine:
 
 
 def sqlite_url(path: Path) -> str:
-    """The address of a SQLite file."""
+    """The URL of a SQLite file."""
     return f"sqlite:///{path}"
 
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that only reads: one moment of the data, from its first query to its last."""
+    """A read-only transaction: all its queries see the data as of the same moment."""
     with engine.connect() as connection, connection.begin():
         yield connection
 
 
 @contextmanager
 def writing(engine: Engine, *, durable: bool = False, links_checked_at_end: bool = False) -> Iterator[Connection]:
-    """A transaction that writes. `durable` waits for the disk on commit (votes): a power cut loses nothing.
+    """A write transaction. `durable` waits for the disk on commit (votes), so a power failure loses nothing.
 
-    `links_checked_at_end`: for schema changes, where SQLite makes a table anew and others point at it meanwhile.
+    `links_checked_at_end`: for schema changes, where SQLite recreates a table while others refer to it.
     """
     sqlite = engine.dialect.name == "sqlite"
     with _turn(engine) if sqlite else nullcontext(), engine.connect() as plain:
@@ -125,14 +125,14 @@ def writing(engine: Engine, *, durable: bool = False, links_checked_at_end: bool
 
 
 def truncate_wal(engine: Engine) -> None:
-    """Copy SQLite's write-ahead log into the database and empty it: what was overwritten must not linger there."""
+    """Copy SQLite's write-ahead log into the database and truncate it, so that overwritten data does not stay there."""
     if engine.dialect.name == "sqlite":
         with engine.connect() as connection:
             _pragma(connection, "wal_checkpoint(TRUNCATE)")
 
 
 def _turn(engine: Engine) -> AbstractContextManager[Any]:
-    """Writers of one process wait here for their turn: SQLite's own waiting sleeps, and wakes too late."""
+    """Writers of one process queue here: SQLite's own waiting sleeps, and wakes up too late."""
     with _GUARD:
         return _TURNS.setdefault(engine, RLock())
 
@@ -149,16 +149,16 @@ def _pragma(connection: Connection, statement: str) -> None:
 
 
 def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001
-    connection.isolation_level = None  # we say BEGIN ourselves
+    connection.isolation_level = None  # this module issues BEGIN itself
     cursor = connection.cursor()
     for statement in (
         f"busy_timeout = {BUSY_TIMEOUT_MS}",
         "journal_mode = WAL",
         "synchronous = NORMAL",
         "foreign_keys = ON",
-        "secure_delete = ON",  # withdrawn personal data must not linger in free pages
+        "secure_delete = ON",  # withdrawn personal data must not remain in free pages
         "cache_size = -16384",
-        "wal_autocheckpoint = 8000",  # 32 MB: bulk imports copy the log back less often
+        "wal_autocheckpoint = 8000",  # 32 MB, so that bulk imports checkpoint the log less often
         "temp_store = MEMORY",
     ):
         cursor.execute(f"PRAGMA {statement}")
@@ -181,10 +181,10 @@ _SQLITE = {3: _CLOSED, 5: _BUSY, 6: _BUSY, 8: _CLOSED, 10: _DISK, 11: _DAMAGED, 
 """By SQLite's primary result code."""
 
 _AWAY = ("08", "28", "3D", "57P")
-"""PostgreSQL's classes of states: connection, sign-in, no such database, server going down. Out of something: 53."""
+"""PostgreSQL's state classes: connection, sign-in, no such database, server shutdown. Class 53: out of resources."""
 _NO_ROOM = "53100"
 _IN_THE_WAY = ("40001", "40P01")
-"""Two transactions that stood in each other's way: nothing of this one was written."""
+"""Two transactions conflicted; nothing of this one was written."""
 
 _UNREACHABLE = ("The database {where} cannot be reached", "Is the server running, and is the address right?")
 
@@ -194,9 +194,9 @@ _KINDS = {_FULL: DiskFull, _UNREACHABLE: DatabaseAway, _CROSSED: DatabaseAway}
 
 
 def translate_database_errors(engine: Engine) -> None:
-    """Let this engine raise `DatabaseFailed` where the database is damaged, closed, busy, full or out of reach.
+    """Make this engine raise `DatabaseFailed` if the database is damaged, closed, busy, full or unreachable.
 
-    A broken constraint and a wrong query are the program's affair and stay as they are.
+    Violated constraints and wrong queries are programming errors and are passed on unchanged.
     """
     where = engine.url.render_as_string(hide_password=True)
     if engine.dialect.name == "sqlite":
@@ -204,7 +204,7 @@ def translate_database_errors(engine: Engine) -> None:
 
     def explain(context: Any) -> None:
         if context.is_pre_ping and context.is_disconnect:
-            return  # an idle connection that died is opened anew; only where that fails is there something to tell
+            return  # a dead idle connection is reopened; only a failure of that is reported
         explanation = _explanation(context.sqlalchemy_exception, context.original_exception)
         if explanation is not None:
             message, hint = explanation
@@ -225,6 +225,6 @@ def _explanation(error: DBAPIError | None, original: BaseException) -> tuple[str
         return _FULL
     if state in _IN_THE_WAY:
         return _CROSSED
-    if state.startswith("53"):  # connections or memory
+    if state.startswith("53"):  # out of connections or memory
         return _SPENT
     return _UNREACHABLE if not state or state.startswith(_AWAY) else None

@@ -1,7 +1,7 @@
-"""Filling derived columns of rows that were stored before there were any. Runs before migration 0005.
+"""Fill derived columns of rows that were stored before these columns existed. Runs before migration 0005.
 
-In batches, each committed: an upgrade that is killed goes on where it was. Only columns are added and filled; ids and
-bodies stay as they are.
+Works in committed batches, so that an interrupted upgrade continues. Only adds and fills columns; ids and bodies
+stay as they are.
 """
 
 import json
@@ -43,11 +43,11 @@ _TABLES = (
         sa.Column("lifted_at", sa.Text),
     ),
 )
-"""The tables that 0005 brought; exclusions as they were then, since later migrations add columns to them."""
+"""The tables added by 0005; exclusions as they were then, because later migrations add columns to them."""
 
 
 def derive_columns(engine: sa.Engine, progress: Progress | None = None) -> None:
-    """Add the derived columns and fill them. May be stopped and called again."""
+    """Add the derived columns and fill them. May be interrupted and called again."""
     with writing(engine) as connection:
         _add(connection)
     tell = progress or (lambda *_: None)
@@ -80,7 +80,7 @@ Derive = Callable[[sa.Connection, list[Any]], list[dict[str, Any]]]
 
 
 def _fill(engine: sa.Engine, table: sa.Table, empty: Any, derive: Derive, tell: Progress) -> None:
-    """Fill the rows that `empty` picks, a batch at a time. Rows for which nothing is found are passed over."""
+    """Fill the rows that `empty` selects, in batches. Rows without a derived value are skipped."""
     with reading(engine) as connection:
         total = connection.execute(sa.select(sa.func.count()).select_from(table).where(empty)).scalar_one()
     done, last = 0, 0
@@ -103,7 +103,7 @@ def _derived(connection: sa.Connection, table: sa.Table, rows: list[Any], derive
     try:
         return derive(connection, rows)
     except (ValueError, TypeError, AttributeError) as error:
-        for row in rows:  # name the record
+        for row in rows:  # find the record for the message
             try:
                 derive(connection, [row])
             except (ValueError, TypeError, AttributeError):

@@ -1,7 +1,7 @@
-"""What made a judgment: the judge with its version, prompt, parameters and orders. One row per form.
+"""Judgment forms: the judge with its version, prompt, parameters and orders. One row per form.
 
-Two judgments with the same form answer the same question in the same way. Which form of a judge counts is decided by
-``workflows/views``; here a form only gets its identity.
+Two judgments with the same form answer the same question in the same way. ``workflows/views`` decides which form of
+a judge counts; here a form only gets its identity.
 """
 
 import json
@@ -14,19 +14,19 @@ from imarena.core import canonical_json, sha256_hex
 from imarena.core.records import Judgment
 
 ORDERS = "orders"
-"""The parameter that names how the one order of a battle was chosen; absent where both orders are asked."""
+"""The parameter that names how the single order of a battle was chosen; absent if both orders are asked."""
 HIGHER = "higher_is_better"
 
 
 @dataclass(frozen=True)
 class Form:
-    """A judge as it was when it gave verdicts. `orders` is empty where both orders of a battle are asked."""
+    """A judge as configured when it gave verdicts. `orders` is empty if both orders of a battle are asked."""
 
     judge: str
     dimension: str
     pairwise: bool
     imported: bool
-    """Made elsewhere: its parameters are not known here, so that they do not tell two forms apart."""
+    """Imported from elsewhere: the parameters are not known here and do not distinguish forms."""
     judge_version: str
     prompt_id: str
     prompt_version: str
@@ -37,17 +37,17 @@ class Form:
 
     @cached_property
     def form_id(self) -> int:
-        """A positive 63-bit number from the content."""
+        """A positive 63-bit number computed from the content."""
         content = canonical_json(list(asdict(self).values())).encode("utf-8", "surrogatepass")
         return int(sha256_hex(content)[:16], 16) >> 1
 
     def row(self) -> dict[str, Any]:
-        """The row of the table ``judge_forms``."""
+        """The form's row in the table ``judge_forms``."""
         return {"id": self.form_id, **{name: _plain(value) for name, value in asdict(self).items()}}
 
 
 def form_of(judgment: Judgment) -> Form:
-    """The form of a judgment. This runs for every judgment that is stored: equal ones share one object."""
+    """The form of a judgment. Called for every judgment that is stored; equal forms share one object."""
     imported = judgment.run_id is None
     higher = judgment.params.get(HIGHER) is not False
     return _form(
@@ -73,7 +73,7 @@ def _form(params: str, higher: bool, judge: str, dimension: str, pairwise: bool,
 
 
 def form_from(params: Mapping[str, Any], *, imported: bool, **known: Any) -> Form:
-    """A form from a judgment's parameters and the rest of what names it."""
+    """A form from a judgment's parameters and its other identifying fields."""
     kept = {} if imported else {name: value for name, value in params.items() if name != ORDERS}
     return Form(
         **known,
@@ -85,7 +85,7 @@ def form_from(params: Mapping[str, Any], *, imported: bool, **known: Any) -> For
 
 
 def form_of_row(row: Any) -> Form:
-    """The form of a row of the table ``judge_forms``."""
+    """The form of a row in the table ``judge_forms``."""
     flags = ("pairwise", "imported", "higher_is_better")
     values: dict[str, Any] = {name: bool(row[name]) if name in flags else row[name] for name in row if name != "id"}
     return Form(**values)

@@ -1,7 +1,7 @@
-"""Leases: who holds which assignment now. Every change is one conditional update inside the caller's transaction.
+"""Leases: who holds which assignment now. Every change is one conditional update in the caller's transaction.
 
-A lease that has run out stays with its holder until somebody else takes it, so that a late vote can still count; the
-one who takes it gets a new address, and the old address then opens nothing.
+An expired lease stays with its holder until somebody else takes it, so that a late vote can still count; the
+new holder gets a new address, and the old address becomes invalid.
 """
 
 from collections.abc import Iterable
@@ -19,16 +19,16 @@ from imarena.storage.store import mark_superseded
 
 HOLDING = ("held", "parked")
 SHARED = ("vote", "adjudication")
-"""Purposes of tasks that are for whoever comes."""
+"""Purposes of tasks that any rater can do."""
 ADJUDICATING = ("adjudication", "lead")
-"""Purposes of leases of units on which raters disagree: for one more rater, or for the lead."""
+"""Purposes of leases for units on which raters disagree: for one more rater, or for the lead."""
 WAITING = "waiting"
-"""Kept ready for a rater who is still answering another task: theirs to get next, not yet shown."""
+"""Reserved for a rater who is still answering another task: their next task, not shown yet."""
 
 
 @dataclass(frozen=True)
 class Lease:
-    """A row of the leases."""
+    """A row of the table of leases."""
 
     assignment_id: str
     campaign_id: str
@@ -42,7 +42,7 @@ class Lease:
     vote_id: str | None
     done_at: str | None
     handed_at: str | None = None
-    """When the holder got it to answer; None: it waits, or it was taken by a version that did not note it."""
+    """When the holder received it to answer; None if it is waiting, or was taken by a version that did not note it."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Membership:
 
 @dataclass(frozen=True)
 class RaterTally:
-    """What a rater has done in a campaign: real work in all and since a moment, and the two kinds of training."""
+    """A rater's work in a campaign: real tasks in total and since a moment, and the two kinds of training."""
 
     done: int
     recent: int
@@ -65,22 +65,22 @@ class RaterTally:
 
 @dataclass(frozen=True)
 class RaterState:
-    """A campaign as it is now, a rater's place in it (None where they do not take part), and what they hold of it."""
+    """A campaign's current state, a rater's place in it (None if they do not take part), and the rater's leases."""
 
     is_open: bool
     membership: Membership | None
     tally: RaterTally
     holds: tuple[Lease, ...]
-    """The task in hand, those put aside by an undo (the newest first), one that waits, in this order."""
+    """In this order: the current task, tasks put aside by an undo (newest first), a waiting task."""
 
 
 @dataclass(frozen=True)
 class VoteAddress:
-    """What stands behind the address that a vote was sent to."""
+    """The lease and work behind the address that a vote was sent to."""
 
     lease: Lease
     before: str | None
-    """The assignment that this very vote was counted for before."""
+    """The assignment for which this same vote was already counted."""
     done: int
     recent: int
 
@@ -104,7 +104,7 @@ def insert_new(connection: Connection, record: Record) -> None:
 
 
 def offer_tasks(connection: Connection, offered: Iterable[tuple[Assignment, int]]) -> None:
-    """Make assignments free to take, in the order of their positions."""
+    """Make assignments available, in the order of their positions."""
     rows = [_free(assignment, position) for assignment, position in offered]
     for start in range(0, len(rows), 1000):
         connection.execute(insert(leases), rows[start : start + 1000])
@@ -124,7 +124,7 @@ def _free(assignment: Assignment, position: int) -> dict[str, Any]:
 def offer_to(
     connection: Connection, assignment: Assignment, rater_id: str, until: str, address: str, handed_at: str | None
 ) -> None:
-    """Give a task that was made for one rater to that rater; without `handed_at` it waits for them."""
+    """Give a task to the rater for whom it was made; without `handed_at` it waits for them."""
     state = WAITING if handed_at is None else "held"
     row = {**_free(assignment, 0), "state": state, "rater_id": rater_id, "until": until, "address": address}
     connection.execute(insert(leases).values({**row, "handed_at": handed_at}))
@@ -151,7 +151,7 @@ _UNSEEN = (
     .scalar_subquery()
     .is_(None)
 )
-"""Looked up for each lease: from NOT EXISTS PostgreSQL makes a join, which reads all that the rater has seen each time
+"""Evaluated per lease, because PostgreSQL turns NOT EXISTS into a join, which reads every unit that the rater has seen
 until the tables are analysed.
 """
 _TASKS = select(leases, assignments).join(assignments, assignments.c.id == leases.c.assignment_id)
@@ -169,7 +169,7 @@ _LATE = PreparedStatement(
         _IN_HANDS,
         leases.c.until < bindparam("now"),
         or_(*(leases.c.purpose == purpose for purpose in SHARED)),
-        assignments.c.rater_id.is_(None),  # a task that was made for one rater stays theirs, however late they are
+        assignments.c.rater_id.is_(None),  # a task made for one rater stays theirs, however late they are
         _UNSEEN,
     )
     .order_by(leases.c.until)
@@ -214,7 +214,7 @@ _TAKE = PreparedStatement(
 
 
 def free_task(connection: Connection, campaign_id: str, rater_id: str, now: str) -> tuple[Lease, Assignment] | None:
-    """A task that this rater may take: free, or run out in somebody else's hands; never a unit seen before."""
+    """A task that this rater may take: free, or expired with another rater; never a unit that they have seen."""
     row: Any = _FREE(connection, campaign=campaign_id, rater=rater_id).first()
     row = row or _LATE(connection, campaign=campaign_id, rater=rater_id, now=now).first()
     if row is None:
@@ -224,19 +224,19 @@ def free_task(connection: Connection, campaign_id: str, rater_id: str, now: str)
 
 
 def named_task(connection: Connection, campaign_id: str, rater_id: str) -> str | None:
-    """The first task that was made for this rater elsewhere (routing) and was neither dealt nor answered yet."""
+    """The first task made for this rater elsewhere (routing) that was neither dealt nor answered yet."""
     row: Any = _NAMED(connection, campaign=campaign_id, rater=rater_id).first()
     return None if row is None else str(row[0])
 
 
 def named_tasks(connection: Connection, campaign_id: str, rater_id: str) -> int:
-    """How many tasks there are like that."""
+    """The number of tasks that `named_task` could return."""
     row: Any = _HOW_MANY(connection, campaign=campaign_id, rater=rater_id).first()
     return int(row[0])
 
 
 def take_task(connection: Connection, lease: Lease, rater_id: str, *, until: str, address: str, now: str) -> bool:
-    """Take a task if it is still to be had. The unit counts as seen from now on."""
+    """Take a task if it is still available. From now on the unit counts as seen."""
     taken = _TAKE(connection, assignment=lease.assignment_id, now=now, rater=rater_id, ends=until, at=address)
     if taken.rowcount != 1:
         return False
@@ -261,7 +261,7 @@ _SEE = PreparedStatement(
 
 
 def mark_seen(connection: Connection, campaign_id: str, rater_id: str, unit: str) -> None:
-    """Note that a rater was shown a unit."""
+    """Record that a rater was shown a unit."""
     _SEE(connection, campaign=campaign_id, rater=rater_id, what=unit)
 
 
@@ -269,7 +269,7 @@ _CHANGES: dict[tuple[str, ...], PreparedStatement] = {}
 
 
 def change_lease(connection: Connection, lease: Lease, **values: Any) -> bool:
-    """Change a lease if nobody changed it since it was read."""
+    """Change a lease unless somebody changed it since it was read."""
     shape = (*values, "" if lease.address is None else "address")
     statement = _CHANGES.get(shape)
     if statement is None:
@@ -284,7 +284,7 @@ def change_lease(connection: Connection, lease: Lease, **values: Any) -> bool:
 
 
 def park_task(connection: Connection, campaign_id: str, rater_id: str) -> None:
-    """Put the task in hand aside, so that another can be held."""
+    """Put the current task aside, so that the rater can hold another."""
     mine = (leases.c.campaign_id == campaign_id, leases.c.rater_id == rater_id, leases.c.state == "held")
     connection.execute(update(leases).where(*mine).values(state="parked"))
 
@@ -331,9 +331,9 @@ _COUNTS = (
 )
 _PLACE = and_(participants.c.campaign_id == campaigns.c.id, participants.c.rater_id == bindparam("rater"))
 _HOLDS = and_(leases.c.rater_id == bindparam("rater"), _IN_HANDS)
-"""In any campaign: asked for one, PostgreSQL may go through what everybody holds in it."""
+"""In any campaign: if limited to one, PostgreSQL may scan all leases of that campaign."""
 _ACTIVE = case((and_(participants.c.active == 1, RATER_IS_EXCLUDED), 0), else_=participants.c.active)
-"""Who is excluded is paused too: nobody works on tasks whose answers do not count."""
+"""An excluded rater is also paused: nobody works on tasks whose answers do not count."""
 _STANDS = PreparedStatement(
     select(campaigns.c.open, participants.c.consented_at, _ACTIVE, _COUNTS, leases)
     .select_from(campaigns.join(_COUNTS, true()).outerjoin(participants, _PLACE).outerjoin(leases, _HOLDS))
@@ -344,24 +344,24 @@ _OPEN = PreparedStatement(select(campaigns.c.open).where(campaigns.c.id == bindp
 
 
 def leased_to(connection: Connection, address: str, rater_id: str) -> Lease | None:
-    """The lease of the task that an address opens, or once opened, for this rater; others get nothing."""
+    """The rater's lease for the task that an address opens or used to open; None for other raters."""
     row: Any = _LEASED_TO(connection, at=address, rater=rater_id).first()
     return None if row is None else Lease(*row)
 
 
 def vote_address(connection: Connection, address: str, rater_id: str, *, voted: str, since: str) -> VoteAddress | None:
-    """`leased_to` for a vote: with what the event `voted` happened to, and the rater's work in that campaign."""
+    """`leased_to` for a vote, with the assignment of the event `voted` and the rater's work in that campaign."""
     row: Any = _CAST(connection, at=address, rater=rater_id, voted=voted, since=since).first()
     return None if row is None else VoteAddress(Lease(*row[:_WIDTH]), *row[_WIDTH:])
 
 
 def has_event(connection: Connection, event_id: str) -> bool:
-    """Did this event happen?"""
+    """Is this event stored?"""
     return _HAPPENED(connection, event=event_id).first() is not None
 
 
 def rater_state(connection: Connection, campaign_id: str, rater_id: str, since: str) -> RaterState | None:
-    """How a rater stands in a campaign; None where there is no such campaign. `since`: from when work is recent."""
+    """A rater's state in a campaign; None if there is no such campaign. `since`: start of the recent work."""
     rows: Any = _STANDS(connection, campaign=campaign_id, rater=rater_id, since=since).all()
     if not rows:
         return None
@@ -377,6 +377,6 @@ def rater_state(connection: Connection, campaign_id: str, rater_id: str, since: 
 
 
 def is_open(connection: Connection, campaign_id: str) -> bool | None:
-    """Is a campaign open now? None where there is no such campaign."""
+    """Is the campaign open now? None if there is no such campaign."""
     row: Any = _OPEN(connection, campaign=campaign_id).first()
     return None if row is None else bool(row[0])

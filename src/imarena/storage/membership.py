@@ -1,4 +1,4 @@
-"""Who takes part in which campaign, and whose votes do not count: exclusions are added and lifted, never deleted."""
+"""Campaign membership, and exclusions of raters whose votes do not count; exclusions are lifted, never deleted."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from imarena.storage.schema import exclusions, participants
 
 
 def join_campaign(connection: Connection, campaign_id: str, rater_id: str, now: str) -> None:
-    """Give a rater a place in a campaign."""
+    """Add a rater to a campaign."""
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
     row = {"campaign_id": campaign_id, "rater_id": rater_id, "joined_at": now, "active": 1}
     connection.execute(dialect.insert(participants).on_conflict_do_nothing(), row)
 
 
 def memberships(connection: Connection, rater_id: str, after: int, limit: int) -> tuple[list[tuple[int, str]], int]:
-    """The campaigns that a rater joined after a place, each with its place, and how many the rater joined in all."""
+    """The campaigns that a rater joined after a position, each with its position, and the total number joined."""
     mine = participants.c.rater_id == rater_id
     query = select(participants.c.seq, participants.c.campaign_id).where(mine, participants.c.seq > after)
     rows = connection.execute(query.order_by(participants.c.seq).limit(limit))
@@ -27,17 +27,17 @@ def memberships(connection: Connection, rater_id: str, after: int, limit: int) -
 
 
 def change_membership(connection: Connection, campaign_id: str, rater_id: str, **values: Any) -> bool:
-    """Note consent, or pause a rater."""
+    """Record consent, or pause a rater."""
     mine = (participants.c.campaign_id == campaign_id, participants.c.rater_id == rater_id)
     return connection.execute(update(participants).where(*mine).values(**values)).rowcount == 1
 
 
 RATER_IS_EXCLUDED = exists().where(exclusions.c.rater_id == bindparam("rater"), exclusions.c.lifted_at.is_(None))
-"""A condition in a statement with the value `rater`."""
+"""A condition for statements that have the parameter `rater`."""
 
 
 def read_exclusions(connection: Connection, rater_id: str | None = None, *, live: bool = False) -> list[Exclusion]:
-    """Exclusions, oldest first: of one rater or of all. `live`: only those that nobody lifted."""
+    """Exclusions of one rater or of all, oldest first. `live`: only those that are not lifted."""
     query = select(exclusions).order_by(exclusions.c.seq)
     if rater_id is not None:
         query = query.where(exclusions.c.rater_id == rater_id)
@@ -47,7 +47,7 @@ def read_exclusions(connection: Connection, rater_id: str | None = None, *, live
 
 
 def add_exclusion(connection: Connection, exclusion: Exclusion) -> bool:
-    """Store an exclusion; False where it is there already. One that was lifted elsewhere since is lifted here too."""
+    """Store an exclusion; False if it exists already. If it was lifted elsewhere meanwhile, it is lifted here too."""
     since = None if exclusion.since is None else moment_text(exclusion.since)
     same = (
         exclusions.c.rater_id == exclusion.rater_id,
@@ -69,7 +69,7 @@ def add_exclusion(connection: Connection, exclusion: Exclusion) -> bool:
 
 
 def lift_exclusions(connection: Connection, rater_id: str, *, moment: str, by: str, reason: str) -> int:
-    """End all exclusions of a rater; returns how many there were."""
+    """Lift all exclusions of a rater; returns how many there were."""
     live = (exclusions.c.rater_id == rater_id, exclusions.c.lifted_at.is_(None))
     lifted = {"lifted_at": moment, "lifted_by": by, "lifted_reason": reason}
     return connection.execute(update(exclusions).where(*live).values(lifted)).rowcount

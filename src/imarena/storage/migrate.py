@@ -1,4 +1,4 @@
-"""Schema versions: make, check and upgrade a database."""
+"""Schema versions: create, check and upgrade a database."""
 
 from typing import Any
 
@@ -26,11 +26,11 @@ __all__ = [
     "upgrade",
 ]
 
-# Alembic is slow to import and every command opens a workspace: it is loaded only to upgrade.
+# Alembic is slow to import and every command opens a workspace, so it is imported only for an upgrade.
 
 
 def current_version(engine: Engine) -> str | None:
-    """The schema version of a database; None where it is empty."""
+    """The schema version of a database; None if it is empty."""
     with reading(engine) as connection:
         if not inspect(connection).has_table(VERSION_TABLE.name):
             return None
@@ -38,7 +38,7 @@ def current_version(engine: Engine) -> str | None:
 
 
 def check_schema(engine: Engine) -> None:
-    """Raise `UserError` where the database's version is not ours, with what to do."""
+    """Raise `UserError` with the next step if the database's version differs from this software's."""
     version = current_version(engine)
     if version == newest_version():
         return
@@ -59,13 +59,13 @@ def check_schema(engine: Engine) -> None:
 LOCK_WAIT_S = 30
 _LOCKED = "55P03"
 _UPGRADING = 0x696D6172656E61
-"""The number of PostgreSQL's advisory lock that an upgrade holds."""
+"""Number of the PostgreSQL advisory lock that is held during an upgrade."""
 DERIVED = "0005"
-"""The version that brought derived columns: filled in batches before its migration, which only adds their indexes."""
+"""The version that added derived columns: they are filled in batches before its migration, which only adds indexes."""
 
 
 def upgrade(engine: Engine, to: str = "head", progress: Progress | None = None) -> None:
-    """Bring a database to a schema version (the newest by default). Stopped at any moment, it can be called again."""
+    """Bring a database to a schema version (default: the newest). If interrupted, it can be called again."""
     target = newest_version() if to == "head" else to
     if (current_version(engine) or "") < DERIVED <= target:
         from imarena.storage.derive import derive_columns
@@ -76,7 +76,7 @@ def upgrade(engine: Engine, to: str = "head", progress: Progress | None = None) 
 
 
 def _run(engine: Engine, to: str) -> None:
-    """Run the migrations up to one version, in one transaction."""
+    """Run the migrations up to a version, in one transaction."""
     from alembic import command
     from alembic.config import Config
 
@@ -99,7 +99,7 @@ def _run(engine: Engine, to: str) -> None:
 
 
 def _lock_out_others(connection: Connection) -> None:
-    """One upgrade at a time; it waits a while for those who use the tables, and they wait for it."""
+    """Allow one upgrade at a time. It waits a limited time for users of the tables, and they wait for it."""
     if not connection.execute(select(func.pg_try_advisory_xact_lock(_UPGRADING))).scalar():
         raise UserError(
             "Another process is upgrading this database.", hint="Run the same command again when that one has ended."
@@ -108,7 +108,7 @@ def _lock_out_others(connection: Connection) -> None:
 
 
 def schema_drift(engine: Engine) -> list[Any]:
-    """Differences between the database and the tables in ``schema.py``; empty where the migrations tell the truth."""
+    """Differences between the database and the tables in ``schema.py``; empty if the migrations are complete."""
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 

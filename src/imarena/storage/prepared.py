@@ -1,4 +1,4 @@
-"""Precompiled SQL statements: on the path of every vote, building a statement costs more than running it."""
+"""Precompiled SQL statements: for each vote, building a statement would cost more than running it."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from sqlalchemy.sql.visitors import replacement_traverse
 
 
 class PreparedStatement:
-    """A statement with named values (``bindparam``), compiled once for each kind of database.
+    """A statement with named parameters (``bindparam``), compiled once per kind of database.
 
-    All other values are written into the text: PostgreSQL keeps one plan for all times only where it sees them. A
-    ``LIMIT`` or a state that it does not know makes that plan look dear, and it plans anew every time.
+    All other values are written into the SQL: PostgreSQL reuses a generic plan only if it sees them. With an unknown
+    ``LIMIT`` or state, that plan looks expensive, and PostgreSQL plans again every time.
     """
 
     def __init__(self, statement: Executable) -> None:
@@ -19,7 +19,7 @@ class PreparedStatement:
         self._spelt: dict[str, tuple[str, dict[str, Any], tuple[str, ...] | None]] = {}
 
     def __call__(self, connection: Connection, **values: Any) -> CursorResult[Any]:
-        """Run it."""
+        """Execute the statement."""
         text, fixed, order = self._spelling(connection.dialect)
         named = {**fixed, **values}
         if order is not None:
@@ -36,7 +36,7 @@ class PreparedStatement:
 
 
 def _spelt_out(part: Any, **_: Any) -> ColumnElement[Any] | None:
-    """The text of a value that never changes; None where a part is something else."""
+    """Render a constant value as SQL; None if the part is something else."""
     if not isinstance(part, BindParameter) or part.required or not isinstance(part.value, str | int):
         return None
     text = str(part.value).replace("'", "''")

@@ -1,11 +1,11 @@
-"""Pictures in S3-compatible storage: ``s3://bucket/prefix``, an object each, under its SHA-256.
+"""Images in S3-compatible storage: ``s3://bucket/prefix``, one object per image, under its SHA-256.
 
-An object is there whole or not at all, and the server compares its SHA-256 before it answers. Credentials, region and
-(where the settings name none) the endpoint come from the environment or files that boto3 reads.
+Objects are written atomically, and the server compares their SHA-256 before it answers. Credentials, region and
+(unless the settings name one) the endpoint come from the environment or files that boto3 reads.
 
-`gc` and a writer that stores an old object again exclude each other by a mark: `gc` sets it, looks at the object's age,
-deletes, and takes the mark away; the writer makes the object young, waits while there is a mark, and looks whether the
-object is still there. A `gc` that was stopped for a while deletes nothing; the mark of a killed one is taken over.
+`gc` and a writer that stores an old object again exclude each other with a mark: `gc` sets it, checks the object's
+age, deletes, and removes the mark; the writer refreshes the object, waits while there is a mark, and checks that the
+object still exists. A `gc` that was suspended for a while deletes nothing; the mark of a killed `gc` is taken over.
 """
 
 import base64
@@ -25,20 +25,20 @@ from imarena.core import InvalidImage, MissingExtra, StorageFailed, StoreError, 
 from imarena.storage.blobs import check_bytes
 
 YOUNG_S = 1800.0
-"""An object younger than this is left as it is when it is stored again: `gc` leaves it alone for an hour."""
+"""A younger object is not refreshed when it is stored again, because `gc` does not touch it for an hour."""
 AT_ONCE = 16
 MARK_WAIT_S = 60.0
 """How long a writer waits for a `gc`."""
 REMOVE_S = 30.0
-"""How long a `gc` may take from its mark to the deletion: no writer has stopped waiting by then."""
+"""Longest time from `gc`'s mark to its deletion: until then no writer has stopped waiting."""
 MARK_LIFE_S = 3600.0
-"""A mark older than this is of a `gc` that was killed."""
+"""An older mark comes from a `gc` that was killed."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 _MISSING = ("404", "NoSuchKey", "NotFound")
 
 
 class S3Blobs:
-    """A bucket, or the part of it below a prefix. One instance is shared by all threads of a process."""
+    """A bucket, or a prefix in it. One instance is shared by all threads of a process."""
 
     def __init__(self, url: str, endpoint: str = "") -> None:
         bucket, _, prefix = url.removeprefix("s3://").partition("/")
@@ -56,13 +56,13 @@ class S3Blobs:
             raise InvalidImage("the image was withdrawn from this workspace")
         if not self._renew(sha256, len(data)):
             self._write(self._key(sha256), data, sha256)
-            if self._head(self._barred(sha256)) is not None:  # meanwhile
+            if self._head(self._barred(sha256)) is not None:  # stored meanwhile
                 self._erase(self._key(sha256))
                 raise InvalidImage("the image was withdrawn from this workspace")
         return sha256
 
     def get(self, sha256: str) -> bytes:
-        """The bytes of a blob; raises `StoreError` where it is missing, or where other bytes are there."""
+        """The bytes of a blob; raises `StoreError` if it is missing or its bytes have changed."""
         return check_bytes(self._read(sha256), sha256, self.place)
 
     def head(self, sha256: str, count: int) -> bytes:
@@ -70,20 +70,20 @@ class S3Blobs:
         return self._read(sha256, Range=f"bytes=0-{count - 1}")
 
     def size(self, sha256: str) -> int | None:
-        """Size as it is stored, or None where it is missing."""
+        """Stored size, or None if the blob is missing."""
         found = self._head(self._key(sha256))
         return None if found is None else int(found["ContentLength"])
 
     def sizes(self, hashes: Sequence[str]) -> list[int | None]:
-        """The sizes of many, some requests at a time."""
+        """The sizes of many blobs, with several requests at a time."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
             found = list(pool.map(self.size, hashes))
         if None in found:
-            next(iter(self), None)  # a list: asked for one object, S3 does not tell a missing bucket from it
+            next(iter(self), None)  # a listing, because a request for one object does not distinguish a missing bucket
         return found
 
     def digest(self, sha256: str) -> str:
-        """The hash of what is really there."""
+        """The hash of the bytes that are actually stored."""
         return sha256_hex(self._read(sha256))
 
     def clock(self) -> float:
@@ -93,10 +93,10 @@ class S3Blobs:
         return _answered_at(listed)
 
     def remove_older(self, sha256: str, moment: float) -> int | None:
-        """Delete a blob that nobody stored since `moment`; its size, or None where it stays."""
+        """Delete a blob unless it was stored since `moment`; returns its size, or None if it stays."""
         started = time.monotonic()
         if not self._mark(sha256):
-            return None  # another gc is at it
+            return None  # another gc is working on it
         try:
             found = self._head(self._key(sha256))
             if found is None or found["LastModified"].timestamp() > moment:
@@ -109,7 +109,7 @@ class S3Blobs:
             self._delete(self._marked(sha256))
 
     def bar(self, sha256: str) -> None:
-        """Delete the bytes, all versions that the bucket keeps, and never take them again."""
+        """Delete the bytes, including all versions that the bucket keeps, and refuse them from now on."""
         self._write(self._barred(sha256), b"", sha256_hex(b""))
         self._erase(self._key(sha256))
 
@@ -118,11 +118,11 @@ class S3Blobs:
         return (sha256 for sha256, _, _ in self._listed())
 
     def older(self, moment: float) -> Iterator[tuple[str, int]]:
-        """Hash and size of what nobody stored since `moment`."""
+        """Hash and size of each blob that was not stored since `moment`."""
         return ((sha256, size) for sha256, size, changed in self._listed() if changed <= moment)
 
     def leftovers(self) -> list[Path]:
-        """None: an object is there whole or not at all."""
+        """None, because objects are written atomically."""
         return []
 
     # ------------------------------------------------------------------ requests
@@ -137,7 +137,7 @@ class S3Blobs:
         return f"{self._prefix}removing/{sha256}"
 
     def _renew(self, sha256: str, size: int) -> bool:
-        """Is the blob there? Then it is made young, so that nothing takes it for an old leftover from now on."""
+        """Does the blob exist? If so, refresh its timestamp, so that it is not deleted as an old leftover."""
         key = self._key(sha256)
         found = self._head(key)
         if found is None or found["ContentLength"] != size:
@@ -156,7 +156,7 @@ class S3Blobs:
         return self._head(key) is not None
 
     def _mark(self, sha256: str) -> bool:
-        """Set the mark, if there is none, or take over that of a `gc` that was killed."""
+        """Set the mark if there is none, or take over that of a killed `gc`."""
         key = self._marked(sha256)
         old = self._head(key)
         if old is not None and _age_s(old) < MARK_LIFE_S:
@@ -195,7 +195,7 @@ class S3Blobs:
             self.client.delete_object(Bucket=self._bucket, Key=key)
 
     def _erase(self, key: str) -> None:
-        """Delete an object and all versions that the bucket keeps, also of a time when it kept none (``null``)."""
+        """Delete an object and all versions that the bucket keeps, even from when it kept none (``null``)."""
         self._delete(key)
         with self._explained():
             for page in self.client.get_paginator("list_object_versions").paginate(Bucket=self._bucket, Prefix=key):
@@ -213,7 +213,7 @@ class S3Blobs:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Failures of the storage in words; a missing object and a condition that does not hold by their own type."""
+        """Translate storage failures to messages; a missing object and a failed condition have their own exceptions."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:
@@ -238,11 +238,11 @@ _HINT = (
 
 
 class _Missing(Exception):
-    """There is no such object."""
+    """The object does not exist."""
 
 
 class _Taken(Exception):
-    """The condition of a write does not hold."""
+    """The condition of a write was not met."""
 
 
 def _answered_at(answer: dict[str, Any]) -> float:
@@ -252,7 +252,7 @@ def _answered_at(answer: dict[str, Any]) -> float:
 
 
 def _age_s(found: dict[str, Any]) -> float:
-    """How long ago the object was stored when the server told of it."""
+    """Age of the object when the server answered."""
     changed: datetime = found["LastModified"]
     return _answered_at(found) - changed.timestamp()
 

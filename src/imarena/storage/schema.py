@@ -1,8 +1,8 @@
-"""The tables. Columns hold what is searched for; `body` holds the rest of the record as JSON.
+"""The tables. Columns hold searchable fields; `body` holds the rest of the record as JSON.
 
-`seq` is the order of arrival, `id` the record's content identity. Links are foreign keys; what must not happen twice
-is a unique index. Derived columns repeat what a body or a linked row holds, so that boards read columns and no bodies:
-``codec.py`` fills them, ``verify`` compares them. The shape is versioned by Alembic (``storage/migrations``): a test
+`seq` is the order of arrival, `id` the record's content identity. Links are foreign keys; unique indexes prevent
+duplicates. Derived columns repeat values of a body or a linked row, so that boards can read columns without bodies:
+``codec.py`` fills them, ``verify`` compares them. Alembic versions the schema (``storage/migrations``): a test
 compares the two.
 """
 
@@ -116,11 +116,11 @@ judge_forms = sa.Table(
     sa.Column("orders", sa.Text, nullable=False),
     sa.Column("higher_is_better", sa.Integer, nullable=False),
 )
-"""What made a judgment: a judge with its version, prompt and parameters (``storage/forms.py``)."""
+"""Judgment forms: a judge with its version, prompt and parameters (``storage/forms.py``)."""
 
 
 def _one_successor(name: str) -> sa.Index:
-    """At most one record replaces another. Most replace none: they are not in the index."""
+    """At most one record replaces another. Most records replace none and are not in the index."""
     there = sa.text("supersedes IS NOT NULL")
     return sa.Index(name, "supersedes", unique=True, sqlite_where=there, postgresql_where=there)
 
@@ -209,12 +209,12 @@ leases = sa.Table(
         sqlite_where=sa.text("state = 'held'"), postgresql_where=sa.text("state = 'held'"),
     ),
 )  # fmt: skip
-"""The one table of work that is updated: who holds an assignment now. Taken by conditional update.
+"""The one work table that is updated: who holds an assignment now. Leases are taken by conditional update.
 
-`state`: free, held, parked (held, but put aside by an undo), waiting (kept ready for its rater, not yet shown), done,
-skipped or withdrawn (nobody is asked any more). `address`: the id of the event that says
-who leased it, random; `vote_id`: the newest vote or retraction of the holder; `position`: the order of offering;
-`handed_at`: when the holder got the task to answer it (a task that waits has not been handed out yet).
+`state`: free, held, parked (held, but put aside by an undo), waiting (reserved for its rater, not shown yet), done,
+skipped or withdrawn (nobody is asked any more). `address`: the random id of the event that
+records who leased it; `vote_id`: the holder's newest vote or retraction; `position`: the order of offering;
+`handed_at`: when the holder got the task to answer it (None for a waiting task).
 """
 
 pictures_served = sa.Table(
@@ -224,8 +224,8 @@ pictures_served = sa.Table(
     sa.Column("slot", sa.Text, primary_key=True),
     sa.Column("at", sa.Text, nullable=False),
 )
-"""Which pictures of a task its holder was sent first when, by the task's address. No foreign key: these rows are
-written in batches beside the work of raters, and the address is checked before a picture is sent.
+"""When each picture of a task was first sent to its holder, by the task's address. No foreign key: these rows are
+written in batches in parallel to the raters' work, and the address is checked before a picture is sent.
 """
 
 units_seen = sa.Table(
@@ -235,7 +235,7 @@ units_seen = sa.Table(
     sa.Column("rater_id", sa.Text, sa.ForeignKey("raters.id"), primary_key=True),
     sa.Column("unit", sa.Text, primary_key=True),
 )
-"""What a rater was shown: no unit is offered to the same person twice."""
+"""Units that a rater was shown: no unit is offered to the same person twice."""
 
 participants = sa.Table(
     "participants",
@@ -265,13 +265,13 @@ invitations = sa.Table(
     sa.Column("expires_at", sa.Text, nullable=False),
     sa.Column("revoked_at", sa.Text),
 )
-"""Links for people. The secret itself is told once and not kept."""
+"""Links for people. The secret itself is shown once and not stored."""
 
 guests = sa.Table(
     "guests", metadata, sa.Column("invitation_id", sa.Text, sa.ForeignKey("invitations.id"), primary_key=True),
     sa.Column("person", sa.Text, primary_key=True), sa.Column("rater_id", sa.Text, sa.ForeignKey("raters.id")),
 )  # fmt: skip
-"""Who came by an invitation. `person` is a hash of what a crowd platform calls them."""
+"""Who came through an invitation. `person` is a hash of the crowd platform's name for them."""
 
 sessions = sa.Table(
     "sessions",
@@ -286,7 +286,7 @@ sessions = sa.Table(
     sa.Column("expires_at", sa.Text, nullable=False),
     sa.Column("revoked_at", sa.Text),
 )
-"""People who are signed in. `id` is the hash of what their cookie holds."""
+"""Signed-in people. `id` is the hash of the cookie's secret."""
 
 tokens = sa.Table(
     "tokens",
@@ -301,7 +301,7 @@ tokens = sa.Table(
     sa.Column("revoked_at", sa.Text),
     sa.Column("last_used_at", sa.Text),
 )
-"""Tokens for machines. `last_used_at` is exact to some minutes."""
+"""Tokens for machines. `last_used_at` is precise to a few minutes."""
 
 votes = _record(
     "votes",
@@ -333,7 +333,7 @@ votes = _record(
         postgresql_where=sa.text("idempotency_key IS NOT NULL"),
     ),
 )  # fmt: skip
-"""A vote that replaces another names it; with both indexes each rater has one chain, and so one live vote, a task."""
+"""A replacing vote names the replaced one; with both indexes, each rater has one chain and one live vote per task."""
 
 exclusions = sa.Table(
     "exclusions",
@@ -348,7 +348,7 @@ exclusions = sa.Table(
     sa.Column("lifted_by", sa.Text),
     sa.Column("lifted_reason", sa.Text),
 )
-"""Raters whose votes do not count: all of them, or those from the moment `since` on. `lifted_at` ends an exclusion."""
+"""Raters whose votes do not count: all votes, or those from `since` on. `lifted_at` ends an exclusion."""
 
 rankings = _record(
     "rankings",
@@ -376,14 +376,14 @@ blobs = sa.Table(
     sa.Column("hashed_at", sa.Text),
     sa.Column("withdrawn_at", sa.Text),
 )
-"""Every picture ever kept. `hashed_at`: when a deep check last read it, so that a deep check resumes."""
+"""Every image ever stored. `hashed_at`: when a deep check last read it, so that a deep check can resume."""
 
 claims = sa.Table(
     "claims", metadata, sa.Column("work_id", sa.Text, primary_key=True), sa.Column("owner", sa.Text, nullable=False),
     sa.Column("expires", sa.Float, nullable=False), sa.Index("claims_of_owner", "owner"),
 )  # fmt: skip
-"""Which process is at which piece of work (``claims.py``). `expires`: seconds since 1970 by the database's clock."""
+"""Which process works on what (``claims.py``). `expires`: seconds since 1970 by the database's clock."""
 facts = sa.Table(
     "facts", metadata, sa.Column("key", sa.Text, primary_key=True), sa.Column("value", sa.Text, nullable=False)
 )
-"""What the workspace knows of itself: its id, when it was made."""
+"""Facts about the workspace, such as its id and its creation time."""

@@ -1,4 +1,4 @@
-"""The numbers of the schema: which this software knows, and which a database has."""
+"""Schema version numbers: those that this software knows, and the one of a database."""
 
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,7 @@ VERSION_TABLE = Table("alembic_version", MetaData(), Column("version_num", Text)
 
 @cache
 def schema_versions() -> tuple[str, ...]:
-    """All schema versions, oldest first: the numbers that the migrations' file names start with."""
+    """All schema versions, oldest first: the number prefixes of the migration files."""
     return tuple(sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py")))
 
 
@@ -30,7 +30,7 @@ def is_known_version(revision: str) -> bool:
 
 
 def check_not_newer(connection: Connection) -> None:
-    """Raise `UserError` where another process has upgraded the database beyond what this software knows."""
+    """Raise `UserError` if another process has upgraded the database beyond what this software knows."""
     version = connection.execute(select(VERSION_TABLE.c.version_num)).scalar()
     if version is not None and version > newest_version() and not is_known_version(version):
         raise UserError(

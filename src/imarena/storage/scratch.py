@@ -1,4 +1,4 @@
-"""Copies of a workspace: one of its records that is gone afterwards, to plan; and one to try things with."""
+"""Copies of a workspace: a temporary one of its records, for planning, and a full one for experiments."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ from imarena.storage.workspace import Workspace, open_workspace
 
 @contextmanager
 def scratch_copy(workspace: Workspace) -> Iterator[Workspace]:
-    """All records and the settings, in a folder that is deleted at the end; the pictures are not copied."""
+    """All records and the settings, in a folder that is deleted at the end; the images are not copied."""
     with tempfile.TemporaryDirectory(prefix="imarena-") as folder:
         path = Path(folder) / "arena.db"
         dump_database(workspace.store.engine, path)
@@ -27,9 +27,9 @@ def scratch_copy(workspace: Workspace) -> Iterator[Workspace]:
 
 
 def copy_workspace(workspace: Workspace, to: Path) -> Workspace:
-    """A copy in a new folder, on SQLite: all records, and the pictures, as links to the same files where possible.
+    """A copy in a new folder, on SQLite: all records, and the images as hard links where possible.
 
-    What is done with the copy does not touch the workspace.
+    Changes to the copy do not affect the workspace.
     """
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise UserError(f"{to} is not empty.", hint="Name a new folder for the copy.")

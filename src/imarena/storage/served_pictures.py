@@ -1,4 +1,4 @@
-"""Which pictures of a task its holder was sent, by the task's address: the mark that a vote from a browser needs."""
+"""Which pictures of a task were sent to its holder, by the task's address: a vote from a browser requires it."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +15,7 @@ _SERVED = PreparedStatement(
 
 
 def add_served_pictures(connection: Connection, served: Iterable[tuple[str, str, str]]) -> None:
-    """Note (address, slot, moment) of pictures that were sent; the first moment of each stays."""
+    """Record (address, slot, moment) of sent pictures; the first moment of each is kept."""
     rows = [{"address": address, "slot": slot, "at": at} for address, slot, at in served]
     if rows:
         dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
@@ -23,6 +23,6 @@ def add_served_pictures(connection: Connection, served: Iterable[tuple[str, str,
 
 
 def read_served_pictures(connection: Connection, address: str) -> dict[str, str]:
-    """The slots of a task that were sent, each with the moment at which it was first sent."""
+    """The slots of a task that were sent, each with the time at which it was first sent."""
     rows: Any = _SERVED(connection, address=address).all()
     return {str(slot): str(at) for slot, at in rows}

@@ -1,4 +1,4 @@
-"""The store: records in, records out. Facts are appended; nothing here rewrites a judgment or a vote."""
+"""The record store. Facts are appended; nothing here rewrites a judgment or a vote."""
 
 import json
 import time
@@ -19,21 +19,21 @@ from imarena.storage.schema_versions import check_not_newer
 
 R = TypeVar("R", bound=Record)
 Pair = tuple[Record, dict[str, Any]]
-"""A record with its row."""
+"""A record and its row."""
 
 PAGE = 1_000
 """Rows read at a time, and ids looked up at a time."""
 REMEMBERED = 50_000
-"""Ids of items and outputs that a store knows to be there without a look."""
+"""Maximum number of ids of items and outputs that a store remembers as existing."""
 CHECK_S = 10.0
-"""How often a process that writes looks whether the schema is still one that it knows."""
+"""How often a writing process checks that it still knows the database's schema version."""
 SHARED = 4
-"""Only those are remembered that are named this often by the records added with them: others seldom come again."""
+"""An id is remembered if the added records name it at least this often: others seldom occur again."""
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """A record that was not stored: something else stands in its place, or what it links to is not there."""
+    """A record that was not stored, because another takes its place or because a link target is missing."""
 
     record: Record
     reason: str
@@ -41,7 +41,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Added:
-    """What came of adding records."""
+    """The result of adding records."""
 
     new: int = 0
     same: int = 0
@@ -56,16 +56,16 @@ class Store:
         self.engine = engine
         self._checked = -CHECK_S
         self._there: dict[str, int] = {}
-        """Items and outputs that later records may name, each with its `seq`: a row of these never goes away."""
+        """Items and outputs that later records may name, each with its `seq`: these rows are never deleted."""
 
     # ------------------------------------------------------------------ writing
 
     def add(self, records: Iterable[Record], *, durable: bool = False) -> Added:
-        """Append records in one transaction. What is there already is left alone and counted as `same`.
+        """Append records in one transaction. Existing records are left alone and counted as `same`.
 
-        A record whose place is taken by another, or whose links lead nowhere, becomes a conflict; the others go in.
+        A record whose place is taken, or whose link targets are missing, becomes a conflict; the others are stored.
         """
-        pairs = [(record, to_row(record)) for record in records]  # before the transaction: it holds others up less
+        pairs = [(record, to_row(record)) for record in records]  # before the transaction, so that others wait less
         groups: dict[type[Record], dict[str, Pair]] = {}
         for pair in pairs:
             groups.setdefault(type(pair[0]), {}).setdefault(pair[1]["id"], pair)
@@ -99,11 +99,11 @@ class Store:
                 connection.execute(insert(kind.table).values(row))
 
     def keep_image(self, image: ImageRef) -> None:
-        """Note a picture: after its bytes were written, before a record names it."""
+        """Register an image: after its bytes were written, before a record names it."""
         self.keep_images([image])
 
     def keep_images(self, images: Sequence[ImageRef], *, withdrawn_at: str | None = None) -> None:
-        """Note many pictures at once. `withdrawn_at`: pictures that came without their bytes, for good."""
+        """Register many images at once. `withdrawn_at`: images that came without their bytes, for good."""
         moment = now().isoformat()
         rows = [{**image.__dict__, "created_at": moment, "withdrawn_at": withdrawn_at} for image in images]
         if rows:
@@ -111,13 +111,13 @@ class Store:
                 self._insert_missing(connection, schema.blobs, rows)
 
     def _check_version(self, connection: Connection) -> None:
-        """Now and then: has somebody upgraded the database meanwhile?"""
+        """From time to time: has somebody upgraded the database meanwhile?"""
         if time.monotonic() - self._checked >= CHECK_S:
             check_not_newer(connection)
             self._checked = time.monotonic()
 
     def _remember(self, met: dict[str, int]) -> None:
-        """Keep what a transaction found, now that it is committed: before, its own rows could still go away."""
+        """Remember what a transaction found, once it is committed: before that, its own rows could be rolled back."""
         if len(self._there) + len(met) > REMEMBERED:
             self._there = {}
         self._there.update(met)
@@ -144,9 +144,9 @@ class Store:
         return Added(count, len(known), tuple(conflicts))
 
     def _insert_missing(self, connection: Connection, table: Table, rows: list[dict[str, Any]]) -> int:
-        """Insert rows (all with the same keys), without those that a unique index refuses; returns how many went in.
+        """Insert rows (all with the same keys), except those that a unique index refuses; returns how many are new.
 
-        Plain SQL: going through the expression language would cost as much again as the insert itself.
+        Plain SQL, because the expression language would cost as much again as the insert itself.
         """
         if not rows:
             return 0
@@ -163,7 +163,7 @@ class Store:
     def _broken_links(
         self, connection: Connection, kind: RecordKind, fresh: dict[str, Pair], met: dict[str, int]
     ) -> dict[str, str]:
-        """Ids of rows that name a record which is not stored, with the reason. Rows get the `seq` of their outputs."""
+        """Ids of rows that name a missing record, with the reason. Also sets the `seq` of the rows' outputs."""
         broken: dict[str, str] = {}
         linked = {source: column for column, source in kind.linked.items()}
         for column in kind.table.columns:
@@ -186,7 +186,7 @@ class Store:
         return broken
 
     def _linked(self, connection: Connection, column: Any, wanted: set[str], met: dict[str, int]) -> dict[str, int]:
-        """`existing_values`, which asks the database only for those that this store has not met."""
+        """`existing_values`, but asks the database only for values that this store does not remember."""
         if column.table not in (schema.items, schema.outputs):
             return existing_values(connection, column, wanted)
         known = self._there
@@ -205,7 +205,7 @@ class Store:
         return None if row is None else from_row(record, row)
 
     def records(self, record: type[R], **where: Any) -> Iterator[R]:
-        """Records in the order in which they came, a page at a time, filtered by column values.
+        """Records in insertion order, read in pages, filtered by column values.
 
         A value may be a list (any of them) or None.
         """
@@ -213,7 +213,7 @@ class Store:
             yield from_row(record, row)
 
     def rows(self, record: type[Record], *, after: int = 0, limit: int | None = None, **where: Any) -> Iterator[Any]:
-        """Raw rows (mappings), for callers that need only columns."""
+        """Raw rows (mappings), for callers that only need columns."""
         table = record_kind(record).table
         left = limit
         while left is None or left > 0:
@@ -228,7 +228,7 @@ class Store:
             left = None if left is None else left - len(page)
 
     def count(self, record: type[Record], *by: str, **where: Any) -> dict[tuple[Any, ...], int]:
-        """How many records there are, by the values of columns. Without columns the one key is ``()``."""
+        """Number of records, grouped by the values of columns. Without columns the only key is ``()``."""
         table = record_kind(record).table
         columns = [table.c[name] for name in by]
         query = _where(select(*columns, func.count()).select_from(table), table, where).group_by(*columns)
@@ -236,13 +236,13 @@ class Store:
             return {tuple(row[:-1]): row[-1] for row in connection.execute(query)}
 
     def images(self) -> Iterator[Any]:
-        """Rows of the picture register."""
+        """Rows of the image register."""
         with reading(self.engine) as connection:
             rows = connection.execute(select(schema.blobs).order_by(schema.blobs.c.sha256)).mappings().all()
         yield from rows
 
     def fact(self, key: str, default: str | None = None) -> str | None:
-        """Something that the workspace knows of itself."""
+        """A fact about the workspace."""
         with reading(self.engine) as connection:
             return (
                 connection.execute(select(schema.facts.c.value).where(schema.facts.c.key == key)).scalar_one_or_none()
@@ -250,7 +250,7 @@ class Store:
             )
 
     def set_fact(self, key: str, value: str) -> None:
-        """Remember something about the workspace."""
+        """Store a fact about the workspace."""
         with writing(self.engine) as connection:
             if not connection.execute(
                 update(schema.facts).where(schema.facts.c.key == key).values(value=value)
@@ -258,7 +258,7 @@ class Store:
                 connection.execute(insert(schema.facts).values(key=key, value=value))
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
 
@@ -282,9 +282,9 @@ def _where(query: Select[Any], table: Table, where: dict[str, Any]) -> Select[An
 
 
 def existing_values(connection: Connection, column: Any, wanted: Iterable[str]) -> dict[str, int]:
-    """Those of the values that are in a column, each with its row's `seq` (0 where the table has none).
+    """The values that exist in a column, each with its row's `seq` (0 if the table has none).
 
-    One parameter for all of them, whatever the database.
+    All values are one parameter, whatever the database.
     """
     keys = list(wanted)
     if not keys:
@@ -299,13 +299,13 @@ def existing_values(connection: Connection, column: Any, wanted: Iterable[str]) 
 
 
 def _fetched(connection: Connection, query: str, parameter: Any) -> Sequence[Any]:
-    """The rows of a query as the database's driver gives them: to wrap each costs as much again as to find it."""
+    """A query's rows as the database driver returns them: wrapping each one costs as much again as finding it."""
     cursor = connection.exec_driver_sql(query, (parameter,)).cursor
     return [] if cursor is None else cursor.fetchall()
 
 
 def mark_superseded(connection: Connection, table: Table, replaced: Iterable[str | None]) -> None:
-    """Note in the rows with these ids that a later record took their place."""
+    """Mark the rows with these ids as replaced by a later record."""
     keys = [key for key in replaced if key is not None]
     for start in range(0, len(keys), PAGE):
         page = keys[start : start + PAGE]

@@ -1,8 +1,8 @@
 """Write queue: short transactions of many people, run in batches with one commit per batch.
 
-On SQLite there is one writer at a time anyway, and a dozen threads that fight for its lock and for the interpreter
-spend more on fighting than on writing. What one piece of work refuses or breaks does not touch the others: the batch
-is then done again with a savepoint for each. An answer is given only after the commit.
+SQLite has one writer at a time anyway, and a dozen threads that compete for its lock and for the interpreter
+spend more time competing than writing. A job that is refused or fails does not affect the others: the batch
+is then repeated with a savepoint per job. Callers get their result only after the commit.
 """
 
 import queue
@@ -25,14 +25,14 @@ Work = Callable[[Connection], T]
 MOST_AT_ONCE = 64
 _TRIES = 5
 _LANES = {"sqlite": 1}
-"""Lines that write at once. On PostgreSQL one waits while another computes; more than two only hand the interpreter to
-and fro (100 raters on two cores, p95 of a vote: four lines 480 ms, two 80 ms).
+"""Queues that write concurrently. On PostgreSQL one waits while another computes; more than two only cause switching
+(100 raters on two cores, p95 of a vote: four queues 480 ms, two 80 ms).
 """
 _OTHER_LANES = 2
 
 
 class WriteConflict(UserError):
-    """Others kept changing what this work wanted to change."""
+    """Others kept changing what this job wanted to change."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class _Job:
 
 
 class WriteQueue:
-    """The line in front of a database. `submit` from any thread; work of one person keeps its order."""
+    """The queues in front of a database. Call `submit` from any thread; the jobs of one person stay in order."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -54,9 +54,9 @@ class WriteQueue:
         self._guard = threading.Lock()
 
     def submit(self, person: str, work: Work[T], *, durable: bool = False) -> "Future[T]":
-        """Have work done in a transaction. It may run more than once; only its last run has effects.
+        """Run a job in a transaction. It may run more than once; only its last run takes effect.
 
-        `durable` waits for the disk before the answer.
+        `durable` waits for the disk before the future completes.
         """
         job = _Job(work, durable)
         lines = self._lines or self._start()
@@ -64,7 +64,7 @@ class WriteQueue:
         return job.done
 
     def close(self) -> None:
-        """Finish what is in line, then stop."""
+        """Finish the queued jobs, then stop."""
         with self._guard:
             for line in self._lines:
                 line.put(None)
@@ -96,7 +96,7 @@ class WriteQueue:
                 return
 
     def _do(self, batch: list[_Job]) -> None:
-        """All in one transaction; where that breaks, again with savepoints, and then each in one of its own."""
+        """Run all jobs in one transaction; if it fails, again with savepoints, and then each in its own transaction."""
         try:
             if len(batch) == 1:
                 self._alone(batch[0])
@@ -122,7 +122,7 @@ class WriteQueue:
         _attempt(job, attempt)
 
     def _smoothly(self, batch: list[_Job]) -> bool:
-        """All without savepoints, each of which costs two queries; False where that failed and nothing is done."""
+        """Run all without savepoints, each of which costs two queries; False if that failed and nothing was done."""
         try:
             with writing(self._engine, durable=any(job.durable for job in batch)) as connection:
                 for job in batch:
@@ -132,7 +132,7 @@ class WriteQueue:
         return True
 
     def _together(self, batch: list[_Job]) -> None:
-        """Each in a savepoint: 0.08 ms of CPU more than by SQL strings, which only a batch with a refusal pays."""
+        """Each in a savepoint: 0.08 ms more CPU than SQL strings, but only a batch with a refused job pays for it."""
         with writing(self._engine, durable=any(job.durable for job in batch)) as connection:
 
             def attempt(job: _Job) -> None:
@@ -144,7 +144,7 @@ class WriteQueue:
 
 
 def _waiting(line: "queue.SimpleQueue[_Job | None]") -> tuple[list[_Job], bool]:
-    """Everything that waits, at least one; and whether to go on after it."""
+    """All waiting jobs, at least one, and whether to continue afterwards."""
     batch: list[_Job] = []
     for _ in range(MOST_AT_ONCE):
         try:
@@ -159,7 +159,7 @@ def _waiting(line: "queue.SimpleQueue[_Job | None]") -> tuple[list[_Job], bool]:
 
 
 def _attempt(job: _Job, attempt: Callable[[], None]) -> None:
-    """One piece of work, a few times where others are faster. What else it raises belongs to whoever asked for it."""
+    """Run one job, retrying if others were faster. Any other exception is passed to the caller of the job."""
     job.error = None
     for _ in range(_TRIES):
         try:

@@ -15,16 +15,16 @@ from imarena.storage.verify import item_images
 from imarena.storage.workspace import Workspace
 
 GRACE_S = 3600.0
-"""Files younger than this may belong to a write that is under way."""
+"""Younger files may belong to a write in progress."""
 HOLD_S = 2.0
-"""How long others wait to write while images are removed: from S3 storage, each takes some requests."""
+"""How long other writers wait while images are removed: each image takes several requests on S3 storage."""
 PAUSE_S = 0.2
-"""Long enough for those who wait, who look every tenth of a second."""
+"""Long enough for waiting writers, which check every tenth of a second."""
 
 
 @dataclass(frozen=True)
 class Garbage:
-    """What nothing refers to."""
+    """Data that nothing refers to."""
 
     blobs: tuple[str, ...]
     leftovers: int
@@ -32,9 +32,9 @@ class Garbage:
 
 
 def collect_garbage(workspace: Workspace, *, remove: bool, grace_s: float = GRACE_S) -> Garbage:
-    """Find (and with `remove` delete) pictures that no record names, and parts of writes that never finished.
+    """Find (and with `remove` delete) images that no record names, and partial files of writes that never finished.
 
-    Safe beside an import: what is stored again meanwhile becomes young and stays. Ages are by the storage's clock.
+    Safe during an import: images that are stored again meanwhile stay. Ages are by the storage's clock.
     """
     limit = workspace.blobs.clock() - grace_s
     used = _used(workspace)
@@ -58,7 +58,7 @@ def _used(workspace: Workspace) -> set[str]:
 
 
 def _remove(workspace: Workspace, unused: list[str], limit: float) -> dict[str, int]:
-    """Delete blobs and their rows, a batch at a time while nobody else writes. Returns what went, with its size."""
+    """Delete blobs and their rows in batches, while nobody else writes. Returns the deleted blobs with their sizes."""
     gone: dict[str, int] = {}
     left = deque(unused)
     while left:
@@ -79,7 +79,7 @@ def _remove(workspace: Workspace, unused: list[str], limit: float) -> dict[str, 
 
 
 def withdraw_image(workspace: Workspace, sha256: str, reason: str) -> Tombstone:
-    """Remove a picture's bytes, and what was read from it, for good. Records that name it stay; a tombstone tells."""
+    """Delete an image's bytes, and the evidence read from it, for good. Its records stay, and a tombstone is stored."""
     table, read = schema.blobs, schema.evidence
     with writing(workspace.store.engine) as connection:
         result = connection.execute(select(table.c.sha256).where(table.c.sha256.startswith(sha256, autoescape=True)))
@@ -118,7 +118,7 @@ def withdraw_rater(workspace: Workspace, rater_id: str, reason: str) -> Tombston
 
 
 def withdrawn_images(workspace: Workspace) -> dict[str, str]:
-    """Hashes of pictures that were withdrawn, with the moment: they are not to be stored again."""
+    """Hashes of withdrawn images with the time of withdrawal; they must not be stored again."""
     table = schema.blobs
     with reading(workspace.store.engine) as connection:
         query = select(table.c.sha256, table.c.withdrawn_at).where(table.c.withdrawn_at.is_not(None))

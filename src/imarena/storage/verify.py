@@ -20,7 +20,7 @@ _HASH_BATCH = 200
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong: what kind, where, and in words."""
+    """A problem: its kind, its place, and a description."""
 
     kind: str
     """changed_blob, missing_blob, withdrawn_blob, dangling_link, duplicate, bad_record or unregistered_image."""
@@ -31,9 +31,9 @@ class Finding:
 def verify(workspace: Workspace, *, deep: bool = False, progress: Progress | None = None) -> Iterator[Finding]:
     """All findings. Quick: links, duplicates, and each blob's existence and size.
 
-    Deep: reads every record back, recomputes its id, and hashes every blob; what was hashed is remembered, so that a
-    deep check that was stopped goes on where it was (`restart_deep` forgets it). One that ran to its end is over: the
-    next one hashes everything again.
+    Deep: reads every record back, recomputes its id, and hashes every blob. Progress is stored, so that an interrupted
+    deep check continues (`restart_deep` discards it). Once a deep check has completed, the next one hashes everything
+    again.
     """
     tell = progress or (lambda *_: None)
     yield from _links(workspace, tell)
@@ -47,7 +47,7 @@ def verify(workspace: Workspace, *, deep: bool = False, progress: Progress | Non
 
 
 def restart_deep(workspace: Workspace) -> None:
-    """Forget which blobs were hashed: the next deep check reads them all."""
+    """Discard the progress: the next deep check reads all blobs."""
     with writing(workspace.store.engine) as connection:
         connection.execute(update(schema.blobs).values(hashed_at=None))
 
@@ -75,7 +75,7 @@ def _links(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
 
 
 def _duplicates(workspace: Workspace) -> Iterator[Finding]:
-    """Things that must be there once. The indexes see to it; a damaged or hand-edited file may not."""
+    """Duplicates of things that must be unique. Indexes prevent them, except in a damaged or hand-edited file."""
     table = schema.outputs
     slots = (
         [table.c[name] for name in ("item_id", "turn", "editor", "mode", "sample")],
@@ -99,7 +99,7 @@ def _duplicates(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _derived_links(workspace: Workspace) -> Iterator[Finding]:
-    """Columns that repeat what other rows say: which output a side is, whether a later record took the place."""
+    """Columns that repeat values of other rows: the output of each side, and whether a later record replaced it."""
     with reading(workspace.store.engine) as connection:
         for kind in (kind for kind in KINDS if kind.linked):
             table, later = kind.table, kind.table.alias("later")
@@ -124,7 +124,7 @@ def _derived_links(workspace: Workspace) -> Iterator[Finding]:
 
 
 def item_images(item: Item) -> list[ImageRef]:
-    """Every picture that an item names."""
+    """Every image that an item names."""
     images = [*item.sources, *item.references, *item.masks]
     for turn in item.turns:
         images += [*turn.references, *turn.masks]
@@ -166,14 +166,14 @@ def _blobs(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
 
 
 class _Naming:
-    """Says which records name a picture."""
+    """Describes which records name an image."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._items: dict[str, list[str]] | None = None
 
     def __call__(self, sha256: str) -> str:
-        """The first records that name it, to be put behind a finding."""
+        """The first records that name it, to append to a finding."""
         if self._items is None:
             self._items = {}
             for item in self._workspace.store.records(Item):
@@ -220,7 +220,7 @@ def _hashes(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
         tell("hashes", len(rows) - len(due) + done, len(rows))
         sha256 = row["sha256"]
         if workspace.blobs.size(sha256) != row["size_bytes"]:
-            continue  # told by the quick check
+            continue  # the quick check reports it
         if workspace.blobs.digest(sha256) == sha256:
             good.append(sha256)
         else:

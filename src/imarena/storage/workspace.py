@@ -49,7 +49,7 @@ class Workspace:
 
     @cached_property
     def columns(self) -> ColumnCache:
-        """The cache of judgment columns. It is in the folder of the cache and deleted with it."""
+        """The cache of judgment columns. It is inside the cache folder and deleted with it."""
         return ColumnCache(self.root / "cache" / "columns", self.settings.cache.cap_mb * 1024 * 1024)
 
     @property
@@ -58,7 +58,7 @@ class Workspace:
         return self.store.engine.dialect.name
 
     def claims(self) -> Claims:
-        """The claims of running processes on pieces of work."""
+        """The claims that running processes have on work."""
         return Claims(self.store.engine, self.root / "locks")
 
     def load(self, image: ImageRef) -> bytes:

@@ -36,7 +36,7 @@ def upgrade() -> None:
 
 
 def _fill_leases() -> None:
-    """Rows of the first schema get what they can be told by."""
+    """Fill unit and purpose in rows of the first schema."""
     op.execute(
         "UPDATE leases SET unit = (SELECT unit FROM assignments WHERE assignments.id = leases.assignment_id),"
         " purpose = (SELECT purpose FROM assignments WHERE assignments.id = leases.assignment_id)"
