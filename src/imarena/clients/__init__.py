@@ -1,4 +1,4 @@
-"""Chat and image endpoints: retry, rate limit, cost; the one safe fetcher."""
+"""Clients for chat and image endpoints with retries, rate limits and cost accounting, and the one safe downloader."""
 
 import lazy_loader
 

@@ -1,35 +1,35 @@
-"""How much a route may send: a limit that follows the share of refused (429) requests, as DCTCP follows marked packets.
+"""Adaptive request limit of a route: it follows the share of refused (429) requests, as DCTCP follows marked packets.
 
-Pure arithmetic, without clock or I/O. Times are seconds on any clock that only goes forward.
+Pure arithmetic, without a clock or I/O. Times are seconds on any monotonic clock.
 """
 
 import math
 from dataclasses import dataclass, field
 
 PAUSE_SHARE = 0.5
-"""The route pauses when at least this share of a window was refused."""
+"""The route pauses if at least this share of a window was refused."""
 _MIN_WINDOW = 16
-"""Replies that a window with refusals has at least."""
+"""Minimum number of replies in a window with refusals."""
 _SHARE_REPLIES = 32
-"""About how many replies the estimate of the refused share looks back."""
+"""About how many past replies the estimate of the refused share covers."""
 _GROWTH, _ACCELERATION, _MAX_GROWTH = 0.01, 1.15, 0.25
-"""Per window: the first growth, its factor for each further window without refusals, and the most."""
+"""Growth per window: the initial value, its factor for each further window without refusals, and the maximum."""
 _RESUME, _MIN_RESUME = 0.5, 0.25
-"""After a pause: this share of what was accepted, but not less than this share of the limit."""
+"""After a pause: this share of the accepted requests, but at least this share of the limit."""
 _MIN_LIMIT = 1.0
 _MAX_INTERVAL_S = 30.0
 _TRIAL_AT, _TRIAL_LEVEL, _TRIAL_REPLIES = 0.85, 0.85, 64
-"""A trial begins when the limit is below this share of the last good one; its lower level; replies per level."""
+"""A trial begins if the limit is below this share of the last good one; its lower level; replies per level."""
 _MAX_TRIAL_SHARE = 0.25
-"""With more refusals than this a trial would waste too much."""
+"""Above this share of refusals, a trial would waste too many requests."""
 _LATENCY_GAIN = 1 / 32
 _OPENING_PER_S = 128.0
-"""Until the first answer: an endpoint whose limits are unknown does not get all requests at once."""
+"""Pace until the first answer: an endpoint with unknown limits does not get all requests at once."""
 
 
 @dataclass(slots=True)
 class _Window:
-    """Requests of about one round: as many replies as the limit, and at least one reply time."""
+    """Requests of about one round: as many replies as the limit, over at least one reply time."""
 
     started: float | None = None
     sent: int = 0
@@ -43,16 +43,16 @@ class _Window:
 
 @dataclass(slots=True)
 class _Trial:
-    """Some windows at the limit, then some at a lower level: does the refused share fall with the load?"""
+    """A few windows at the limit, then a few at a lower level: does the refused share fall with the load?"""
 
     refused: list[int] = field(default_factory=lambda: [0, 0])
     replies: list[int] = field(default_factory=lambda: [0, 0])
     lower: bool = False
     settling: bool = False
-    """The next window still holds replies to requests that were sent before the level changed."""
+    """The next window still includes replies to requests sent before the level changed."""
 
     def add(self, window: _Window, enough: float) -> bool:
-        """Count a window; True where both phases are complete."""
+        """Count a window; returns True once both phases are complete."""
         if self.settling:
             self.settling = False
             return False
@@ -65,7 +65,7 @@ class _Trial:
         return complete
 
     def independent_share(self) -> float:
-        """The refused share that does not depend on the load; 0 where the share fell as the load explains."""
+        """The refused share that does not depend on the load; 0 if the share fell as much as the load explains."""
         upper, lower = (refused / replies for refused, replies in zip(self.refused, self.replies, strict=True))
         by_load = max(0.0, 1.0 - (1.0 - upper) / _TRIAL_LEVEL)
         return sum(self.refused) / sum(self.replies) if lower > (upper + by_load) / 2 else 0.0
@@ -73,17 +73,17 @@ class _Trial:
 
 @dataclass(slots=True)
 class AdaptiveLimit:
-    """Requests that one route may have in flight, fractions included, and the pace at which it sends them.
+    """How many requests one route may have in flight (including fractions), and the pace at which it sends them.
 
     - Each window updates `share`, the estimate of the refused share. A window with refusals lowers the limit by half
       of that share; each window raises it by 1%, and windows in a row without refusals by more and more, up to 25%.
-    - Refusals that do not depend on the load must not slow the route down. Where the limit has fallen by 15%, a trial
+    - Refusals that do not depend on the load must not slow the route down. If the limit has fallen by 15%, a trial
       compares the refused share at the limit with that at 85% of it. If the share stays, the limit returns to where
-      it was, and the share becomes the `background`: only what exceeds it counts.
-    - Where half of a window was refused the route pauses as long as the endpoint asks, and goes on with half of what
+      it was, and the share becomes the `background`: only the excess over it counts.
+    - If half of a window was refused, the route pauses for as long as the endpoint asks, and resumes with half of what
       was accepted.
-    - Below the maximum, requests are spaced evenly (limit / reply time). A token bucket refuses at once what comes too
-      early; a bound on requests in flight alone would send it as many requests as it can refuse.
+    - Below the maximum, requests are spaced evenly (limit / reply time). A token bucket refuses at once requests that
+      come too early; limiting only the number in flight would send it as many requests as it can refuse.
     """
 
     maximum: int
@@ -105,17 +105,17 @@ class AdaptiveLimit:
 
     @property
     def level(self) -> float:
-        """The limit in force: lower during a trial."""
+        """The limit in effect, which is lower during a trial."""
         return self.limit * _TRIAL_LEVEL if self._trial is not None and self._trial.lower else self.limit
 
     def wait_s(self, now: float, in_flight: int) -> float:
-        """Seconds until one more request may go out; infinite where only another request's end can free it."""
+        """Seconds until another request may be sent; infinite if it must wait for another request to finish."""
         if in_flight >= math.ceil(self.level):
             return math.inf
         return max(0.0, self.paused_until - now, self._next_send - now)
 
     def sent(self, now: float) -> None:
-        """A request goes out."""
+        """Record that a request was sent."""
         if self._pausing and now >= self.paused_until:
             self._resume()
         if self._window.started is None:
@@ -126,7 +126,7 @@ class AdaptiveLimit:
             self._next_send = max(self._next_send, now) + min(round_s / self.level, _MAX_INTERVAL_S)
 
     def accepted(self, now: float, latency_s: float) -> None:
-        """A request was answered, after this time."""
+        """Record that a request was answered after `latency_s`."""
         if self.latency_s is None:
             self.latency_s, self._next_send = latency_s, now
         self.latency_s += _LATENCY_GAIN * (latency_s - self.latency_s)
@@ -134,11 +134,11 @@ class AdaptiveLimit:
         self._close_when_full(now)
 
     def refused(self, now: float, after_s: float) -> None:
-        """A request was refused for now (429), and may be sent again after this time."""
+        """Record that a request was refused for now (429) and may be sent again after `after_s`."""
         window = self._window
         window.refused += 1
         if self._pausing:
-            return  # it was out together with those that caused the pause
+            return  # in flight together with the requests that caused the pause
         if window.refused >= PAUSE_SHARE * max(window.sent, self.level, _MIN_WINDOW):
             self._pausing = True
             self.paused_until = now + after_s
@@ -146,9 +146,9 @@ class AdaptiveLimit:
             self._close_when_full(now)
 
     def _resume(self) -> None:
-        """The first request after a pause: go on with half of what was accepted."""
+        """At the first request after a pause, resume with half of what was accepted."""
         window = self._window
-        self.share = window.refused / max(window.sent, window.replies)  # what is still out counts as accepted
+        self.share = window.refused / max(window.sent, window.replies)  # requests still in flight count as accepted
         self._set_limit(self.limit * max(_MIN_RESUME, _RESUME * (1.0 - self.share)))
         self._growth = _GROWTH
         self._pausing = False
@@ -193,7 +193,7 @@ class AdaptiveLimit:
         self.background = trial.independent_share()
         if self.background:
             self.limit = self._good
-        else:  # it was the load: as much as was accepted fits
+        else:  # the load was the cause: as much as was accepted fits
             self._set_limit(self.limit * (1.0 - trial.refused[0] / trial.replies[0]))
             self._good = self.limit
             self.share = 0.0

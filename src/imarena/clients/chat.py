@@ -1,4 +1,4 @@
-"""Chat client for any OpenAI-compatible endpoint: concurrent requests, each with the status of how it ended."""
+"""Chat client for any OpenAI-compatible endpoint: concurrent requests, each with a final status."""
 
 import asyncio
 import logging
@@ -28,11 +28,11 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ChatReply:
-    """How a request ended. `text` is the model's words where `status` is ok; "" then means that it said nothing.
+    """The result of a request. `text` is the model's reply if `status` is ok; "" then means an empty reply.
 
-    An endpoint that replies 200 with a choice whose content is "" or null has answered: status ok, text "". What to
-    make of that is the parser's business. `usage.latency_s` is the last try's time, `latency_s` that of all of them,
-    pauses included.
+    If an endpoint replies 200 with a choice whose content is "" or null, it has answered: status ok, text "". The
+    parser decides what that means. `usage.latency_s` is the time of the last attempt, `latency_s` that of all attempts,
+    including pauses.
     """
 
     status: Status
@@ -47,14 +47,14 @@ class ChatReply:
 
 
 class ChatBackend(Protocol):
-    """Anything that answers a chat request: a remote endpoint or a model that runs here."""
+    """Anything that answers a chat request: a remote endpoint or a local model."""
 
     async def complete(self, request: ChatRequest) -> ChatReply: ...
 
 
 @dataclass
 class Totals:
-    """What a client has done so far."""
+    """Statistics of a client's requests so far."""
 
     requests: int = 0
     attempts: int = 0
@@ -63,7 +63,7 @@ class Totals:
     output_tokens: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
-    """Answers whose cost is unknown."""
+    """Number of answers whose cost is unknown."""
 
     def add(self, reply: ChatReply) -> None:
         """Count a finished request."""
@@ -97,7 +97,7 @@ class ChatClient:
         self._line = EndpointClient(endpoint, budget, environ, rng)
         self._counts_cost = budget is not None
         self._structured = endpoint.structured_output == "auto"
-        self._input_scale = 1.0  # how far true input tokens have exceeded the guess
+        self._input_scale = 1.0  # ratio of actual to estimated input tokens
         self._gate = asyncio.Semaphore(MAX_UPLOADS)
 
     def __repr__(self) -> str:
@@ -113,9 +113,9 @@ class ChatClient:
         await self._line.close()
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """Ask, and try again within the endpoint's bounds.
+        """Send the request, retrying within the endpoint's limits.
 
-        Raises only `BudgetSpent`: the next try might pass the cost limit and was not sent.
+        Raises only `BudgetSpent`: the next attempt might exceed the cost limit and was not sent.
         """
         loop = asyncio.get_running_loop()
         started = loop.time()
@@ -135,7 +135,7 @@ class ChatClient:
                 if structured and isinstance(result, Failure) and result.http_status == 404:
                     return replace(
                         result, kind=FailureKind.REJECTED
-                    )  # perhaps it is the schema that is not known there
+                    )  # the endpoint may not support the schema: try without it
                 return result
 
             return await self._line.attempt(send, avoid, self._price(request), self._charged_usd)
@@ -189,7 +189,7 @@ class ChatClient:
         return usage.model_copy(update={"cost_usd": self.endpoint.cost_usd(usage)})
 
     async def models(self) -> list[str]:
-        """The names that the endpoint lists. Raises `UserError` where it cannot be asked."""
+        """The model names that the endpoint lists. Raises `UserError` if the request fails."""
         route = self._line.routes[0]
         try:
             return await get_models(self._line.session, route)

@@ -1,4 +1,4 @@
-"""Prompt files and replies of stages that ask a model for a JSON object and have rules to fall back on."""
+"""Prompt files and replies for stages that ask a model for a JSON object and can fall back on rules."""
 
 import json
 import re
@@ -17,7 +17,7 @@ def stage_prompt(package: str, name: str) -> dict[str, Any]:
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The JSON object of a reply, fenced or not; None where there is none."""
+    """The JSON object in a reply, fenced or not; None if there is none."""
     for candidate in (text, *re.findall(r"\{.*\}", text, re.DOTALL)):
         try:
             fields = json.loads(candidate)
@@ -29,7 +29,7 @@ def json_object(text: str) -> dict[str, Any] | None:
 
 
 def read_fields(answer: ChatAnswer) -> tuple[dict[str, Any], str]:
-    """The JSON object of an answer; empty, with a note for the trace, where there is none."""
+    """The JSON object in an answer; empty if there is none, which is noted in the trace."""
     if answer.status is not Status.OK:
         return {}, f"{answer.status.value}: {answer.error}; rules were used"
     fields = json_object(answer.text)
@@ -37,11 +37,11 @@ def read_fields(answer: ChatAnswer) -> tuple[dict[str, Any], str]:
 
 
 def field_text(value: Any, longest: int) -> str:
-    """A text of a reply in one line; empty where it is none."""
+    """A string of a reply, in one line; empty if it is not a string."""
     return " ".join(value.split())[:longest] if isinstance(value, str) else ""
 
 
 def field_texts(value: Any, longest: int, most: int) -> tuple[str, ...]:
-    """The texts of a list in a reply, without empty ones."""
+    """The non-empty strings of a list in a reply."""
     listed = value[:most] if isinstance(value, list) else []
     return tuple(text for entry in listed if (text := field_text(entry, longest)))

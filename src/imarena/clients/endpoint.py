@@ -1,4 +1,4 @@
-"""The settings of an endpoint, checked on load. They hold the name of a key's variable, never a key."""
+"""Endpoint settings, checked on load. They contain the name of a key's environment variable, never a key."""
 
 import re
 import socket
@@ -14,44 +14,44 @@ from imarena.core.records import JsonDict, Usage
 from imarena.images import JPEG, Preparation
 
 _KEY_NAMES = re.compile(r"key|token|secret|auth|cookie|password|signature|^sig$", re.IGNORECASE)
-"""What the name of a header or of a part of an address says where its value is likely a key."""
+"""Words in the name of a header or query parameter that suggest that its value is a key."""
 
 
 class Endpoint(Noun):
-    """An OpenAI-compatible endpoint: one model behind one or several addresses and keys.
+    """An OpenAI-compatible endpoint: one model at one or several base URLs, with one or several keys.
 
-    Several addresses with one key share it; one address with several keys is used with each; as many keys as addresses
-    belong together in order. Each such pair is a route with a rate limit and a circuit breaker of its own.
+    Several URLs with one key share it; one URL with several keys is used with each; equal numbers of keys and URLs are
+    paired in order. Each pair is a route with its own rate limit and circuit breaker.
     """
 
     name: str = ""
     base_url: tuple[str, ...] = Field(min_length=1)
-    """Up to and including `/v1`: `/chat/completions` is added."""
+    """Up to and including `/v1`; the client adds `/chat/completions`."""
     model: str = Field(min_length=1)
     api_key_env: tuple[str, ...] = ()
     key_header: str = "Authorization"
     """`Authorization` sends `Bearer <key>`; any other header (Azure: `api-key`) sends the bare key."""
     key_prefix: str = "Bearer"
-    """What stands before the key in an Authorization header (fal: `Key`)."""
+    """Prefix of the key in an Authorization header (fal: `Key`)."""
 
     max_concurrency: int = Field(default=16, ge=1, le=4096)
     requests_per_minute: float | None = Field(default=None, gt=0)
-    """For each route. 429 replies slow a route down further, whatever stands here."""
+    """Per route. 429 replies slow a route down further, regardless of this value."""
     timeout_s: float = Field(default=120.0, gt=0)
     connect_timeout_s: float = Field(default=10.0, gt=0)
     max_attempts: int = Field(default=5, ge=1, le=100)
-    """Tries that may fail by error; time-outs and 429 replies have their own bounds."""
+    """Maximum number of attempts that fail with an error; timeouts and 429 replies have their own limits."""
     max_timeouts: int = Field(default=2, ge=1, le=100)
     max_throttled: int = Field(default=20, ge=0, le=1000)
     max_wait_s: float = Field(default=300.0, gt=0)
-    """A Retry-After beyond this ends the request as an error instead of sleeping."""
+    """A longer Retry-After ends the request with an error instead of waiting."""
     backoff_s: float = Field(default=0.5, gt=0)
     breaker_failures: int = Field(default=5, ge=1)
-    """So many failures in a row pause a route."""
+    """A route pauses after this many consecutive failures."""
     breaker_pause_s: float = Field(default=5.0, gt=0)
     """The first pause; it doubles with every failed trial."""
     breaker_trials: int = Field(default=5, ge=1)
-    """After so many failed trials the route counts as down and waiting requests end as errors."""
+    """After this many failed trials the route counts as down, and waiting requests end with errors."""
     use_proxy_env: bool = False
 
     input_usd_per_million: float | None = Field(default=None, ge=0)
@@ -64,11 +64,11 @@ class Endpoint(Noun):
     image_detail: Literal["auto", "low", "high"] | None = None
 
     structured_output: Literal["auto", "off"] = "auto"
-    """`auto` sends `response_format` and goes on without it where the endpoint rejects it."""
+    """`auto` sends `response_format` and continues without it if the endpoint rejects it."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     headers: dict[str, str] = Field(default_factory=dict)
     body: JsonDict = Field(default_factory=dict)
-    """More fields for every request, as the endpoint documents them."""
+    """Additional fields for every request, as the endpoint documents them."""
 
     @field_validator("base_url", "api_key_env", mode="before")
     @classmethod
@@ -105,7 +105,7 @@ class Endpoint(Noun):
 
     @property
     def pairs(self) -> tuple[tuple[str, str | None], ...]:
-        """Each route: an address and the name of its key's variable."""
+        """Each route: a base URL and the name of its key's environment variable."""
         keys: tuple[str | None, ...] = self.api_key_env or (None,)
         count = max(len(self.base_url), len(keys))
         urls = self.base_url * count if len(self.base_url) == 1 else self.base_url
@@ -114,16 +114,16 @@ class Endpoint(Noun):
 
     @property
     def preparation(self) -> Preparation:
-        """How pictures are made ready for this endpoint."""
+        """How images are prepared for this endpoint."""
         return Preparation(self.max_image_side, self.max_image_pixels, self.image_media_type, self.image_quality)
 
     @property
     def priced(self) -> bool:
-        """Whether costs can be told."""
+        """Are the prices known, so that costs can be computed?"""
         return self.input_usd_per_million is not None and self.output_usd_per_million is not None
 
     def cost_usd(self, usage: Usage) -> float | None:
-        """Tokens times price; None where one of them is unknown."""
+        """Tokens times price; None if one of them is unknown."""
         if self.input_usd_per_million is None or self.output_usd_per_million is None:
             return None
         if usage.input_tokens is None or usage.output_tokens is None:
@@ -133,7 +133,7 @@ class Endpoint(Noun):
 
 
 def read_endpoint(settings: Mapping[str, object], where: str = "the endpoint's settings") -> Endpoint:
-    """An endpoint from a table of a settings file. Raises `UserError`: one line that names `where` and the field."""
+    """Build an endpoint from a table of a settings file. Raises a one-line `UserError` with `where` and the field."""
     try:
         return Endpoint.model_validate(dict(settings))
     except ValidationError as error:
@@ -147,9 +147,9 @@ _PATIENCE_S = 3.0
 
 
 def check_reachable(endpoint: Endpoint) -> None:
-    """Raise where every address of an endpoint refuses a connection or has no host; nothing is sent.
+    """Raise if every base URL of an endpoint refuses a connection or has no host; nothing is sent.
 
-    Whatever is slow or odd in other ways is left to the client, which knows how to wait.
+    Other problems, such as slow replies, are left to the client, which can wait and retry.
     """
     if endpoint.use_proxy_env:
         return

@@ -21,14 +21,14 @@ _LOG = logging.getLogger(__name__)
 _MAX_BACKOFF_S = 30.0
 
 R = TypeVar("R")
-"""What a client calls the endpoint's final word."""
+"""An endpoint's final answer, whatever its type."""
 Once = Callable[[Route | None], Awaitable[tuple[Route | None, R | Failure]]]
-"""One try, rather not on the route given; the route that was used, and what came of it."""
+"""Makes one attempt, preferably not on the given route; returns the route that was used and the result."""
 
 
 @dataclass
 class RequestAttempts:
-    """The tries of one request, and its failures by kind."""
+    """The attempts of one request, with its failures by kind."""
 
     sent: int = 0
     failed: int = 0
@@ -39,7 +39,7 @@ class RequestAttempts:
 
 @dataclass(frozen=True)
 class CostBound:
-    """What a try may cost at most. `wait`: where that does not fit while others are under way, wait for them."""
+    """The maximum cost of one attempt. `wait`: if it does not fit while other requests are in flight, wait for them."""
 
     at_most_usd: float
     wait: bool = False
@@ -65,12 +65,12 @@ class EndpointClient:
         self._dispatcher: Dispatcher | None = None
 
     def open(self) -> None:
-        """Begin. A session belongs to the loop that opened it."""
+        """Open a session, which belongs to the current event loop."""
         self._session = new_session(self.endpoint)
         self._dispatcher = Dispatcher(self.routes, asyncio.get_running_loop().time)
 
     async def close(self) -> None:
-        """End. Nothing is left behind."""
+        """Close the session and the routes."""
         if self._dispatcher is not None:
             self._dispatcher.close()
         if self._session is not None:
@@ -87,9 +87,9 @@ class EndpointClient:
     async def exchange(
         self, once: Once[R], tries: RequestAttempts, adapt: Callable[[Failure], bool] | None = None
     ) -> R | Failure:
-        """Try within the endpoint's bounds. `adapt` may change the request after a failure: then it goes out at once.
+        """Retry within the endpoint's limits. If `adapt` changes the request after a failure, it is sent again at once.
 
-        Raises only `BudgetSpent`: the next try might pass the cost limit and was not sent.
+        Raises only `BudgetSpent`: the next attempt might exceed the cost limit and was not sent.
         """
         route: Route | None = None
         while True:
@@ -114,9 +114,9 @@ class EndpointClient:
         price: CostBound | None,
         charged_usd: Callable[[R], float | None],
     ) -> tuple[Route, R | Failure]:
-        """One try on the next free route; the route and the budget learn from its outcome.
+        """Make one attempt on the next free route; the route and the budget are updated with its outcome.
 
-        `charged_usd` is what a final word did cost; None where that is not known, which counts as the most.
+        `charged_usd` is the cost of a final answer, or None if unknown, which counts as the maximum.
         """
         session, dispatcher = self.session, self._dispatcher
         if dispatcher is None:
@@ -148,7 +148,7 @@ class EndpointClient:
             except CostLimitReached:
                 if not price.wait or self._budget.reserved_usd <= 1e-12:
                     raise
-                await asyncio.sleep(0.02)  # some of those under way may cost nothing
+                await asyncio.sleep(0.02)  # some of the requests in flight may turn out to be free
 
     def _teach(self, route: Route, result: object, started: float) -> None:
         now = asyncio.get_running_loop().time()
@@ -165,7 +165,7 @@ class EndpointClient:
         if failure.kind is FailureKind.REJECTED:
             return False
         if failure.kind is FailureKind.SHUT:
-            tries.shut += 1  # so many that the route is down by then, and another one gets its turn
+            tries.shut += 1  # enough for the route to count as down, so that another one is used
             return self._open_beside(route) and tries.shut <= self.endpoint.breaker_failures + len(self.routes)
         if failure.kind is FailureKind.THROTTLED:
             tries.throttled += 1
@@ -180,12 +180,12 @@ class EndpointClient:
         return tries.failed + tries.timeouts < self.endpoint.max_attempts
 
     def _open_beside(self, route: Route | None) -> bool:
-        """Is there another route that was not shut?"""
+        """Is there another route that has not been shut?"""
         now = asyncio.get_running_loop().time()
         return any(other is not route and not other.shut_in_a_row and not other.down(now) for other in self.routes)
 
     def _delay_s(self, failure: Failure, tries: RequestAttempts, route: Route | None) -> float:
-        """How long this request waits before its next try; other requests do not wait with it."""
+        """How long this request waits before its next attempt; other requests are not delayed."""
         if failure.kind is FailureKind.SHUT:
             return 0.0
         if failure.kind is not FailureKind.THROTTLED:
@@ -196,19 +196,19 @@ class EndpointClient:
         return self._retry_after_s(failure, tries.throttled)
 
     def _retry_after_s(self, failure: Failure, refusals: int) -> float:
-        """As the endpoint asks, or a pause that grows; with jitter, so that not all come back at once."""
+        """The delay that the endpoint asks for, or a growing pause; with jitter, so that retries do not coincide."""
         if failure.after_s is None:
             return self._backoff_s(refusals)
         return min(failure.after_s, self.endpoint.max_wait_s) * self._rng.uniform(1.0, 1.1)
 
     def _backoff_s(self, failures: int) -> float:
-        """Exponential with jitter, so that requests that failed together do not come back together."""
+        """Exponential backoff with jitter, so that requests that failed together do not return together."""
         longest = min(_MAX_BACKOFF_S, self.endpoint.backoff_s * 2.0 ** min(failures - 1, 16))
         return longest * self._rng.uniform(0.5, 1.0)
 
 
 def _cost(result: R | Failure | None, charged_usd: Callable[[R], float | None], *, sent: bool) -> float | None:
-    """What a try did cost; None where the endpoint may have charged it and did not say how much."""
+    """The actual cost of an attempt; None if the endpoint may have charged an unknown amount."""
     if result is None or isinstance(result, Failure):
         return None if sent and (result is None or result.maybe_charged) else 0.0
     return charged_usd(result)

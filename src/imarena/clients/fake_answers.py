@@ -1,7 +1,7 @@
-"""Answers of the fake server, derived from a hash of the request: the same question has the same answer.
+"""Answers of the fake server, derived from a hash of the request: the same question always gets the same answer.
 
-Of two pictures the one with the larger hash is the better one in either order, so that verdicts are consistent. A
-score beside a winner is on the winner's side of its scale, and mirrored when the pictures change places.
+The image with the larger hash is always the better one, whatever the order, so that verdicts are consistent. A
+score next to a winner is on the winner's side of its scale, and mirrored when the images change places.
 """
 
 import base64
@@ -18,7 +18,7 @@ _SECOND = frozenset({"right", "second", "b", "image b", "2", "image 2", "output 
 
 @dataclass(frozen=True)
 class ChatQuery:
-    """A chat request as the fake model sees it. Pictures are the SHA-256 of their bytes, in order."""
+    """A chat request as the fake model sees it. Images are the SHA-256 of their bytes, in order."""
 
     model: str
     system: str
@@ -28,11 +28,11 @@ class ChatQuery:
 
     @property
     def first_is_better(self) -> bool:
-        """Of the last two pictures, by hash."""
+        """Is the first of the last two images the better one, by hash?"""
         return len(self.images) >= 2 and self.images[-2] > self.images[-1]
 
     def fraction(self, salt: str) -> float:
-        """A number in [0, 1) from the words, the last picture and a salt."""
+        """A number in [0, 1) derived from the text, the last image and a salt."""
         last = self.images[-1] if self.images else ""
         digest = hashlib.sha256(json.dumps([salt, self.text, last]).encode()).digest()
         return int.from_bytes(digest[:6], "big") / 2**48
@@ -42,7 +42,7 @@ AnswerFunction: TypeAlias = Callable[[ChatQuery], str]
 
 
 def answer_by_hash(query: ChatQuery) -> str:
-    """JSON that fits the asked schema; without a schema, a winner, a score and a reason."""
+    """JSON that matches the requested schema; without a schema, a winner, a score and a reason."""
     if query.schema is not None:
         return json.dumps(_fill(query.schema, query, "answer"))
     winner = "first" if query.first_is_better else "second"
@@ -50,7 +50,7 @@ def answer_by_hash(query: ChatQuery) -> str:
 
 
 def read_query(document: dict[str, Any]) -> ChatQuery:
-    """The parts of a request body; raises `ValueError` in the words of a real endpoint where it is malformed."""
+    """Parse a request body; if malformed, raises `ValueError` with the message of a real endpoint."""
     messages = document.get("messages")
     if not isinstance(document.get("model"), str):
         raise ValueError("you must provide a model parameter")  # noqa: TRY004 - reported as a value in the protocol
@@ -124,7 +124,7 @@ def _fill(schema: dict[str, Any], query: ChatQuery, path: str) -> Any:
 
 
 def _fill_object(properties: dict[str, Any], query: ChatQuery, path: str) -> dict[str, Any]:
-    """Each property by itself; a whole-numbered score beside a winner agrees with it."""
+    """Fill each property separately; an integer score next to a winner agrees with it."""
     answer_fields = {name: _fill(inner, query, f"{path}.{name}") for name, inner in properties.items()}
     if (
         str(answer_fields.get("winner")).lower() in _FIRST | _SECOND
@@ -139,7 +139,7 @@ def _fill_object(properties: dict[str, Any], query: ChatQuery, path: str) -> dic
 
 
 def _sided(query: ChatQuery, low: int, high: int) -> int:
-    """A score above the middle of its scale where the first picture is the better one, else below it."""
+    """A score above the middle of its scale if the first image is the better one, else below it."""
     half = (high - low + 1) // 2
     seed_text = json.dumps([sorted(query.images[-2:]), query.text]).encode()
     step = int.from_bytes(hashlib.sha256(seed_text).digest()[:6], "big") % half

@@ -10,7 +10,7 @@ from imarena.core import UserError
 
 
 class Fault(StrEnum):
-    """One way in which an endpoint lets its client down."""
+    """One way in which an endpoint fails."""
 
     RATE_LIMITED = "rate_limited"
     SERVER_ERROR = "server_error"
@@ -29,16 +29,16 @@ F = TypeVar("F", bound=StrEnum)
 
 @dataclass(frozen=True)
 class Rates(Generic[F]):
-    """Rates by fault (their sum is at most 1) and how each behaves.
+    """Rates by fault (their sum is at most 1) and the behaviour of each.
 
-    The draw depends on the seed, the request's bytes and how often these were seen, not on the order of arrival: the
-    same work meets the same faults in any schedule, and a repeated request draws anew.
+    The draw depends on the seed, the request's bytes and how often they were seen, not on the order of arrival: the
+    same requests get the same faults in any schedule, and a repeated request is drawn anew.
     """
 
     rates: Mapping[F, float] = field(default_factory=dict)
     seed: int = 0
     retry_after: str = "0.05"
-    """Sent as it stands with 429: seconds, an HTTP date, or "" for none."""
+    """The Retry-After header sent with 429: seconds, an HTTP date, or "" for none."""
     hang_s: float = 3600.0
 
     def __post_init__(self) -> None:
@@ -47,7 +47,7 @@ class Rates(Generic[F]):
             raise UserError(f"Fault rates are zero or more and add up to at most 1, not {total:g}.")
 
     def by_rate(self, digest: str, seen: int) -> F | None:
-        """The fault for the request with this digest, seen so often before; None for a good reply."""
+        """The fault for the request with this digest that was seen this often before; None for a good reply."""
         if not self.rates:
             return None
         value = hashlib.sha256(f"{self.seed}:{seen}:{digest}".encode()).digest()
@@ -68,7 +68,7 @@ class Faults(Rates[Fault]):
 
 @dataclass
 class TokenBucket:
-    """A rate limit: `burst` requests at once, and `per_s` more every second. Times are seconds on one clock."""
+    """A rate limit: `burst` requests at once, plus `per_s` per second. Times are seconds on one clock."""
 
     per_s: float
     burst: float = 20.0
@@ -81,7 +81,7 @@ class TokenBucket:
         self._tokens = self.burst
 
     def accept(self, now: float) -> bool:
-        """Whether a request that arrives now is within the limit."""
+        """Is a request that arrives now within the limit?"""
         passed_s = 0.0 if self._filled_at is None else now - self._filled_at
         self._filled_at = now
         self._tokens = min(self.burst, self._tokens + passed_s * self.per_s)
@@ -92,7 +92,7 @@ class TokenBucket:
 
 
 def parse_rates(texts: list[str], kind: type[F]) -> dict[F, float]:
-    """Rates from words like `rate_limited=0.2`."""
+    """Parse rates such as `rate_limited=0.2`."""
     rates = {}
     for text in texts:
         name, _, value = text.partition("=")

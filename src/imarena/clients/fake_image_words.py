@@ -1,4 +1,4 @@
-"""Image protocols of the fake server: requests in common terms, and errors as each provider words them."""
+"""Image protocols of the fake server: requests in a common form, and errors in each provider's format."""
 
 import base64
 import hashlib
@@ -14,7 +14,7 @@ from imarena.clients.fake_pictures import ImageFault
 
 @dataclass(frozen=True)
 class ImageRequest:
-    """A request as all protocols mean it."""
+    """A request in the form shared by all protocols."""
 
     model: str
     prompt: str
@@ -23,14 +23,14 @@ class ImageRequest:
 
     @property
     def digest(self) -> str:
-        """The same for the same words, pictures and options."""
+        """The same hash for the same model, prompt, images and options."""
         parts = [self.model, self.prompt, *self.extra, *(hashlib.sha256(data).hexdigest() for data in self.pictures)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class ImageProtocol:
-    """How one protocol says things."""
+    """The reply formats of one protocol."""
 
     pictures: Callable[[ImageRequest, list[bytes], ImageFault | None], web.StreamResponse]
     refusal: Callable[[ImageFault], web.StreamResponse]
@@ -52,7 +52,7 @@ def openai_error(
 
 
 def gemini_error(status: int, message: str, code: str, after: str = "") -> web.Response:
-    """Gemini tells the pause in the body and a wrong key as 400."""
+    """Gemini puts the retry delay in the body and answers a wrong key with 400."""
     names = {400: "INVALID_ARGUMENT", 401: "INVALID_ARGUMENT", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL"}
     details: list[dict[str, Any]] = []
     if after:

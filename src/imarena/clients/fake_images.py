@@ -25,13 +25,13 @@ _WORDS = "I can describe this image, but I did not make a new one."
 
 @dataclass
 class ImageCounts:
-    """What the server has seen. `GET /fake/counts` shows it."""
+    """Statistics of the server. `GET /fake/counts` returns them."""
 
     requests: int = 0
     made: int = 0
-    """Requests that were answered with pictures: what a provider charges for."""
+    """Requests that were answered with images, which a provider charges for."""
     repeated: int = 0
-    """Of these, how many had been answered with the very same pictures before."""
+    """How many of these had already been answered with exactly the same images."""
     by_protocol: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
 
@@ -44,9 +44,9 @@ class FakeImages(ListeningServer):
     reply_s: float = 0.0
     api_key: str | None = field(default=None, repr=False)
     urls: bool = False
-    """OpenAI's endpoints answer with addresses instead of base64."""
+    """OpenAI's endpoints answer with URLs instead of base64."""
     polls: int = 1
-    """So many polls find a job unfinished."""
+    """Number of polls that report an unfinished job."""
     counts: ImageCounts = field(default_factory=ImageCounts)
     _seen: Counter[str] = field(default_factory=Counter)
     _answered: set[str] = field(default_factory=set)
@@ -54,7 +54,7 @@ class FakeImages(ListeningServer):
     _jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def app(self) -> web.Application:
-        """The application, for a runner of your own."""
+        """The application, to run it yourself."""
         app = web.Application(client_max_size=64 * 1024**2)
         app.router.add_post("/v1/images/{what:edits|generations}", self._openai)
         app.router.add_post("/v1/chat/completions", self._chat)
@@ -77,7 +77,7 @@ class FakeImages(ListeningServer):
             raise web.HTTPNotFound
         return web.Response(body=data, content_type="image/png")
 
-    # ------------------------------------------------------------------ what all protocols share
+    # ------------------------------------------------------------------ shared by all protocols
 
     async def _answer(
         self, request: web.Request, asked: ImageRequest, protocol: str, speak: ImageProtocol
@@ -130,7 +130,7 @@ class FakeImages(ListeningServer):
         return self.api_key is None or request.headers.get(header) == f"{prefix} {self.api_key}".strip()
 
     def stored(self, data: bytes, fault: ImageFault | None) -> str:
-        """Keep a picture as a file; its address."""
+        """Store an image as a file and return its URL."""
         name = f"{hashlib.sha256(data).hexdigest()[:20]}.png"
         if fault is not ImageFault.LOST_FILE:
             self._files[name] = data
@@ -270,7 +270,7 @@ class FakeImages(ListeningServer):
     async def _fal_status(self, request: web.Request) -> web.Response:
         job, done = self._polled(request)
         job_status: dict[str, Any] = {"status": "COMPLETED" if done else "IN_PROGRESS", "request_id": job["id"]}
-        if done and job["fault"] is ImageFault.JOB_FAILED:  # fal knows no state of failure: the error stands beside it
+        if done and job["fault"] is ImageFault.JOB_FAILED:  # fal has no failed state: the error is a separate field
             job_status |= {"error": "CUDA out of memory", "error_type": "runner_server_error"}
         return web.json_response(job_status, status=200 if done else 202)
 
@@ -314,7 +314,7 @@ class FakeImages(ListeningServer):
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Serve until interrupted; the first line on stdout is the address."""
+    """Serve until interrupted; the first line on stdout is the URL."""
     parser = argparse.ArgumentParser(prog="python -m imarena.clients.fake_images", description=__doc__)
     parser.add_argument("--port", type=int, default=8100, help="0 takes a free one")
     parser.add_argument("--fault", action="append", default=[], metavar="NAME=RATE", help="may be given several times")

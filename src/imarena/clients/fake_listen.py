@@ -13,7 +13,7 @@ from aiohttp import web
 
 @dataclass(kw_only=True)
 class ListeningServer(ABC):
-    """A server; as an async context manager it listens, without a port on a free one."""
+    """A server; as an async context manager it listens, by default on a free port."""
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -21,12 +21,12 @@ class ListeningServer(ABC):
 
     @property
     def root(self) -> str:
-        """Where it listens."""
+        """The URL on which it listens."""
         return f"http://{self.host}:{self.port}"
 
     @abstractmethod
     def app(self) -> web.Application:
-        """The application, for a runner of your own."""
+        """The application, to run it yourself."""
 
     async def __aenter__(self) -> Self:
         self._runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=0.1)
@@ -44,7 +44,7 @@ class ListeningServer(ABC):
 
 
 async def serve_until_interrupted(server: ListeningServer, path: str = "") -> None:
-    """Serve until interrupted; the first line on stdout is the address."""
+    """Serve until interrupted; the first line on stdout is the URL."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -1,4 +1,4 @@
-"""What the fake image server draws, and how it misbehaves on demand."""
+"""Images drawn by the fake image server, and its faults."""
 
 import base64
 import hashlib
@@ -13,7 +13,7 @@ from imarena.clients.fake_faults import Rates
 
 
 class ImageFault(StrEnum):
-    """One way in which an image endpoint lets its client down."""
+    """One way in which an image endpoint fails."""
 
     RATE_LIMITED = "rate_limited"
     SERVER_ERROR = "server_error"
@@ -35,7 +35,7 @@ class ImageFault(StrEnum):
 
 
 PASSING = frozenset({ImageFault.RATE_LIMITED, ImageFault.SERVER_ERROR, ImageFault.DISCONNECT})
-"""Faults that a second try gets past, when they come by rate or by name."""
+"""Faults that a retry overcomes, whether drawn by rate or named in the prompt."""
 _NAMED = re.compile(r"\[fault: ?(\w+)\]")
 
 
@@ -44,7 +44,7 @@ class ImageFaults(Rates[ImageFault]):
     """The image servers' faults, by rate or named in the prompt."""
 
     def draw(self, prompt: str, digest: str, seen: int) -> ImageFault | None:
-        """The fault for a request; a prompt that says `[fault: html]` gets that one."""
+        """The fault for a request; a prompt that contains `[fault: html]` gets that fault."""
         named = _NAMED.search(prompt)
         if named is None:
             return self.by_rate(digest, seen)
@@ -53,7 +53,7 @@ class ImageFaults(Rates[ImageFault]):
 
 
 def draw_reply_images(prompt: str, pictures: tuple[bytes, ...], fault: ImageFault | None) -> list[bytes]:
-    """The pictures of a reply: the first one given, tinted by the prompt; a flat one where none was given."""
+    """The images of a reply: the first image of the request, tinted by the prompt; without one, a flat image."""
     digest = hashlib.sha256(prompt.encode("utf-8", "replace")).digest()
     tint = (128 + digest[0] // 2, 128 + digest[1] // 2, 128 + digest[2] // 2)
     try:
@@ -74,7 +74,7 @@ def draw_reply_images(prompt: str, pictures: tuple[bytes, ...], fault: ImageFaul
 
 
 def encode_base64(data: bytes, fault: ImageFault | None) -> str:
-    """Base64 as providers send it, or text that is none."""
+    """Base64 as providers send it, or text that is not base64."""
     return "!!! not base64 !!!" if fault is ImageFault.NOT_BASE64 else base64.b64encode(data).decode("ascii")
 
 

@@ -23,17 +23,17 @@ from imarena.clients.fake_faults import Fault, Faults, TokenBucket, parse_rates
 from imarena.clients.fake_listen import ListeningServer, serve_until_interrupted
 
 FAULT_HEADER = "x-fake-fault"
-"""Names a fault for one request, whatever the rates say; `none` for a good reply."""
+"""Request header that names a fault for one request, whatever the rates; `none` for a good reply."""
 _REFUSAL = "I'm sorry, I can't help with that."
 
 
 @dataclass
 class RequestCounts:
-    """What the server has seen. `GET /fake/counts` shows it."""
+    """Statistics of the server. `GET /fake/counts` returns them."""
 
     requests: int = 0
     answered: int = 0
-    """Good replies that were sent whole."""
+    """Good replies that were sent completely."""
     faults: Counter[str] = field(default_factory=Counter)
     in_flight: int = 0
     most_in_flight: int = 0
@@ -48,23 +48,23 @@ class FakeServer(ListeningServer):
     bucket: TokenBucket | None = None
     """A rate limit: requests beyond it get 429."""
     reply_s: float = 0.0
-    """Seconds that every good reply takes."""
+    """Delay of every good reply in seconds."""
     structured: Literal["honour", "ignore", "reject"] = "honour"
     api_key: str | None = field(default=None, repr=False)
     models: tuple[str, ...] = ("fake-vlm",)
-    """Other names are answered with 404; empty accepts all."""
+    """Accepted model names, others get 404; empty accepts all."""
     parse: bool = True
-    """False reads and drops the body and sends one constant answer: the least work, for benchmarks."""
+    """False discards the body and sends one constant answer: the least work, for benchmarks."""
     counts: RequestCounts = field(default_factory=RequestCounts)
     _seen: Counter[str] = field(default_factory=Counter)
 
     @property
     def base_url(self) -> str:
-        """Where an endpoint finds it."""
+        """The base URL for an endpoint."""
         return f"{self.root}/v1"
 
     def app(self) -> web.Application:
-        """The application, for a runner of your own."""
+        """The application, to run it yourself."""
         app = web.Application(client_max_size=1024**3)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._models)
@@ -100,7 +100,7 @@ class FakeServer(ListeningServer):
         body = await request.read()
         if not self._authorized(request):
             key = request.headers.get("authorization", "").removeprefix("Bearer ")
-            message = f"Incorrect API key provided: {key}."  # real servers echo it too
+            message = f"Incorrect API key provided: {key}."  # real servers echo the key too
             return _error(401, message, "invalid_request_error", "invalid_api_key")
         digest = hashlib.sha256(body).hexdigest()
         fault = self._fault(request, digest)
@@ -224,7 +224,7 @@ _EARLY: dict[Fault, Callable[[Faults, web.Request], Awaitable[web.StreamResponse
 
 
 async def _send_in_parts(request: web.Request, data: bytes, *, keep: float, pause_s: float) -> web.StreamResponse:
-    """The reply in four parts with pauses; cut off where only a share of it is kept."""
+    """Send the reply in four parts with pauses; cut it off if only a share of it is kept."""
     response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(len(data))})
     await response.prepare(request)
     shown = data[: int(len(data) * keep)]

@@ -1,7 +1,7 @@
-"""The one fetcher that every download goes through: public addresses only, bounded, and of the promised type.
+"""The only downloader: public addresses only, limited size and time, and only the expected file type.
 
-An address is checked after name resolution, and the connection is made to the very address that was checked, so that
-a name which answers differently a second time gains nothing. Each redirect is checked again.
+An address is checked after name resolution, and the connection goes to exactly the checked address, so that a name
+that resolves differently the second time gains nothing. Each redirect is checked again.
 """
 
 import asyncio
@@ -26,8 +26,8 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _REFUSED = tuple(
     ipaddress.ip_network(text)
     for text in (
-        "168.63.129.16/32",  # Azure's host agent: looks public, is not
-        # IANA's special-purpose blocks that not every Python calls private
+        "168.63.129.16/32",  # Azure's host agent: it looks public but is not
+        # IANA's special-purpose blocks that some Python versions do not call private
         *(
             "192.0.0.0/24",
             "192.88.99.0/24",
@@ -46,10 +46,10 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class DownloadRefused(UserError):
-    """The download was not made, or was stopped; the message says why.
+    """The download was refused or stopped; the message says why.
 
-    `status` is the server's HTTP status where it answered with another than 200, and `retry_after_s` what it asks for.
-    `unreachable`: there was no whole answer. `body` is the beginning of an answer with another status than 200.
+    `status` is the server's HTTP status if it was not 200, and `retry_after_s` is the delay that it asks for.
+    `unreachable`: there was no complete answer. `body` is the beginning of an answer with a status other than 200.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class DownloadRefused(UserError):
 
 
 class DownloadRedirected(Exception):
-    """The server names another address, `url`; it is checked, and nothing was asked there yet."""
+    """The server redirects to `url`, which is checked but was not requested yet."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
@@ -79,13 +79,13 @@ class DownloadRedirected(Exception):
 
 @dataclass(frozen=True)
 class Download:
-    """What was downloaded; `url` is where the last redirect led."""
+    """A downloaded file; `url` is the address after redirects."""
 
     data: bytes
     media_type: str
     url: str
     retry_after_s: float | None = None
-    """What the server asks for; some APIs are busy with HTTP 200."""
+    """The delay that the server asks for; some APIs report that they are busy with HTTP 200."""
 
 
 async def download_file(
@@ -100,9 +100,9 @@ async def download_file(
 ) -> Download:
     """Download one file over http or https. Raises `DownloadRefused` with one reason.
 
-    `type_of` tells the type from the bytes and raises `InvalidImage` for a wrong one (default: pictures only).
+    `type_of` determines the type from the bytes and raises `InvalidImage` for a wrong one (default: images only).
     `allow_loopback` is for tests. `headers` are sent with the first request only: a redirect may lead to another host.
-    Without `follow` a redirect raises `DownloadRedirected`.
+    With `follow=False`, a redirect raises `DownloadRedirected`.
     """
     connector = aiohttp.TCPConnector(resolver=_CheckedResolver(allow_loopback), use_dns_cache=False, limit=1)
     timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=min(10.0, timeout_s))
@@ -124,7 +124,7 @@ async def download_file(
 
 
 def refusal_reason(address: Address, *, allow_loopback: bool = False) -> str:
-    """Why nothing is fetched from this address; "" where it is public."""
+    """The reason why nothing is fetched from this address; "" if it is public."""
     inner = _embedded(address)
     if inner is not None:
         return refusal_reason(inner, allow_loopback=allow_loopback)
@@ -169,7 +169,7 @@ async def _follow(
 
 
 def _seconds(text: str) -> float | None:
-    """Seconds to wait by `Retry-After`: a number, or a date (RFC 9110)."""
+    """Seconds to wait according to `Retry-After`: a number, or a date (RFC 9110)."""
     if text.isascii() and text.isdecimal():
         return float(text)
     try:
@@ -199,7 +199,7 @@ async def _read(response: aiohttp.ClientResponse, max_bytes: int, url: str) -> b
 
 
 def _checked_url(text: str, *, allow_loopback: bool) -> URL:
-    """A plain http(s) address; one that is an IP number is checked here, since no name is looked up for it."""
+    """A plain http(s) URL; an IP address in it is checked here, since no name is resolved for it."""
     try:
         url = URL(text)
         host = url.host
@@ -221,14 +221,14 @@ def _checked_url(text: str, *, allow_loopback: bool) -> URL:
 
 
 def _embedded(address: Address) -> Address | None:
-    """The IPv4 address inside an IPv6 one (mapped or NAT64): it is what gets reached."""
+    """The IPv4 address inside an IPv6 one (mapped or NAT64), which is the address that is actually reached."""
     if isinstance(address, ipaddress.IPv4Address):
         return None
     return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else address.ipv4_mapped
 
 
 class _CheckedResolver(AbstractResolver):
-    """Names to addresses, refused if any of them is not public: the connection goes to one of those returned."""
+    """Resolve names to addresses; refuse if any of them is not public. The connection goes to a returned address."""
 
     def __init__(self, allow_loopback: bool) -> None:
         self._allow_loopback = allow_loopback
@@ -257,11 +257,11 @@ class _CheckedResolver(AbstractResolver):
         return results
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to close."""
 
 
 def _shown(url: str) -> str:
-    """An address for a message: no password, no query (it may hold a token)."""
+    """A URL for messages, without password and query (which may contain a token)."""
     try:
         return str(URL(url).with_user(None).with_query(None).with_fragment(None))[:200]
     except ValueError:

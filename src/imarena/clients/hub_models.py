@@ -1,4 +1,4 @@
-"""Models of a hub: which commit a repository is at, the hashes that it states, and its files (the `hub` extra)."""
+"""Models on a hub: the current commit of a repository, the hashes that it states, and its files (the `hub` extra)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _FEATURE = "Downloading weights from a hub"
 
 @dataclass(frozen=True)
 class HubCommit:
-    """A repository at one commit: `sha256` holds the hashes of its large files that match the patterns."""
+    """A repository at one commit: `sha256` maps its large files that match the patterns to their hashes."""
 
     repository: str
     revision: str
@@ -22,7 +22,7 @@ class HubCommit:
 
 
 def find_commit(repository: str, revision: str | None, patterns: Sequence[str]) -> HubCommit:
-    """Ask the hub (HF_ENDPOINT names another one) for a commit; without a revision, for the newest."""
+    """Ask the hub (by default or at HF_ENDPOINT) for a commit; without a revision, for the newest one."""
     hub = _import_hub()
     try:
         info = hub.HfApi().model_info(repository, revision=revision, files_metadata=True)
@@ -41,7 +41,7 @@ def find_commit(repository: str, revision: str | None, patterns: Sequence[str]) 
 
 
 def download_commit(commit: HubCommit, folder: Path) -> None:
-    """Download the files of a commit into `folder`; what is there already is kept, what broke off is continued."""
+    """Download the files of a commit into `folder`; existing files are kept, partial downloads are continued."""
     hub = _import_hub()
     try:
         hub.snapshot_download(
@@ -62,7 +62,7 @@ def _import_hub() -> Any:
 
 
 def _failures(hub: Any) -> tuple[type[Exception], ...]:
-    """What the client raises: errors of the hub, and those of the HTTP library that its version uses."""
+    """The exceptions of the client: errors of the hub, and those of the HTTP library that its version uses."""
     return (hub.errors.HfHubHTTPError, getattr(hub.errors, "HTTPError", OSError), OSError, ValueError)
 
 

@@ -1,7 +1,7 @@
 """Client for image endpoints: each call is retried within limits and ends with a definite status.
 
-What differs between providers (path, body, reply) is an adapter's business in `editors`; what they share (keys, rate
-limits, pauses, money, downloads) is here.
+Adapters in `editors` handle what differs between providers (path, body, reply); this module handles what they share
+(keys, rate limits, pauses, cost, downloads).
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -28,48 +28,48 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class ImageEndpoint(Endpoint):
-    """An endpoint that makes pictures."""
+    """An endpoint that generates images."""
 
     usd_per_image: float | None = Field(default=None, ge=0)
-    """The most that one picture costs: reserved before a request, charged where the reply does not say more exactly."""
+    """Maximum price of one image: reserved before a request, and charged if the reply does not state the cost."""
     max_source_bytes: int | None = Field(default=None, ge=1)
     max_pictures: int | None = Field(default=None, ge=1)
-    """How many pictures a request may carry."""
+    """Maximum number of images per request."""
 
 
 @dataclass(frozen=True)
 class ImageCall:
-    """One request. A form is made anew for every try, because a sent one is used up."""
+    """One request. A form is built again for every attempt, because it can be sent only once."""
 
     path: str
-    """Below the base address, or a whole address of the same server."""
+    """A path below the base URL, or a full URL on the same server."""
     method: str = "POST"
     json: JsonDict | None = None
     form: Callable[[], aiohttp.FormData] | None = None
     charged: bool = True
-    """May this request cost money?"""
+    """Can this request cost money?"""
 
 
 @dataclass(frozen=True)
 class ImageAnswer:
-    """The endpoint's final word: encoded pictures or their addresses, a refusal, or why there is none."""
+    """The endpoint's final answer: encoded images or their URLs, a refusal, or the reason why there is none."""
 
     status: Status
     images: tuple[bytes, ...] = ()
     urls: tuple[str, ...] = ()
     error: str = ""
     text: str = ""
-    """What the model said beside the pictures, or instead of them."""
+    """The model's text besides the images, or instead of them."""
     usage: Usage = Usage()
     document: JsonDict = field(default_factory=dict)
-    """The reply itself, where a caller has to read more from it."""
+    """The reply itself, for callers that need more from it."""
 
 
 ReadPictures = Callable[[int, Mapping[str, str], bytes], ImageAnswer | Failure]
 
 
 def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | Failure:
-    """A reply that is not 2xx: a refusal or a failure, by fields that OpenAI, Gemini and OpenRouter share."""
+    """Classify a reply that is not 2xx as refusal or failure, by fields that OpenAI, Gemini and OpenRouter share."""
     result = read_reply(status, headers, body)
     if isinstance(result, EndpointAnswer):
         return ImageAnswer(Status.REFUSED, error=result.error or "the request was refused")
@@ -90,7 +90,7 @@ class ImageClient:
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Open the session. A key that is not there raises `UserError` before anything is sent."""
+        """Open the session. A missing key raises `UserError` before anything is sent."""
         self._line = EndpointClient(self.endpoint, self._budget, self._environ)
         self._line.open()
         self._locked_out = ""
@@ -101,7 +101,7 @@ class ImageClient:
             self._line = None
 
     async def ask(self, call: ImageCall, read: ReadPictures) -> ImageAnswer:
-        """Send, and try again within the endpoint's bounds. Raises only `BudgetSpent`."""
+        """Send a call, retrying within the endpoint's limits. Raises only `BudgetSpent`."""
         line = self._line
         if line is None:
             raise UserError("The client is not open.", hint="Use: async with client.opened()")
@@ -122,7 +122,7 @@ class ImageClient:
         return replace(result, error=scrub(result.error, line.secrets), usage=self._priced(result))
 
     def _lock_out(self, failure: Failure) -> bool:
-        """A key that was refused once is not sent again and again; nothing about the request changes."""
+        """Remember a refused key, so that it is not sent again; never changes the request."""
         if failure.http_status in {401, 403}:
             names = ", ".join(self.endpoint.api_key_env) or "no variable"
             reason = failure.error.rstrip(".")
@@ -130,7 +130,7 @@ class ImageClient:
         return False
 
     async def download(self, url: str) -> ImageAnswer:
-        """A picture behind an address, by the safe fetcher; from this machine only where the endpoint is here too."""
+        """Download an image by URL with the safe downloader; local addresses only if the endpoint is local too."""
         near = all((URL(base).host or "") in _LOOPBACK for base in self.endpoint.base_url)
         try:
             download = await download_file(
@@ -161,7 +161,7 @@ class ImageClient:
         return endpoint_url(route.url, path.lstrip("/"))
 
     def _priced(self, result: ImageAnswer) -> Usage:
-        """What the reply says; else its tokens times their price; else the price of a picture, if one came."""
+        """Cost from the reply; else tokens times price; else the price of an image, if there is one."""
         usage = result.usage
         if usage.cost_usd is not None:
             return usage

@@ -1,6 +1,6 @@
 """Vision-language models that run on this machine, through transformers (the `vision` extra).
 
-Only safetensors weights are read and no code from a model's repository is run.
+It reads only safetensors weights and never runs code from a model's repository.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ _UNSAID_TOKENS = 1024
 
 
 class LocalVlm:
-    """Answers chat requests with a model in memory, one at a time. Made by `load_vlm`."""
+    """Answers chat requests with a loaded model, one at a time. Created by `load_vlm`."""
 
     def __init__(self, name: str, processor: Any, model: Any, *, timeout_s: float = 600.0) -> None:
         self.name = name
@@ -32,7 +32,7 @@ class LocalVlm:
         return f"LocalVlm({self.name!r} on {self._model.device})"
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """Answer in a thread, so that the event loop goes on. A failure is a status: nothing is made up."""
+        """Answer in a thread, so that the event loop continues. A failure becomes a status, not a made-up answer."""
         return await asyncio.to_thread(self._complete, request)
 
     def _complete(self, request: ChatRequest) -> ChatReply:
@@ -106,7 +106,7 @@ def load_vlm(
 ) -> LocalVlm:
     """Load a model from a folder or a hub name (pin it with `revision`).
 
-    `processor` takes the place of the one that transformers would make.
+    `processor` replaces the one that transformers would create.
 
     `device` is `auto` (CUDA if there is one), `cpu`, `cuda:0`, ...; `dtype` is `auto`, `float32`, `bfloat16`, ...
     """
@@ -140,6 +140,6 @@ def _part(part: str | ImagePart) -> dict[str, Any]:
         return {"type": "text", "text": part}
     from PIL import Image
 
-    image = Image.open(io.BytesIO(part.data))  # prepared by us: 8-bit RGB, of safe size
+    image = Image.open(io.BytesIO(part.data))  # already prepared: 8-bit RGB, of safe size
     image.load()
     return {"type": "image", "image": image}

@@ -1,4 +1,4 @@
-"""A chat request and its JSON body, encoded once; a picture's base64 is made once and shared by all its requests."""
+"""A chat request and its JSON body, encoded once; all requests with an image share its base64 encoding."""
 
 import asyncio
 import base64
@@ -15,14 +15,14 @@ from imarena.images import Preparation, PreparedImage, prepare_with
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
-_PIXELS_PER_TOKEN = 28 * 28  # Qwen's patch, the densest of the common encoders; only used to reserve money
+_PIXELS_PER_TOKEN = 28 * 28  # Qwen's patch size, the densest of the common encoders; only used to estimate cost
 _BYTES_PER_TOKEN = 3
 _UNSAID_OUTPUT_TOKENS = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class ImagePart:
-    """A picture as a data URL in ASCII bytes, ready to be placed in any number of bodies."""
+    """An image as a data URL in ASCII bytes, ready to be placed in any number of bodies."""
 
     url: bytes
     key: str
@@ -31,7 +31,7 @@ class ImagePart:
 
     @property
     def data(self) -> bytes:
-        """The encoded picture again, for a model that runs here."""
+        """Decode to the encoded image file again, for a local model."""
         return base64.b64decode(self.url.partition(b",")[2])
 
     def __repr__(self) -> str:
@@ -39,7 +39,7 @@ class ImagePart:
 
 
 def image_part(prepared: PreparedImage) -> ImagePart:
-    """Encode a prepared picture for sending."""
+    """Encode a prepared image for sending."""
     url = b"data:" + prepared.media_type.encode("ascii") + b";base64," + base64.b64encode(prepared.data)
     return ImagePart(url, prepared.key, prepared.width, prepared.height)
 
@@ -49,7 +49,7 @@ Part: TypeAlias = str | ImagePart
 
 @dataclass(frozen=True)
 class Message:
-    """One message: words and pictures in the order in which the model reads them."""
+    """One message: text and images in the order in which the model reads them."""
 
     role: Role
     parts: tuple[Part, ...]
@@ -57,7 +57,7 @@ class Message:
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """What is asked. `schema` (JSON Schema) asks for structured output where the endpoint honours it."""
+    """A chat request. `schema` (JSON Schema) asks for structured output if the endpoint supports it."""
 
     messages: tuple[Message, ...]
     temperature: float | None = 0.0
@@ -70,11 +70,11 @@ class ChatRequest:
 
     @property
     def images(self) -> tuple[ImagePart, ...]:
-        """All pictures, in order."""
+        """All images, in order."""
         return tuple(part for message in self.messages for part in message.parts if isinstance(part, ImagePart))
 
     def estimated_input_tokens(self) -> int:
-        """A generous guess, used only to hold back money before the endpoint says the true number."""
+        """A generous estimate, used only to reserve cost until the endpoint reports the actual number."""
         total = 16
         for message in self.messages:
             for part in message.parts:
@@ -85,7 +85,7 @@ class ChatRequest:
         return total
 
     def estimated_output_tokens(self) -> int:
-        """The most that the model may write."""
+        """The maximum number of tokens that the model may write."""
         return _UNSAID_OUTPUT_TOKENS if self.max_tokens is None else self.max_tokens
 
 
@@ -98,7 +98,7 @@ def single_question(
 
 
 def body_pieces(request: ChatRequest, endpoint: Endpoint, *, structured: bool) -> tuple[bytes, ...]:
-    """The JSON body as a row of byte strings. The pictures' pieces are shared, not copied."""
+    """The JSON body as a sequence of byte strings. The images' pieces are shared, not copied."""
     head: dict[str, object] = {"model": endpoint.model}
     options = {"temperature": request.temperature, "top_p": request.top_p, "seed": request.seed}
     head |= {name: value for name, value in options.items() if value is not None}
@@ -112,7 +112,7 @@ def body_pieces(request: ChatRequest, endpoint: Endpoint, *, structured: bool) -
 
 
 def _dumps(value: object) -> bytes:
-    # Lone surrogates (damaged input) become escapes, so that a body can always be encoded.
+    # Escape lone surrogates (damaged input), so that a body can always be encoded.
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 
@@ -121,7 +121,7 @@ def _messages(request: ChatRequest, endpoint: Endpoint) -> Iterator[bytes]:
     for number, message in enumerate(request.messages):
         yield (b"," if number else b"") + b'{"role":' + _dumps(message.role) + b',"content":'
         if all(isinstance(part, str) for part in message.parts) and len(message.parts) == 1:
-            yield _dumps(message.parts[0])  # a plain string: some servers take nothing else for a system message
+            yield _dumps(message.parts[0])  # a plain string: some servers accept nothing else for a system message
         else:
             for index, part in enumerate(message.parts):
                 yield b"," if index else b"["
@@ -136,7 +136,7 @@ def _messages(request: ChatRequest, endpoint: Endpoint) -> Iterator[bytes]:
 
 
 def _joined(pieces: list[bytes]) -> Iterator[bytes]:
-    """Small neighbours become one piece; large ones stay as they are."""
+    """Join small adjacent pieces; large ones stay as they are."""
     small: list[bytes] = []
     for piece in pieces:
         if len(piece) < 65536:
@@ -151,7 +151,7 @@ def _joined(pieces: list[bytes]) -> Iterator[bytes]:
 
 
 class ImageParts:
-    """Pictures made ready and encoded once, least recently used, under a byte cap. Use it from one event loop."""
+    """Cache of prepared and encoded images (least recently used, limited in bytes). Use it from one event loop."""
 
     def __init__(self, max_bytes: int = 512 * 1024 * 1024) -> None:
         self._kept: LRUCache[str, ImagePart] = LRUCache(max_bytes, getsizeof=lambda part: len(part.url))
@@ -159,11 +159,11 @@ class ImageParts:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes held now; never above the cap."""
+        """Bytes held now; never above the limit."""
         return int(self._kept.currsize)
 
     async def get(self, data: bytes, sha256: str, preparation: Preparation) -> ImagePart:
-        """The picture as a part. Decoding runs in a thread, once for all that ask at the same time."""
+        """The image as a part. It is decoded in a thread, once for all concurrent callers."""
         key = preparation.key(sha256)
         cached_part = self._kept.get(key)
         if cached_part is not None:

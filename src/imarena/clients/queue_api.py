@@ -1,4 +1,4 @@
-"""HTTP queues: submit a job, poll its state, fetch its result. What a provider calls these things is a template."""
+"""HTTP queues: submit a job, poll its state, fetch its result. A template describes each provider's names."""
 
 import asyncio
 import json
@@ -18,31 +18,31 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 
 class QueueTemplate(Noun):
-    """One provider's words. Pointers are dotted paths into its JSON; `*` stands for every entry of a list."""
+    """Template of one provider. Pointers are dotted paths into its JSON; `*` stands for every entry of a list."""
 
     submit_path: str
     submit_body: JsonDict
     status_url: tuple[str, ...]
-    """Where the reply to the submission says how to poll: a pointer to an address."""
+    """Pointer to the polling URL in the reply to the submission."""
     result_url: tuple[str, ...] = ()
-    """Where it says how to fetch the result; empty: the last poll holds it."""
+    """Pointer to the URL of the result; empty if the last poll contains it."""
     state: str = "status"
     done: tuple[str, ...]
     failed: tuple[str, ...] = ()
     error: tuple[str, ...] = ("error", "detail")
     images: tuple[str, ...]
-    """Pointers to addresses or data URLs of pictures, the first that leads to some wins."""
+    """Pointers to URLs or data URLs of images; the first that matches anything is used."""
     refused: tuple[str, ...] = ()
-    """Pointers that are true where the provider blacked a picture out."""
+    """Pointers that are true if the provider blacked out an image."""
     refusal_words: tuple[str, ...] = ()
-    """Words of an error that mean a safety refusal: queues tell it in prose only."""
+    """Words in an error that mean a safety refusal, which queues only report as text."""
     poll_s: float = Field(default=1.0, gt=0)
     max_poll_s: float = Field(default=10.0, gt=0)
     job_timeout_s: float = Field(default=600.0, gt=0)
 
 
 def fill_template(template: Any, fields: Mapping[str, Any]) -> Any:
-    """A JSON template with its `{fields}` filled in. A value that is one field takes its type; without it, it goes."""
+    """Fill in a JSON template's `{fields}`. A value that is one field takes its type; if missing, it is dropped."""
     if isinstance(template, dict):
         made = {key: fill_template(value, fields) for key, value in template.items()}
         return {key: value for key, value in made.items() if value is not None}
@@ -57,7 +57,7 @@ def fill_template(template: Any, fields: Mapping[str, Any]) -> Any:
 
 
 def follow_pointer(document: Any, pointer: str) -> Iterator[Any]:
-    """What a dotted path leads to; nothing where it leads nowhere."""
+    """The values at a dotted path; nothing if it does not exist."""
     entries = [document]
     for part in pointer.split("."):
         entries = [deeper for entry in entries for deeper in _step(entry, part)]
@@ -81,13 +81,13 @@ def _first(document: Any, pointers: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class Queue:
-    """One provider's queue behind a client."""
+    """Client of one provider's queue."""
 
     client: ImageClient
     template: QueueTemplate
 
     async def run(self, fields: Mapping[str, Any]) -> ImageAnswer:
-        """Submit a job with these fields, wait for its end, give its pictures' addresses."""
+        """Submit a job with these fields, wait until it ends, and return its images' URLs."""
         path = fill_template(self.template.submit_path, fields)
         body = fill_template(self.template.submit_body, fields)
         sent = await self.client.ask(ImageCall(str(path), json=body), self._read)
@@ -107,7 +107,7 @@ class Queue:
         return self._pictures(ended.document, sent)
 
     async def _ended(self, where: str, sent: ImageAnswer) -> ImageAnswer:
-        """Poll until the job is done, at growing distances."""
+        """Poll at increasing intervals until the job is done."""
         template = self.template
         loop = asyncio.get_running_loop()
         until = loop.time() + template.job_timeout_s
@@ -116,7 +116,7 @@ class Queue:
         while True:
             state = next(follow_pointer(now.document, template.state), None)
             if state in template.failed or (state in template.done and _first(now.document, template.error)):
-                return self._failed(now.document)  # fal says COMPLETED of a job that failed, and the error beside it
+                return self._failed(now.document)  # fal reports COMPLETED for a failed job, with a separate error field
             if state in template.done:
                 return now
             if loop.time() >= until:

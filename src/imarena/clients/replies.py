@@ -1,6 +1,6 @@
 """Read an endpoint's reply: an answer, a refusal, or a failure that may or may not be worth a retry.
 
-A refusal is told by the protocol's own fields and error codes, never by the model's prose: prose is for the parser.
+A refusal is recognised by the protocol's fields and error codes, never by the model's text, which the parser reads.
 """
 
 import json
@@ -17,7 +17,7 @@ from imarena.core.records import Status, Usage
 _SHUT = frozenset({401, 402, 404})
 _WORDS: dict[str, list[str]] = package_yaml("imarena.clients", "reply_words.yaml")
 _SHUT_CODES = frozenset(_WORDS["shut"])
-"""About the key, the account or the model, not about the question. A bare 403 may be about either."""
+"""Errors about the key, the account or the model, not about the question. A bare 403 may be about either."""
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 _ERROR_LENGTH = 500
 
@@ -26,18 +26,18 @@ REFUSAL_CODES = frozenset(_WORDS["refusals"])
 
 
 class FailureKind(Enum):
-    """What a failure means for the next try."""
+    """What a failure means for the next attempt."""
 
-    FAILED = "failed"  # the server or the way to it: try again
-    TIMEOUT = "timeout"  # try again, but not often
-    THROTTLED = "throttled"  # wait as told, then try again
-    REJECTED = "rejected"  # the same request will be rejected again
-    SHUT = "shut"  # this key, account or model is: every request will be, on this route
+    FAILED = "failed"  # the server or the connection to it: try again
+    TIMEOUT = "timeout"  # try again, but only a few times
+    THROTTLED = "throttled"  # wait as the endpoint asks, then try again
+    REJECTED = "rejected"  # the same request would be rejected again
+    SHUT = "shut"  # key, account or model rejected: every request on this route would be
 
 
 @dataclass(frozen=True)
 class Failure:
-    """No answer, and why."""
+    """The reason why there is no answer."""
 
     kind: FailureKind
     error: str
@@ -48,13 +48,13 @@ class Failure:
 
     @property
     def status(self) -> Status:
-        """How a request that ends so is recorded."""
+        """The recorded status of a request that ends with this failure."""
         return Status.TIMEOUT if self.kind is FailureKind.TIMEOUT else Status.API_ERROR
 
 
 @dataclass(frozen=True)
 class EndpointAnswer:
-    """The endpoint's final word: text (status ok), or a refusal."""
+    """The endpoint's final answer: text (status ok), or a refusal."""
 
     status: Status
     text: str = ""
@@ -66,7 +66,7 @@ class EndpointAnswer:
 
 
 def read_reply(http_status: int, headers: Mapping[str, str], body: bytes) -> EndpointAnswer | Failure:
-    """One HTTP reply, read by the chat-completions protocol. Never raises, whatever the bytes are."""
+    """Parse one HTTP reply of the chat-completions protocol. Never raises, whatever the bytes are."""
     document = _parse(body)
     error = document.get("error") if isinstance(document, dict) else None
     if http_status != 200 or error:
@@ -77,7 +77,7 @@ def read_reply(http_status: int, headers: Mapping[str, str], body: bytes) -> End
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Retry-After in seconds, from seconds, an HTTP date, or the `retry-after-ms` header; None where unreadable."""
+    """Retry-After in seconds, from seconds, an HTTP date, or the `retry-after-ms` header; None if unreadable."""
     text = headers.get("retry-after-ms", "").strip()
     factor = 0.001
     if not text:
@@ -94,7 +94,7 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         seconds = (moment - (now or datetime.now(UTC))).total_seconds()
-    return max(0.0, seconds) if abs(seconds) < 1e9 else None  # NaN fails this too
+    return max(0.0, seconds) if abs(seconds) < 1e9 else None  # also false for NaN
 
 
 def _parse(body: bytes) -> Any:
@@ -110,7 +110,7 @@ def _read_error(http_status: int, headers: Mapping[str, str], document: Any, bod
         error = document[0].get("error")
     codes, message = _codes_and_message(error, body)
     status = http_status
-    if http_status == 200 and isinstance(error, dict):  # OpenRouter reports upstream errors inside a 200
+    if http_status == 200 and isinstance(error, dict):  # OpenRouter reports upstream errors with status 200
         code = error.get("code")
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
     line = f"HTTP {status}: {message}"
@@ -141,7 +141,7 @@ def _codes_and_message(error: Any, body: bytes) -> tuple[frozenset[str], str]:
 
 
 def _flagged(error: Any) -> bool:
-    """OpenRouter's moderation error carries the reasons in its metadata."""
+    """OpenRouter's moderation error lists the reasons in its metadata."""
     metadata = error.get("metadata") if isinstance(error, dict) else None
     return isinstance(metadata, dict) and "flagged_input" in metadata
 
@@ -178,7 +178,7 @@ def _read_answer(document: dict[str, Any], http_status: int, body: bytes) -> End
 
 
 def _text(content: Any) -> str:
-    """The words of a message: a string, or the text parts of a list. Null is no words."""
+    """The text of a message: a string, or the text parts of a list. Null is an empty text."""
     if isinstance(content, list):
         return "".join(_string(part.get("text")) for part in content if isinstance(part, dict))
     return _string(content)
@@ -187,7 +187,7 @@ def _text(content: Any) -> str:
 def _usage(value: Any) -> Usage:
     if not isinstance(value, dict):
         return Usage()
-    cost = value.get("cost")  # OpenRouter states the price that it charged
+    cost = value.get("cost")  # OpenRouter reports the charged price
     known = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 1e9
     return Usage(
         input_tokens=_count(value.get("prompt_tokens")),

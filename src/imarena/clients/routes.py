@@ -14,23 +14,23 @@ _MAX_PAUSE_S = 120.0
 
 
 class EndpointDown(Exception):
-    """All routes failed again and again; the message is the last error. Turned into a status, never shown as is."""
+    """All routes failed repeatedly; the message is the last error. It becomes a status and is never shown as is."""
 
 
 @dataclass(eq=False)
 class Route:
-    """One address with one key, and what it bears at the moment. Times are the event loop's."""
+    """One base URL with one key, and its current capacity. Times are the event loop's."""
 
     url: str
     secret: Secret | None
     endpoint: Endpoint
     rate: AdaptiveLimit = field(init=False)
-    """How many requests at once and how fast, by what the endpoint accepts."""
+    """How many requests at once and how fast, according to what the endpoint accepts."""
     in_flight: int = 0
     next_send: float = 0.0
     paused_until: float = 0.0
     failures: int = 0
-    """Failures in a row."""
+    """Number of consecutive failures."""
     broken: bool = False
     """The breaker is open, or waits for the outcome of one trial."""
     trials: int = 0
@@ -42,17 +42,17 @@ class Route:
         self.rate = AdaptiveLimit(self.endpoint.max_concurrency)
 
     def down(self, now: float) -> bool:
-        """Trial after trial failed, and the next one is not due yet."""
+        """Have repeated trials failed, with the next one not due yet?"""
         return self.broken and self.trials > self.endpoint.breaker_trials and now < self.paused_until
 
     def wait_s(self, now: float) -> float:
-        """Seconds until it may send; infinite where only another request's end can free it."""
+        """Seconds until it may send; infinite if it must wait for another request to finish."""
         if self.broken and self.trial_running:
             return math.inf
         return max(self.rate.wait_s(now, self.in_flight), self.next_send - now, self.paused_until - now)
 
     def take(self, now: float) -> None:
-        """A request goes out on this route."""
+        """Record that a request is sent on this route."""
         self.in_flight += 1
         self.rate.sent(now)
         if self.endpoint.requests_per_minute is not None:
@@ -61,23 +61,23 @@ class Route:
             self.trial_running = True
 
     def succeeded(self, now: float, latency_s: float) -> None:
-        """The server answered as it should: the breaker closes."""
+        """The server answered properly: close the breaker."""
         self._answered()
         self.rate.accepted(now, latency_s)
 
     def throttled(self, now: float, after_s: float) -> None:
-        """429: the request that got it waits for `after_s`, the whole route only where much of a window was refused."""
+        """429: the refused request waits for `after_s`; the whole route only if much of a window was refused."""
         self._answered()
         self.rate.refused(now, after_s)
 
     def failed(self, now: float, error: str) -> None:
-        """An error on the server's side or on the way."""
+        """Record an error of the server or the connection."""
         self.last_error = error
         if self.broken and not self.trial_running:
-            return  # it was out already when the breaker opened
+            return  # in flight before the breaker opened
         self.failures += 1
-        # Errors return sooner than answers: of requests that went out together the failed ones come first, in a row.
-        # So the breaker opens only after as many failures as requests are still out.
+        # Errors return faster than answers: of requests sent together, the failed ones return first, in a row.
+        # So the breaker opens only after as many failures as there are requests in flight.
         if self.broken or self.failures >= max(self.endpoint.breaker_failures, self.in_flight):
             self.broken = True
             self.trial_running = False
@@ -86,7 +86,7 @@ class Route:
             self.paused_until = max(self.paused_until, now + pause)
 
     def shut(self, now: float, error: str) -> None:
-        """The key, the account or the model was turned away. Again and again: down at once, since waiting cannot help.
+        """The key, the account or the model was rejected. Repeated rejections take the route down: waiting cannot help.
 
         Such a route answers faster than any other; left open it would get nearly all requests and fail them.
         """
@@ -99,7 +99,7 @@ class Route:
             self.paused_until = max(self.paused_until, now + _MAX_PAUSE_S)
 
     def abandoned(self) -> None:
-        """The caller gave up (cancelled): says nothing about the server."""
+        """The caller cancelled the request, which says nothing about the server."""
         self.trial_running = False
 
     def _answered(self) -> None:
@@ -115,7 +115,7 @@ class _Waiter:
 
 @dataclass
 class Dispatcher:
-    """Hands routes to requests, first come first served. Use it from one event loop."""
+    """Assigns routes to requests in order of arrival. Use it from one event loop."""
 
     routes: tuple[Route, ...]
     clock: Callable[[], float]
@@ -123,7 +123,7 @@ class Dispatcher:
     _timer: asyncio.TimerHandle | None = None
 
     async def acquire(self, avoid: Route | None = None) -> Route:
-        """A route that may send now, rather not `avoid`. Raises `EndpointDown` where all have failed for long."""
+        """A route that may send now, preferably not `avoid`. Raises `EndpointDown` if all have failed for long."""
         loop = asyncio.get_running_loop()
         waiter = _Waiter(loop.create_future(), avoid)
         self._waiters.append(waiter)
@@ -136,14 +136,14 @@ class Dispatcher:
             raise
 
     def release(self, route: Route, *, abandoned: bool = False) -> None:
-        """The request on this route has ended."""
+        """Record that the request on this route has ended."""
         route.in_flight -= 1
         if abandoned:
             route.abandoned()
         self._dispatch()
 
     def close(self) -> None:
-        """No timer is left behind."""
+        """Cancel the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,4 +1,4 @@
-"""Keys: read from the environment by name, shown to nobody, scrubbed from whatever a server echoes."""
+"""Keys: read from the environment by name, never shown, and removed from anything that a server echoes."""
 
 import base64
 import hmac
@@ -16,11 +16,11 @@ from imarena.core import UserError
 _VARIABLE = re.compile("[A-Z_][A-Z0-9_]*")
 _HIDDEN = "Secret(***)"
 _SCRUBBED = b"[key removed]"
-_SHORTEST = 8  # "x" or "EMPTY" for a server of one's own is no secret, and its letters are in every reply
+_SHORTEST = 8  # "x" or "EMPTY" for a private server is not a secret, and its letters occur in every reply
 
 
 class Secret:
-    """A value whose text forms hide it. `reveal` is called in one place: where the request is sent."""
+    """A value that its text forms hide. Only the code that sends the request calls `reveal`."""
 
     __slots__ = ("_value",)
 
@@ -29,7 +29,7 @@ class Secret:
 
     @classmethod
     def from_env(cls, name: str, environ: Mapping[str, str] | None = None) -> "Secret":
-        """The key in the environment variable `name`; a missing or empty one raises `UserError`."""
+        """The key in the environment variable `name`; raises `UserError` if it is missing or empty."""
         value = (os.environ if environ is None else environ).get(name, "").strip()
         if not value:
             if not _VARIABLE.fullmatch(name):
@@ -67,13 +67,13 @@ class Secret:
 
 
 def scrub(text: str, secrets: Iterable[Secret]) -> str:
-    """The text without these keys: a server that echoes a key must not bring it into a record."""
+    """The text without these keys, so that a key echoed by a server never gets into a record."""
     return scrub_bytes(text.encode("utf-8", "surrogatepass"), secrets).decode("utf-8", "surrogatepass")
 
 
 def scrub_bytes(data: bytes, secrets: Iterable[Secret]) -> bytes:
-    """The same for a body: the keys as they are, quoted, escaped or in base64, and one that a cut has left half of."""
-    for value in sorted((secret.reveal() for secret in secrets), key=len, reverse=True):  # one may begin another
+    """Remove keys from a body: plain, quoted, escaped or in base64, and also keys truncated at its end."""
+    for value in sorted((secret.reveal() for secret in secrets), key=len, reverse=True):  # a key may begin with another
         if len(value) < _SHORTEST:
             continue
         for form in _forms(value):
@@ -85,7 +85,7 @@ def scrub_bytes(data: bytes, secrets: Iterable[Secret]) -> bytes:
 
 
 def _without_half(data: bytes, form: bytes) -> bytes:
-    """The data without the beginning of a key at its end, where a message was cut short."""
+    """The data without the beginning of a key at its end, where a message was truncated."""
     for length in range(min(len(form) - 1, len(data)), _SHORTEST - 1, -1):
         if data.endswith(form[:length]):
             return data[:-length] + _SCRUBBED
@@ -94,7 +94,7 @@ def _without_half(data: bytes, form: bytes) -> bytes:
 
 @lru_cache(maxsize=64)
 def _forms(value: str) -> tuple[bytes, ...]:
-    """How a key may be spelt in a reply, the longest first."""
+    """Possible spellings of a key in a reply, the longest first."""
     quoted = {quote(value, safe=""), quote(value), quote_plus(value)}
     escaped = {json.dumps(value)[1:-1], value.replace("/", "\\/"), html.escape(value), value.encode().hex()}
     spelt = {value, *quoted, *(text.replace("%", "%25") for text in quoted), *escaped}
@@ -104,7 +104,7 @@ def _forms(value: str) -> tuple[bytes, ...]:
 
 
 def _in_base64(value: bytes) -> Iterator[bytes]:
-    """The characters that depend on the key alone, wherever it stands in a text that was encoded ('Bearer <key>')."""
+    """The base64 characters that depend only on the key, wherever it is in the encoded text ('Bearer <key>')."""
     for before in range(3):
         sure = slice((before * 8 + 5) // 6, (before + len(value)) * 8 // 6)
         padded = b"\0" * before + value

@@ -1,4 +1,4 @@
-"""One HTTP exchange: pieces of a body out, one classified result back. Keys are revealed here and nowhere else."""
+"""One HTTP exchange: sends the pieces of a body and returns one classified result. Only here are keys revealed."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -17,17 +17,17 @@ from imarena.core import VERSION
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
 MAX_UPLOADS = 32
-"""Bodies on their way at the same time. Hundreds of large bodies that share the line all arrive at its end together,
-and their replies come together too: the endpoint then idles between the waves. A few at a time keep it busy."""
-_CHUNK = 256 * 1024  # asyncio copies what the socket does not take at once, so it gets little at a time
+"""Maximum number of bodies sent at the same time. Hundreds of large bodies that share the line all finish together,
+and so do their replies: the endpoint then idles between the waves. Sending a few at a time keeps it busy."""
+_CHUNK = 256 * 1024  # asyncio copies what the socket does not take at once, so write small chunks
 
 
 R = TypeVar("R")
-"""What a reader makes of a reply."""
+"""The result of a reader."""
 
 
 class Body(aiohttp.payload.Payload):
-    """A JSON body in pieces, sent without joining them and as often as needed."""
+    """A JSON body in pieces that are sent without joining them, and can be sent again."""
 
     def __init__(self, pieces: tuple[bytes, ...], gate: asyncio.Semaphore) -> None:
         super().__init__(pieces, content_type="application/json")
@@ -47,7 +47,7 @@ class Body(aiohttp.payload.Payload):
 
 
 def new_session(endpoint: Endpoint) -> aiohttp.ClientSession:
-    """A session for one endpoint; how much goes out at once is bounded by its routes."""
+    """A session for one endpoint; the routes limit the number of concurrent requests."""
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
         timeout=aiohttp.ClientTimeout(total=endpoint.timeout_s, sock_connect=endpoint.connect_timeout_s),
@@ -68,9 +68,9 @@ async def request(
     json: Any = None,
     max_bytes: int = MAX_REPLY_BYTES,
 ) -> R | Failure:
-    """One exchange with a route's key, its reply read by `read`. An echoed key is gone before anything is read or cut.
+    """Make one exchange with a route's key and parse the reply with `read`. An echoed key is removed before that.
 
-    Redirects are not followed: a key goes to the address that it was given for.
+    Redirects are not followed: a key is only sent to the address that it was given for.
     """
     secrets = () if route.secret is None else (route.secret,)
     started = asyncio.get_running_loop().time()
@@ -105,7 +105,7 @@ async def post(
 
 
 async def get_models(session: aiohttp.ClientSession, route: Route) -> list[str]:
-    """The ids of `/models`; raises `ValueError` where the reply is not a list of them."""
+    """The ids from `/models`; raises `ValueError` if the reply is not a list of them."""
     async with session.get(endpoint_url(route.url, "models"), headers=_key(route), allow_redirects=False) as response:
         if response.status != 200:
             raise ValueError(f"HTTP {response.status}")
@@ -117,7 +117,7 @@ async def get_models(session: aiohttp.ClientSession, route: Route) -> list[str]:
 
 
 def endpoint_url(base_url: str, *parts: str) -> URL:
-    """A path below the base address; its query (Azure's api-version) stays."""
+    """A path below the base URL; its query (Azure's api-version) is kept."""
     base = URL(base_url)
     path = "/".join((base.raw_path.rstrip("/"), *parts))
     return base.with_path(path, encoded=True, keep_query=True)

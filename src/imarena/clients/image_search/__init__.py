@@ -1,1 +1,1 @@
-"""Image sources of the web: Google Programmable Search, Openverse, Wikimedia Commons, Hugging Face data sets."""
+"""Web image sources: Google Programmable Search, Openverse, Wikimedia Commons, Hugging Face data sets."""

@@ -1,4 +1,4 @@
-"""Image sources of the web by kind, from a table of settings."""
+"""Web image sources by kind, from a table of settings."""
 
 import os
 from typing import Literal
@@ -30,7 +30,7 @@ class SourceTable(Noun):
     config: str = "default"
     split: str = "train"
     contact: str = ""
-    """An address or a page in the user agent: Wikimedia asks for one."""
+    """An email address or URL in the user agent: Wikimedia requires one."""
     interval_s: float = Field(default=1.0, ge=0)
     max_attempts: int = Field(default=3, ge=1, le=10)
     backoff_s: float = Field(default=1.0, ge=0)
@@ -40,7 +40,7 @@ class SourceTable(Noun):
 
 
 def open_image_source(name: str, table: JsonDict) -> ImageSource:
-    """A source by its table; wrong or missing entries raise."""
+    """Build a source from its table; raises if entries are wrong or missing."""
     try:
         read = SourceTable.model_validate(table)
     except ValidationError as error:

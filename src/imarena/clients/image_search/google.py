@@ -1,7 +1,7 @@
 """Google Programmable Search (Custom Search JSON API), images only, restricted by Google's rights filter.
 
-The API states no licence for a single image. Each right is asked for on its own, so that every result is known to have
-passed one filter, and it is marked: a person has to look at the page.
+The API does not state the licence of a single image. Each right is queried separately, so that every result is known
+to have passed one filter, and results are marked: a person has to check the page.
 """
 
 from itertools import chain, zip_longest
@@ -19,12 +19,12 @@ from imarena.clients.image_search.polite import (
 from imarena.core import FoundImage, ImageQuery
 
 RIGHTS = ("cc_publicdomain", "cc_attribute")
-"""The filters that CV-Arena names (appendix D)."""
+"""The rights filters named by CV-Arena (appendix D)."""
 _LICENCES = {"cc_publicdomain": "public domain", "cc_attribute": "CC-BY (version not stated)"}
 _PAGE = 10
-"""The most that one request gives."""
+"""Maximum number of results per request."""
 _LAST = 100
-"""`start` and `num` may not add up to more."""
+"""Maximum of `start` plus `num`."""
 
 
 class GoogleSource(WebSource):
@@ -41,7 +41,7 @@ class GoogleSource(WebSource):
         self._rights = rights
 
     async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
-        """The `SearchImages` port: results of the rights in turn."""
+        """The `SearchImages` port: takes results of each right in turn."""
         share = -(-limit // len(self._rights))
         by_right = [await self._with_right(query, right, share) for right in self._rights]
         mixed = [found for found in chain.from_iterable(zip_longest(*by_right)) if found is not None]
@@ -60,7 +60,7 @@ class GoogleSource(WebSource):
                 **({"excludeTerms": " ".join(query.exclude)} if query.exclude else {}),
             }  # fmt: skip
             reply = await self._fetcher.json(f"{self._base_url}/customsearch/v1?{urlencode(asked)}")
-            if not isinstance(reply, dict) or "items" not in reply:  # nothing more
+            if not isinstance(reply, dict) or "items" not in reply:  # no more results
                 break
             results = listed_entries(reply, "items", self._name)
             found += [self._found(each, right) for each in results if url_at(each, "link")]

@@ -1,6 +1,6 @@
 """Data sets of the Hugging Face hub, through its dataset viewer's text search (https://datasets-server.huggingface.co).
 
-The licence of a data set's card need not be that of each image: such results are marked, and a person has to look.
+The licence on a data set's card may differ from that of an image: such results are marked for a person to check.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ class HuggingFaceSource(WebSource):
         self._licence: str | None = None
 
     async def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
-        """The `SearchImages` port. The viewer has no way to exclude words, so rows with them are left out here."""
+        """The `SearchImages` port. The viewer cannot exclude words, so rows that contain them are dropped here."""
         found: list[FoundImage] = []
         offset = 0
         excluded = [word.casefold() for word in query.exclude]
@@ -52,7 +52,7 @@ class HuggingFaceSource(WebSource):
         return found[:limit]
 
     async def load(self, found: FoundImage) -> bytes:
-        """The `LoadImage` port. The addresses of images expire, so the row is asked for again."""
+        """The `LoadImage` port. Image URLs expire, so the row is requested again."""
         asked = {**self._place, "offset": found.key, "length": 1}
         reply = await self._fetcher.json(f"{self._base_url}/rows?{urlencode(asked)}", self._headers)
         rows = listed_entries(reply, "rows", self._name)

@@ -1,4 +1,4 @@
-"""Openverse (https://api.openverse.org): openly licensed images of many collections."""
+"""Openverse (https://api.openverse.org): openly licensed images from many collections."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -7,11 +7,11 @@ from imarena.clients.image_search.polite import WebSource, integer_at, listed_en
 from imarena.core import FoundImage, ImageQuery
 
 LICENCES = "cc0,pdm,by,by-sa"
-"""Licences that permit edited copies, also commercial ones."""
+"""Licences that permit edited copies, including commercial ones."""
 _PAGE = 20
-"""The most that the API gives without a key."""
+"""Maximum number of results without a key."""
 _LONGEST_QUERY = 200
-"""Openverse refuses longer ones."""
+"""Openverse refuses longer queries."""
 _NAMES = {"cc0": "CC0-1.0", "pdm": "PDM-1.0"}
 
 

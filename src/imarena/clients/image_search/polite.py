@@ -1,7 +1,7 @@
-"""Requests to image sources: one at a time per host, with pauses, a user agent, robots.txt and few retries.
+"""Polite requests to image sources: one at a time per host, with pauses, a user agent, robots.txt and few retries.
 
-A host that asks for a long pause, or whose quota of the day is used up, is not asked again by the same run.
-Everything goes through `download_file`, so a search answer or an image can lead nowhere but to public addresses.
+A host that asks for a long pause, or whose daily quota is used up, is not asked again in the same run.
+Everything goes through `download_file`, so search answers and images can only lead to public addresses.
 """
 
 import asyncio
@@ -22,13 +22,13 @@ AGENT = "imarena"
 _TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _LONGEST_WAIT_S = 60.0
 _DAY = re.compile(r"per day|daily ?limit", re.IGNORECASE)
-"""How Google and others name a quota that no pause of a minute restores."""
+"""Names that Google and others use for a quota that a pause of a minute does not restore."""
 _MAX_JSON_BYTES = 16 * 1024 * 1024
 _MAX_ROBOTS_BYTES = 512 * 1024
 
 
 class PoliteFetcher:
-    """`interval_s` is the least time between two requests to one host; a Crawl-delay in robots.txt may raise it."""
+    """`interval_s` is the minimum time between two requests to a host; a Crawl-delay in robots.txt may increase it."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class PoliteFetcher:
     async def json(
         self, url: str, headers: Mapping[str, str] | None = None, busy: Callable[[Any], str] | None = None
     ) -> Any:
-        """The JSON document that an API answers with. `busy` reads from it why the API wants to be asked later."""
+        """The JSON document of an API's answer. `busy` extracts from it why the API wants to be asked later."""
 
         def check(reply: Download) -> None:
             why = busy(json.loads(reply.data)) if busy else ""
@@ -67,7 +67,7 @@ class PoliteFetcher:
         return json.loads(reply.data)
 
     async def image(self, url: str) -> bytes:
-        """An image file, where robots.txt of its host, and of each host that a redirect leads to, permits it."""
+        """An image file, if robots.txt of its host, and of each host that a redirect leads to, permits it."""
         here = url
         for _ in range(MAX_REDIRECTS + 1):
             if not await self._permitted(here):
@@ -118,7 +118,7 @@ class PoliteFetcher:
                 self._last[host] = time.monotonic()
 
     async def _permitted(self, url: str) -> bool:
-        """By RFC 9309: no robots.txt permits everything; a server that cannot say what it permits, nothing."""
+        """Check robots.txt (RFC 9309): a missing file permits everything; a failing server permits nothing."""
         parts = urlsplit(url)
         place = f"{parts.scheme}://{parts.netloc}"
         rules = self._robots.get(place)
@@ -147,7 +147,7 @@ def _json_type(data: bytes) -> str:
 
 
 def _detail(body: bytes, url: str) -> str:
-    """What an API states about an error, in one line: `error.message` (Google), `detail` (Openverse), `error`."""
+    """An API's error message in one line: `error.message` (Google), `detail` (Openverse), `error`."""
     try:
         document = json.loads(body)
     except (ValueError, RecursionError):
@@ -169,7 +169,7 @@ def _any_type(data: bytes) -> str:  # noqa: ARG001
 
 
 class WebSource(ABC):
-    """A service with a search and the images that it finds: the ports of `core/image_sources.py`."""
+    """A service that can be searched and that delivers the images: the ports of `core/image_sources.py`."""
 
     default_url: ClassVar[str]
 
@@ -193,7 +193,7 @@ _LONGEST = 2000
 
 
 def listed_entries(reply: Any, name: str, source: str) -> list[dict[str, Any]]:
-    """A list of objects; an answer without it is no search result."""
+    """A list of objects; raises if the answer has none."""
     listed = reply.get(name) if isinstance(reply, dict) else None
     if not isinstance(listed, list):
         raise SourceFailure(f"{source} answers without '{name}'")
@@ -201,7 +201,7 @@ def listed_entries(reply: Any, name: str, source: str) -> list[dict[str, Any]]:
 
 
 def text_at(entry: Any, *names: str) -> str:
-    """A text, by path; empty where it is missing. Markup is removed."""
+    """A string at a path; empty if missing. Markup is removed."""
     for name in names:
         entry = entry.get(name) if isinstance(entry, dict) else None
     if isinstance(entry, int) and not isinstance(entry, bool):
@@ -212,14 +212,14 @@ def text_at(entry: Any, *names: str) -> str:
 
 
 def url_at(entry: Any, *names: str) -> str:
-    """A web address, by path, as it is: `&copy=1` in it is no mark-up. Empty where it is missing or too long."""
+    """A URL at a path, unchanged: `&copy=1` in it is not markup. Empty if missing or too long."""
     for name in names:
         entry = entry.get(name) if isinstance(entry, dict) else None
     return entry.strip() if isinstance(entry, str) and len(entry) <= _LONGEST else ""
 
 
 def integer_at(entry: Any, *names: str) -> int | None:
-    """A whole number, by path."""
+    """An integer at a path."""
     for name in names:
         entry = entry.get(name) if isinstance(entry, dict) else None
     return entry if isinstance(entry, int) and not isinstance(entry, bool) and entry > 0 else None

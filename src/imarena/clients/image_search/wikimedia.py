@@ -8,13 +8,13 @@ from imarena.core import FoundImage, ImageQuery, SourceFailure
 
 _FILES = 6
 _MOST_REQUESTS = 8
-"""Pages of results, and of properties that did not fit, per search."""
+"""Maximum number of answers per search, including continuations with properties that did not fit."""
 _BUSY = ("maxlag", "ratelimited", "readonly")
 _METADATA = "LicenseShortName|LicenseUrl|Artist|ImageDescription|Categories|ObjectName"
 
 
 class WikimediaSource(WebSource):
-    """Searches the bitmaps of Commons."""
+    """Searches the bitmap images of Commons."""
 
     default_url = "https://commons.wikimedia.org"
 
@@ -58,5 +58,5 @@ class WikimediaSource(WebSource):
 
 
 def _why_busy(reply: Any) -> str:
-    """MediaWiki answers with HTTP 200 and an error when its databases lag (`maxlag`)."""
+    """MediaWiki answers with HTTP 200 and an error if its databases lag (`maxlag`)."""
     return text_at(reply, "error", "info") if text_at(reply, "error", "code") in _BUSY else ""
