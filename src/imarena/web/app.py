@@ -1,4 +1,4 @@
-"""The application: routes, refusals, and the front end's files."""
+"""The application: routes, error handlers, and the front end's files."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -50,7 +50,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def create_app(settings: ServeSettings | None = None) -> FastAPI:
-    """The application over a workspace. Without settings it takes those that ``imarena serve`` left."""
+    """The application for a workspace. Without settings it uses those that ``imarena serve`` stored."""
     arena = open_arena(settings or settings_from_environment())
     app = bare_app()
     app.state.arena = arena
@@ -63,7 +63,7 @@ def create_app(settings: ServeSettings | None = None) -> FastAPI:
 
 
 def bare_app() -> FastAPI:
-    """The routes without a workspace behind them: enough for the OpenAPI document."""
+    """The routes without a workspace: enough for the OpenAPI document."""
     app = FastAPI(
         lifespan=_lifespan,
         title="imarena",

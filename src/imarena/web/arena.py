@@ -1,4 +1,4 @@
-"""What all routes share: the workspace, the voting desk, the pictures, the keys."""
+"""State shared by all routes: the workspace, the voting desk, the pictures, the keys."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ from imarena.workflows.rating import Voting, offer_missing
 
 @dataclass
 class ServedWorkspace:
-    """One open workspace and what serves it."""
+    """One open workspace and the objects that serve it."""
 
     settings: serving.ServeSettings
     workspace: Workspace
@@ -29,7 +29,7 @@ class ServedWorkspace:
     buckets: Buckets = field(default_factory=Buckets)
 
     def close(self) -> None:
-        """Let go of the workspace."""
+        """Close the workspace."""
         self.warmer.stop()
         self.view_warmer.stop()
         self.voting.close()
@@ -37,7 +37,7 @@ class ServedWorkspace:
 
 
 def open_arena(settings: serving.ServeSettings) -> ServedWorkspace:
-    """Open the workspace that is to be served."""
+    """Open the workspace to serve."""
     workspace = open_workspace(Path(settings.workspace))
     offer_missing(workspace)
     voting = Voting(workspace)
@@ -59,7 +59,7 @@ def open_arena(settings: serving.ServeSettings) -> ServedWorkspace:
 
 
 def arena_of(request: Request) -> ServedWorkspace:
-    """The arena behind a request."""
+    """The arena that serves a request."""
     arena = request.app.state.arena
     if not isinstance(arena, ServedWorkspace):
         raise TypeError("the application has no arena")

@@ -1,4 +1,4 @@
-"""Who is asking, and what they may do. Every route names the role that it needs."""
+"""The caller of a request and their permissions. Every route names the role that it needs."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ INSIDE = ("admin", "lead", "viewer")
 
 @dataclass(frozen=True)
 class Caller:
-    """A person or a machine, or nobody in particular (`role` None)."""
+    """A person or a machine, or an anonymous visitor (`role` None)."""
 
     role: Role | None = None
     name: str = ""
     rater_id: str | None = None
     session: str = ""
-    """The session's id: what the CSRF token is bound to. Empty for machines and for nobody."""
+    """The session's id, to which the CSRF token is bound. Empty for machines and anonymous visitors."""
     machine: bool = False
     can_look: bool = False
     campaign_id: str | None = None
     """The campaign that the person was invited to."""
     others: tuple[Visitor, ...] = ()
-    """Who else is signed in in the same browser, in other roles."""
+    """Other sessions of the same browser, in other roles."""
 
     @property
     def leads(self) -> bool:
@@ -36,12 +36,12 @@ class Caller:
 
     @property
     def inside(self) -> bool:
-        """Was this caller let in to look, or is it a visitor (or a rater) of a public board?"""
+        """Was this caller given access, rather than being a visitor (or a rater) of a public board?"""
         return self.role in INSIDE
 
 
 def as_caller(visitor: Visitor | None, *, machine: bool, public: bool) -> Caller:
-    """Who holds a session or a token; nobody in particular where there is none. `public`: anybody may look."""
+    """The owner of a session or a token; an anonymous caller if None. `public`: anybody may look."""
     if visitor is None:
         return Caller(can_look=public)
     role: Any = visitor.role
@@ -57,7 +57,7 @@ def as_caller(visitor: Visitor | None, *, machine: bool, public: bool) -> Caller
 
 
 async def caller_of(request: Request) -> Caller:
-    """The caller, as the gate in front of all routes found it. Async: it waits for nothing and needs no thread."""
+    """The caller, as determined by the gate in front of all routes. Async because it needs no thread."""
     caller = request.scope.get("imarena.caller")
     return caller if isinstance(caller, Caller) else Caller()
 
@@ -77,7 +77,7 @@ def _needs(allowed: Callable[[Caller], bool], who: str) -> Callable[[Request], A
 
 
 the_rater = _needs(lambda caller: caller.rater_id is not None, "raters")
-"""For the routes of every vote to ask by hand: a dependency of FastAPI costs as much as a query."""
+"""Routes that are part of every vote call it directly: a FastAPI dependency costs as much as a query."""
 Anyone = Annotated[Caller, Depends(caller_of)]
 RaterCaller = Annotated[Caller, Depends(the_rater)]
 LeadCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.leads, "rating leads"))]

@@ -1,6 +1,6 @@
-"""The gate in front of all routes: host, size, rate, who is asking, and whether the request came from our own pages.
+"""The gate in front of all routes: checks host, size, rate, the caller, and whether our own pages sent the request.
 
-It is plain ASGI: one layer, no copy of bodies. It also puts the security headers on every answer.
+It is plain ASGI: one layer that does not copy bodies. It also adds the security headers to every response.
 """
 
 import ipaddress
@@ -26,14 +26,14 @@ from imarena.web.problems import database_error, database_unavailable, log, prob
 MOST_BYTES = 1_000_000
 SAFE = ("GET", "HEAD", "OPTIONS")
 COSTLY_PATHS = ("/api/board", "/api/head-to-head", "/api/heat-map", "/api/battles", "/api/exports/", "/api/judges")
-"""What may take seconds to compute: only some of the threads are for these, so that raters never wait for a board."""
+"""Requests that may take seconds to compute. They get only some of the threads, so that raters never wait for them."""
 COSTLY_AT_ONCE = 4
 SLOW_PATHS = (*COSTLY_PATHS, "/api/lead/")
-"""What may rightly take long: a board, a campaign of many items."""
+"""Requests that may legitimately take long: a board, a campaign with many items."""
 LONGEST_S = 25.0
-"""Everything else is answered within this, whatever the database does; less than a page or a proxy waits."""
+"""Everything else is answered within this time, whatever the database does; pages and proxies wait longer."""
 RATING_PATHS = ("/api/rating/", "/api/tasks/")
-"""Where a browser with several sessions acts as a rater first."""
+"""Paths on which a browser with several sessions acts as a rater first."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -56,7 +56,7 @@ _PROXY = (
 
 
 class Gate:
-    """Refuses early what must not come in."""
+    """Rejects unacceptable requests early."""
 
     def __init__(self, app: ASGIApp, arena: ServedWorkspace) -> None:
         self.app = app
@@ -100,9 +100,9 @@ class Gate:
             answered()
 
     async def _in_time(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Say that the database is away where no answer has begun in time.
+        """Report that the database is unavailable if no response has begun in time.
 
-        The work itself goes on: a vote may be stored after all, and is not stored twice when it is sent again.
+        The work itself continues: a vote may still be stored, and is not stored twice when it is sent again.
         """
         begun = given_up = False
 
@@ -133,7 +133,7 @@ class Gate:
             refusal = await self._refusal(scope)
         except DatabaseFailed as error:
             log.error("%s %s failed: %s", scope["method"], scope["path"], error)
-            # the pages themselves need no database: they come, say what is wrong and ask again
+            # the pages need no database: they load, show the problem and try again
             refusal = database_error(error) if scope["path"].startswith("/api") or scope["method"] not in SAFE else None
         if refusal is None and scope["path"].startswith(COSTLY_PATHS):
             await self._in_line(scope, receive, dressed)
@@ -141,7 +141,7 @@ class Gate:
             await (refusal or self.app)(scope, receive, dressed)
 
     async def _in_line(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Wait for a place without a thread. It is free again when the answer begins: who reads slowly holds none."""
+        """Wait for a slot without using a thread. It is freed when the response begins: slow readers do not keep it."""
         async with AsyncExitStack() as slot:
             await slot.enter_async_context(self._places)
 
@@ -152,7 +152,7 @@ class Gate:
             await self.app(scope, receive, sent)
 
     async def _refusal(self, scope: Scope) -> Any:
-        """A response that says no, or None; finds out who is asking on the way."""
+        """An error response, or None to accept; also determines the caller."""
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         name = _host(hosts[0]) if len(hosts) == 1 else None
@@ -181,7 +181,7 @@ class Gate:
         return None
 
     async def _caller(self, scope: Scope, headers: Headers) -> Caller:
-        """Who asks. A browser may have a session of several roles: rating is a rater's, all else a lead's first."""
+        """The caller. If a browser has sessions of several roles, rating uses the rater's, all else a lead's first."""
         public, token = self.arena.settings.public, bearer_secret(headers)
         if token is not None:
             return as_caller(await self._visitor(token, machine=True), machine=True, public=public)
@@ -218,7 +218,7 @@ class Gate:
         return buckets.wait_s(f"anybody:{address}", ANYBODY)
 
     def _ours(self, scope: Scope, headers: Headers, caller: Caller) -> bool:
-        """Did our own page send this? By where the browser says it comes from, and by the session's token."""
+        """Did our own page send this? Checks the origin that the browser reports, and the session's token."""
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return False
         origin = headers.get("origin")
@@ -234,7 +234,7 @@ class Gate:
 
 
 def _household(address: str) -> str:
-    """An address as rate limits count it: of IPv6 the network, since one person has all 2^64 addresses of one."""
+    """An address as rate limits count it: for IPv6 the network, since one person owns all of its 2^64 addresses."""
     try:
         known = ipaddress.ip_address(address)
     except ValueError:
@@ -249,13 +249,13 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9](?:[A-Za-z0-9._
 
 
 def _host(value: str) -> str | None:
-    """A host without its port; None where it is none."""
+    """A host without its port; None if invalid."""
     known = _HOST.fullmatch(value)
     return known["name"].lower() if known is not None else None
 
 
 def _unfit_body(headers: Headers) -> Any:
-    """Refuse a body whose length is not said, or is too much, before any of it is read. Chunked bodies say none."""
+    """Reject a body that is too large or has no length, before reading any of it. Chunked bodies have no length."""
     lengths = headers.getlist("content-length")
     if "transfer-encoding" in headers:
         hint = "Send Content-Length; a chunked body is not accepted."

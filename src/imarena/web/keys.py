@@ -1,4 +1,4 @@
-"""Signed cookies and the tokens that guard against requests from other sites."""
+"""Signed cookies and CSRF tokens."""
 
 import hashlib
 import hmac
@@ -11,55 +11,55 @@ from starlette.responses import Response
 COOKIE = "imarena_session"
 """The cookie of earlier versions: one for all roles and ports of a host. It is still read."""
 ROLES = ("admin", "lead", "viewer", "rater")
-"""In this order a session is looked for; the routes of rating look for a rater's first."""
+"""Order in which sessions are looked for; the rating routes look for a rater's session first."""
 
 
 def cookie_name(role: str, port: int | None) -> str:
-    """The cookie of a role. Browsers share cookies among all ports of a host: the port is part of the name."""
+    """The cookie of a role. Browsers share cookies among all ports of a host, so the port is part of the name."""
     return f"imarena_{role}_{port or 0}"
 
 
 def port_of(host: str) -> int | None:
-    """The port in a Host header; None where there is none, which means the port of the scheme."""
+    """The port in a Host header; None if there is none, which means the default port of the scheme."""
     _, _, port = host.rpartition("]")[2].rpartition(":")
     return int(port) if port.isdecimal() and port.isascii() and len(port) <= 5 else None
 
 
 class Keys:
-    """What is derived from the server's secret key."""
+    """Cookie signatures and CSRF tokens, derived from the server's secret key."""
 
     def __init__(self, secret_key: str) -> None:
         self._signer = Signer(secret_key, salt="imarena.session", digest_method=hashlib.sha256)
         self._csrf = hashlib.sha256(f"imarena.csrf:{secret_key}".encode()).digest()
 
     def seal(self, secret: str) -> str:
-        """A cookie's value."""
+        """The signed cookie value for a session's secret."""
         return self._signer.sign(secret).decode()
 
     def unseal(self, value: str) -> str | None:
-        """The session's secret in a cookie, or None where we did not sign it."""
+        """The session's secret in a cookie, or None if the signature is not ours."""
         try:
             return self._signer.unsign(value.encode("utf-8", "surrogatepass")).decode()
         except (BadSignature, UnicodeDecodeError):
             return None
 
     def csrf(self, session: str) -> str:
-        """The token that requests of this session must carry."""
+        """The CSRF token that requests of this session must carry."""
         return hmac.digest(self._csrf, session.encode(), "sha256").hex() if session else ""
 
     def csrf_fits(self, session: str, token: str) -> bool:
-        """Is this the session's token?"""
+        """Is this the session's CSRF token?"""
         return bool(session) and hmac.compare_digest(self.csrf(session).encode(), token.encode("utf-8", "replace"))
 
 
 def bearer_secret(headers: Headers) -> str | None:
-    """The secret of a machine's token that a request shows."""
+    """The secret of a machine's token in a request."""
     scheme, _, secret = headers.get("authorization", "").partition(" ")
     return secret.strip() or None if scheme.lower() == "bearer" else None
 
 
 def presented_sessions(headers: Headers, keys: Keys) -> list[tuple[str, str]]:
-    """Roles and secrets of the sessions that a browser shows and that we signed, in the order of `ROLES`."""
+    """Roles and secrets of the sessions in a browser's cookies with a valid signature, in the order of `ROLES`."""
     cookie = headers.get("cookie")
     if not cookie:
         return []
@@ -70,19 +70,19 @@ def presented_sessions(headers: Headers, keys: Keys) -> list[tuple[str, str]]:
 
 
 def presented_secrets(headers: Headers, keys: Keys) -> list[tuple[str, bool]]:
-    """All secrets that a request shows, each with whether it is a machine's."""
+    """All secrets in a request; the flag is true for a machine's token."""
     token = bearer_secret(headers)
     return [(token, True)] if token else [(secret, False) for _, secret in presented_sessions(headers, keys)]
 
 
 def set_cookie(response: Response, name: str, value: str, *, secure: bool, days: float, root: str) -> None:
-    """Sign a browser in below a path: not readable by scripts, never sent along by other sites."""
+    """Set a session cookie for a path: not readable by scripts, never sent by other sites."""
     response.set_cookie(
         name, value, max_age=int(days * 86_400), path=root or "/", httponly=True, samesite="strict", secure=secure
     )
 
 
 def drop_cookies(response: Response, role: str, port: int | None, *, root: str) -> None:
-    """Sign a browser out of a role."""
+    """Delete the cookies of a role."""
     for name in (cookie_name(role, port), COOKIE):
         response.delete_cookie(name, path=root or "/", httponly=True, samesite="strict")

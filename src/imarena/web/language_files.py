@@ -1,7 +1,7 @@
-"""The languages of the rater's pages: one JSON file per language, built in or added by a lead to the workspace.
+"""Languages of the rater's pages: one JSON file per language, built in or added to the workspace by a lead.
 
-A lead adds a language as the file `languages/CODE.json` in the workspace folder. A text that the file lacks is shown in
-English; a key that English does not have is an error, because it is a typing mistake.
+A lead adds a language as the file `languages/CODE.json` in the workspace folder. A text missing from the file is shown
+in English; a key that English does not have is an error, because it is probably a typo.
 """
 
 import json
@@ -15,7 +15,7 @@ from imarena.core.errors import UserError
 
 BUILT_IN = Path(__file__).parent / "languages"
 FOLDER = "languages"
-"""The folder of a workspace in which a lead keeps added languages."""
+"""Workspace folder in which a lead stores added languages."""
 _CODE = re.compile(r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")
 _LARGEST_BYTES = 1_000_000
 _PLURALS = frozenset({"zero", "one", "two", "few", "many", "other"})
@@ -32,11 +32,11 @@ class Language:
     """In the language itself, such as 'Deutsch'."""
     texts: dict[str, Any]
     missing: tuple[str, ...]
-    """Keys of English texts that it lacks, such as 'vote.left'."""
+    """Keys of English texts that are missing, such as 'vote.left'."""
 
 
 def read_languages(workspace: Path | None = None) -> dict[str, Language]:
-    """All languages by their codes: those built in, and those of the workspace, which replace built-in ones."""
+    """All languages by code: the built-in ones, and the workspace's, which replace built-in ones."""
     english = _texts_of(BUILT_IN / "en.json")
     files = sorted(BUILT_IN.glob("*.json"))
     if workspace is not None:
@@ -52,7 +52,7 @@ def read_languages(workspace: Path | None = None) -> dict[str, Language]:
 
 
 def language_pages(languages: dict[str, Language]) -> dict[str, tuple[bytes, str]]:
-    """The files of the languages by the path under which the pages ask for them."""
+    """The language files by the path from which the pages request them."""
     return {
         f"/{FOLDER}/{language.code}.json": (
             json.dumps(language.texts, ensure_ascii=False, indent=2).encode(),
@@ -88,7 +88,7 @@ def _language(path: Path, english: dict[str, Any]) -> Language:
 
 
 def compare_texts(english: Any, texts: Any, key: str = "") -> tuple[list[str], list[str]]:
-    """The keys that a language lacks, and what is wrong with those that it has."""
+    """The missing keys of a language, and the errors in its existing ones."""
     if isinstance(english, str):
         return [], [] if isinstance(texts, str) else [f"{key} must be a text."]
     if not isinstance(texts, dict):

@@ -1,4 +1,4 @@
-"""Rate limits: a bucket for each visitor that fills at a steady rate."""
+"""Rate limits: a token bucket for each visitor that fills at a steady rate."""
 
 import time
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _MOST_KEYS = 50_000
 
 @dataclass(frozen=True)
 class Rate:
-    """Requests per second, and how many at once."""
+    """Requests per second, and the maximum burst."""
 
     per_s: float
     burst: float
@@ -18,21 +18,21 @@ class Rate:
 
 SIGN_IN = Rate(per_s=10 / 60, burst=10)
 INVITED = Rate(per_s=2, burst=120)
-"""A room full of raters comes from one address, at once; a link's 256 random bits are not guessed at this rate."""
+"""A room full of raters arrives at once from one address; at this rate a link's 256 random bits cannot be guessed."""
 SIGNED_IN = Rate(per_s=60, burst=600)
 ANYBODY = Rate(per_s=20, burst=200)
 COSTLY = Rate(per_s=2, burst=40)
-"""Of those, requests that may have a board computed: every new filter is new work."""
+"""For anonymous requests that may compute a board: every new filter causes new work."""
 
 
 class Buckets:
-    """Buckets by key; those not used for longest are forgotten. Used on one thread, the event loop's."""
+    """Buckets by key; the least recently used are dropped. Used only on the event loop's thread."""
 
     def __init__(self) -> None:
-        self._level: LRUCache[str, tuple[float, float]] = LRUCache(_MOST_KEYS)  # 0.3 µs a request more than by hand
+        self._level: LRUCache[str, tuple[float, float]] = LRUCache(_MOST_KEYS)  # 0.3 µs per request slower than by hand
 
     def wait_s(self, key: str, rate: Rate) -> float:
-        """0 where the request may pass, else the seconds until it may."""
+        """0 if the request may pass, else the seconds to wait."""
         now = time.monotonic()
         level, before = self._level.get(key, (rate.burst, now))
         level = min(rate.burst, level + (now - before) * rate.per_s)

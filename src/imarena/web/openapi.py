@@ -1,4 +1,4 @@
-"""The OpenAPI document as it is committed: ``python -m imarena.web.openapi > docs/reference/openapi.json``."""
+"""The committed OpenAPI document: ``python -m imarena.web.openapi > docs/reference/openapi.json``."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from imarena.web.app import bare_app
 
 
 def document() -> str:
-    """The API's description, the same bytes every time."""
+    """The API's description as JSON, byte-for-byte reproducible."""
     return json.dumps(bare_app().openapi(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""How a request is refused: one shape for all, and no word about the inside of the server."""
+"""Error responses: one shape for all, without details about the inside of the server."""
 
 import logging
 import math
@@ -18,9 +18,9 @@ from imarena.workflows.serving import HiddenRecord, RecordNotFound
 
 log = logging.getLogger("imarena.web")
 RETRY_AFTER_S = 2
-"""A database that restarts is usually back within seconds."""
+"""A restarting database is usually back within seconds."""
 RETRY_FULL_S = 5
-"""Somebody has to make room first."""
+"""Somebody has to free space first."""
 _STATUS = {
     "no_task": 404, "no_campaign": 404, "not_found": 404, "not_invited": 403, "not_allowed": 403, "invitation": 403,
 }  # fmt: skip
@@ -38,7 +38,7 @@ class RequestRefused(ImarenaError):
 def problem_response(
     status: int, code: str, message: str, hint: str = "", fields: Sequence[str] = (), wait_s: float | None = None
 ) -> JSONResponse:
-    """The one shape of a refusal."""
+    """Build an error response, in the one shape that all errors share."""
     first = fields[0] if fields else ""
     problem = Problem(code=code, message=message, hint=hint, field=first, fields=list(fields), wait_s=wait_s)
     response = JSONResponse(problem.model_dump(), status_code=status)
@@ -71,7 +71,7 @@ def _user_error(_: Request, error: Exception) -> JSONResponse:
 
 
 def database_unavailable() -> JSONResponse:
-    """The database cannot be asked now. Nothing is known to be stored: the same request may be sent again."""
+    """The database is unavailable. Nothing is known to be stored; the same request may be sent again."""
     response = problem_response(
         503, "database", "The arena's database cannot be reached just now.", "Try again in a moment."
     )
@@ -80,7 +80,7 @@ def database_unavailable() -> JSONResponse:
 
 
 def disk_full() -> JSONResponse:
-    """There is no room for what was to be stored. The same request may be sent again once there is."""
+    """The disk is full. The same request may be sent again once there is space."""
     response = problem_response(
         507,
         "disk_full",
@@ -102,7 +102,7 @@ def _away(request: Request, error: Exception) -> JSONResponse:
 
 
 def _gone(request: Request, error: Exception) -> JSONResponse:
-    """A record or picture that the store cannot give: withdrawn, or damaged."""
+    """A record or image that the store cannot return because it is withdrawn or damaged."""
     log.error("%s %s failed", request.method, request.scope.get("path"), exc_info=error)
     return problem_response(404, "not_available", "This is not available.")
 
@@ -116,14 +116,14 @@ _SHORT = {
 
 
 def _field(error: Any) -> str:
-    """The part of a request that an error is about; empty for all of it. What is no JSON has positions, not parts."""
+    """The field that an error is about; empty for the whole request. Invalid JSON has positions instead of fields."""
     if error["type"] == "json_invalid":
         return ""
     return ".".join(str(part) for part in error["loc"][1:5] if isinstance(part, (str, int)))[:80]
 
 
 def _part_error(error: Any) -> str:
-    """What is wrong with one part of a request, in words; never what was sent, so that nothing hostile comes back."""
+    """What is wrong with one field, in words; never repeats input, so that nothing hostile is sent back."""
     where = _field(error) or ("the body" if error["loc"][:1] == ("body",) else "it")
     short = _SHORT.get(error["type"])
     message = str(error["msg"]).removeprefix("Value error, ")
@@ -132,7 +132,7 @@ def _part_error(error: Any) -> str:
 
 
 def _invalid(_: Request, error: Exception) -> JSONResponse:
-    """Where the request is wrong, and how it should be."""
+    """Report where the request is invalid, and what is expected."""
     wrong = error.errors()[:5] if isinstance(error, RequestValidationError) else []
     locations = {str(invalid["loc"][0]) if invalid["loc"] else "" for invalid in wrong}
     if "path" in locations:
@@ -159,7 +159,7 @@ def _internal(request: Request, error: Exception) -> JSONResponse:
 
 
 def install_handlers(app: FastAPI) -> None:
-    """Give an application its ways of refusing."""
+    """Register the error handlers of an application."""
     app.add_exception_handler(RequestRefused, _refused)
     app.add_exception_handler(UserError, _user_error)
     app.add_exception_handler(DatabaseFailed, _away)

@@ -1,4 +1,4 @@
-"""What requests of the looking side have in common: filters that stand in a link, cursors, limits."""
+"""Shared parts of requests for viewing: filters that can be part of a link, cursors, limits."""
 
 from collections.abc import Sized
 from contextlib import suppress
@@ -18,7 +18,7 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 
 
 def _real(day: str) -> str:
-    """A day of the calendar: a pattern would let a thirteenth month pass and filter by nonsense."""
+    """A valid calendar day: a pattern would accept a thirteenth month and then filter by nonsense."""
     with suppress(ValueError):
         if date.fromisoformat(day).isoformat() == day:
             return day
@@ -115,13 +115,13 @@ class ItemsPageQuery(ItemQuery):
 
 
 def filters_of(query: FilterParams, caller: Caller) -> BattleFilters:
-    """The filters of a request; who leads no campaign sees only votes of campaigns that are closed."""
+    """The filters of a request; callers who are not leads only see votes of closed campaigns."""
     named = {name: getattr(query, name) for name in FilterParams.model_fields}
     return BattleFilters(**named, released=not caller.leads)
 
 
 def page_of(listed: Sized, cursor: str | None, limit: int) -> tuple[slice, str | None]:
-    """Where a page of a list begins and ends, and the cursor of the next one."""
+    """The slice of a list for one page, and the cursor of the next page."""
     start = int(cursor) if cursor else 0
     more = str(start + limit) if start + limit < len(listed) else None
     return slice(start, start + limit), more

@@ -1,4 +1,4 @@
-"""From what workflows give to what goes over the wire."""
+"""Convert results of workflows to wire types."""
 
 from collections.abc import Iterable, Sequence
 from typing import cast
@@ -21,7 +21,7 @@ from imarena.workflows.rating import HeldTask, RaterWork, other_answers, seconds
 
 
 def me_out(arena: ServedWorkspace, caller: Caller, rating_as: str | None = None) -> wire.Me:
-    """Who is asking; `rating_as`: the rater whose session the browser has too."""
+    """The current user; `rating_as`: the rater whose session the browser has too."""
     from imarena.core import VERSION
 
     return wire.Me(
@@ -40,7 +40,7 @@ def me_out(arena: ServedWorkspace, caller: Caller, rating_as: str | None = None)
 
 
 def picture_out(arena: ServedWorkspace, image: ImageRef | None, url: str) -> wire.Picture | None:
-    """A picture under an address; None where there are no pixels."""
+    """A picture at a URL; None if there is no image."""
     if image is None:
         return None
     shape = arena.pictures.shape(image)
@@ -101,7 +101,7 @@ def _region(boxes: Sequence[tuple[float, float, float, float]]) -> list[wire.Reg
 
 
 def _purpose(assignment: Assignment) -> wire.Purpose:
-    """What a rater may know of it: an adjudication that shows no answers looks like any other task."""
+    """The purpose as shown to a rater: an adjudication that hides other answers looks like any other task."""
     if assignment.purpose in routing.TRAINING:
         return cast(wire.Purpose, assignment.purpose)
     shown = assignment.purpose == "adjudication" and assignment.params.get("answers") == "shown"
@@ -109,7 +109,7 @@ def _purpose(assignment: Assignment) -> wire.Purpose:
 
 
 async def task_out_soon(arena: ServedWorkspace, held: HeldTask) -> wire.TaskOut:
-    """`task_out` at once where all that it shows is in memory, else on another thread."""
+    """Run `task_out` directly if all its data is in memory, else on another thread."""
     if arena.voting.records.at_hand(held.assignment):
         return task_out(arena, held)
     return await run_in_threadpool(task_out, arena, held)
@@ -128,7 +128,7 @@ def _ballot(answer: routing.Answer | None) -> wire.Ballot | None:
 
 
 def answer_of(ballot: wire.Ballot) -> routing.Answer:
-    """What a rater sent, for the voting desk."""
+    """Convert a rater's ballot for the voting desk."""
     known = {
         name: getattr(ballot, name) for name in wire.Ballot.model_fields if name not in ("idempotency_key", "issues")
     }
@@ -136,7 +136,7 @@ def answer_of(ballot: wire.Ballot) -> routing.Answer:
 
 
 def nothing_left(arena: ServedWorkspace, campaign_id: str, standing: routing.RaterStanding) -> wire.Next:
-    """Why there is no task, and where to go from here."""
+    """Why there is no task, and what the rater can do next."""
     plan = arena.voting.records.plan(campaign_id)
     outcome = routing.participation_outcome(plan, standing)
     ending = {
@@ -149,7 +149,7 @@ def nothing_left(arena: ServedWorkspace, campaign_id: str, standing: routing.Rat
 def rater_campaign(
     arena: ServedWorkspace, campaign_id: str, rater_id: str, *, leads: bool
 ) -> wire.RaterCampaign | None:
-    """A campaign as one of its raters sees it; leads may take part without an invitation."""
+    """A campaign as seen by one of its raters; leads may take part without an invitation."""
     campaign = arena.voting.records.campaign(campaign_id)
     plan = arena.voting.records.plan(campaign_id)
     standing, ahead = arena.voting.forecast(campaign_id, rater_id, leads=leads)
@@ -173,21 +173,21 @@ def rater_campaign(
     )
 
 
-# ---------------------------------------------------------------- for people who look
+# ---------------------------------------------------------------- for viewers
 
 
 def notices_out(notices: Iterable[Notice]) -> list[wire.NoticeOut]:
-    """Notices with their sentences."""
+    """Notices with their texts."""
     return [wire.NoticeOut(code=notice.code, values=notice.values, text=sentence(notice, "page")) for notice in notices]
 
 
 def rater_out(work: RaterWork) -> RaterOut:
-    """A rater's work, with the reasons to look closer in words."""
+    """A rater's work, with the reasons for a closer look in words."""
     return RaterOut.of(work, notices=notices_out(work.notices))
 
 
 def standings_out(ranking: RankingRecord | None) -> list[StandingOut]:
-    """A ranking's rows."""
+    """The rows of a ranking."""
     return [StandingOut.model_validate(standing) for standing in ranking.models] if ranking is not None else []
 
 
@@ -205,7 +205,7 @@ def board_out(made: serving.BoardOrReason, method: str) -> BoardOut:
 
 
 def battles_out(arena: ServedWorkspace, pairs: Sequence[serving.BattleView]) -> list[BattleOut]:
-    """Battles in a list; all that they show is read in two queries."""
+    """Battles in a list; two queries read everything that they show."""
     sides = {side for pair in pairs for side in (pair.left_id, pair.right_id)}
     arena.voting.records.read({pair.item_id for pair in pairs}, sides)
     return [battle_out(arena, pair) for pair in pairs]
@@ -227,7 +227,7 @@ def battle_out(arena: ServedWorkspace, pair: serving.BattleView) -> BattleOut:
 
 
 def vote_out(cast: serving.ShownVote, number: int, *, mirrored: bool) -> VoteOut:
-    """A vote; who gave it is a number on this page."""
+    """A vote; the rater is a number that is valid on this page only."""
     vote = cast.vote
     preference = vote.preference
     if preference is not None and mirrored:
@@ -246,7 +246,7 @@ def vote_out(cast: serving.ShownVote, number: int, *, mirrored: bool) -> VoteOut
 
 
 def item_line(item: Item, outputs: int) -> ItemLine:
-    """An item in a list; one that is made from references alone shows the first of them."""
+    """An item in a list; an item made from references alone shows its first reference."""
     shown = "source-0" if item.sources else "reference-0" if item.references else ""
     picture = f"/api/items/{item.item_id}/pictures/{shown}" if shown else None
     return ItemLine.of(item, outputs=outputs, picture=picture)
@@ -258,7 +258,7 @@ def output_picture(arena: ServedWorkspace, output: Output) -> wire.Picture | Non
 
 
 def battle_sources(arena: ServedWorkspace, pair: serving.BattleView) -> list[wire.Picture]:
-    """The images that both outputs of a battle are compared with, as judges and raters see them."""
+    """The images with which both outputs of a battle are compared, as judges and raters see them."""
     asked = arena.voting.records.asked_of(pair.item_id, pair.left_id, pair.right_id)
     if asked.before is None:
         return item_pictures(arena, pair.item_id, "source", asked.sources)
@@ -267,7 +267,7 @@ def battle_sources(arena: ServedWorkspace, pair: serving.BattleView) -> list[wir
 
 
 def item_pictures(arena: ServedWorkspace, item_id: str, kind: str, images: tuple[ImageRef, ...]) -> list[wire.Picture]:
-    """An item's own pictures."""
+    """The pictures of an item itself."""
     pictures = (
         picture_out(arena, image, f"/api/items/{item_id}/pictures/{kind}-{n}") for n, image in enumerate(images)
     )

@@ -1,4 +1,4 @@
-"""From what workflows give to what goes over the wire to people who look at runs, judges, battles and items."""
+"""Convert results of workflows to wire types for viewers of runs, judges, battles and items."""
 
 import json
 
@@ -13,7 +13,7 @@ _LONGEST = 4000
 
 
 def past_board_out(past: serving.PastBoard) -> wire_look.BoardThen:
-    """A board as it stood at a moment."""
+    """A board at an earlier time."""
     return wire_look.BoardThen.of(past, ratings=[wire_look.RatingThen.of(standing) for standing in past.ranking.models])
 
 
@@ -70,7 +70,7 @@ def run_out(seen: serving.MonitoredRun) -> wire_look.RunOut:
 
 
 def judge_health_out(behaviour: serving.JudgeBehaviour, *, costs: bool) -> wire_look.JudgeHealthOut:
-    """How a judge behaves."""
+    """The figures of a judge's behaviour."""
     return wire_look.JudgeHealthOut.of(
         behaviour,
         failed=dict(behaviour.failed),
@@ -102,7 +102,7 @@ def judgment_out(shown: serving.ShownJudgment, *, mirrored: bool) -> wire_look.J
 
 
 def heat_map_out(issues: serving.IssueHeatMap, editor: str | None) -> wire_look.HeatMap:
-    """Where raters found something wrong, and how often what."""
+    """Where raters found issues, and how often each occurred."""
     return wire_look.HeatMap(
         editor=editor,
         rows=serving.GRID,
@@ -115,7 +115,7 @@ def heat_map_out(issues: serving.IssueHeatMap, editor: str | None) -> wire_look.
 
 
 def editor_issues(issues: serving.IssueHeatMap) -> list[wire_look.EditorIssues]:
-    """What was found wrong with each editor's outputs."""
+    """The issues found in each editor's outputs."""
     return [
         wire_look.EditorIssues(
             editor=name,
@@ -134,7 +134,7 @@ def editor_issues(issues: serving.IssueHeatMap) -> list[wire_look.EditorIssues]:
 def output_out(
     arena: ServedWorkspace, made: Output, shown: serving.ItemView, *, with_notes: bool
 ) -> wire_look.OutputOut:
-    """What an editor made; `with_notes`: with what raters wrote."""
+    """An editor's output; `with_notes`: including the raters' comments."""
     votes = shown.votes.get(made.output_id, [])
     issues = [wire_look.IssueOut.model_validate(issue) for vote in votes for issue in vote.issues]
     trace = shown.traces.get(made.output_id)

@@ -1,4 +1,4 @@
-"""The front end's files: read once at the start, so that no path of a request ever reaches the disk."""
+"""The front end's files: read once at startup, so that request paths never reach the disk."""
 
 import html
 import json
@@ -20,7 +20,7 @@ _NOT_BUILT = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>ima
 
 
 def read_pages(folder: Path = STATIC) -> dict[str, tuple[bytes, str]]:
-    """The built files by the path under which they are asked for."""
+    """The built files by request path."""
     pages: dict[str, tuple[bytes, str]] = {}
     for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
         if path.is_file():
@@ -32,9 +32,9 @@ def read_pages(folder: Path = STATIC) -> dict[str, tuple[bytes, str]]:
 def serve_pages(
     app: FastAPI, pages: dict[str, tuple[bytes, str]], root: str = "", languages: dict[str, str] | None = None
 ) -> None:
-    """Answer every path outside the API with a file of the front end, or with its one page.
+    """Answer every path outside the API with a file of the front end, or with its single page.
 
-    `languages` has the names of the languages of the rater's pages by their codes.
+    `languages` maps codes of the rater pages' languages to their names.
     """
     data, kind = pages.get("/index.html", (_NOT_BUILT, "text/html; charset=utf-8"))
     page = _page(pages, (_placed(data, root, languages or {}), kind))
@@ -42,9 +42,9 @@ def serve_pages(
 
 
 def _placed(index: bytes, root: str, languages: dict[str, str]) -> bytes:
-    """The page with the addresses of its files from the root on: it is the same page at every depth of paths.
+    """The page with its file URLs made absolute, because the same page is served at paths of any depth.
 
-    No template: the page comes from the bundler, which would take a template's marks for text.
+    Not a template: the bundler's output could contain text that a template engine interprets.
     """
     names = json.dumps(languages, ensure_ascii=False)
     head = f'<head>\n    <meta name="imarena-root" content="{html.escape(root)}" />'
@@ -53,14 +53,14 @@ def _placed(index: bytes, root: str, languages: dict[str, str]) -> bytes:
 
 
 class PathPrefix:
-    """Takes the path below which the arena stands off every request; a proxy may have done so already."""
+    """Removes the path prefix of the arena from every request; a proxy may have done so already."""
 
     def __init__(self, app: ASGIApp, root: str) -> None:
         self.app = app
         self.root = root
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on as if the arena had the host for itself."""
+        """Pass on the request as if the arena were at the root of the host."""
         path = scope.get("path", "")
         if self.root and (path == self.root or path.startswith(f"{self.root}/")):
             scope = {**scope, "path": path[len(self.root) :] or "/"}
@@ -69,11 +69,11 @@ class PathPrefix:
 
 
 def _page(pages: dict[str, tuple[bytes, str]], index: tuple[bytes, str]) -> Callable[[Request], Awaitable[Response]]:
-    async def page(request: Request) -> Response:  # it waits for nothing: threads that hang do not hold it up
+    async def page(request: Request) -> Response:  # never blocks, so hanging threads do not delay it
         path = request.url.path
         if path == "/api" or path.startswith("/api/"):
             return problem_response(404, "not_found", "There is nothing here.")
-        # A page in the place of a missing file would be taken for a script.
+        # The page must not replace a missing file: the browser would treat it as a script.
         if path.startswith(("/assets/", "/languages/")) and path not in pages:
             return problem_response(404, "not_found", "There is no such file.")
         data, kind = pages.get(path, index)

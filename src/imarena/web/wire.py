@@ -1,7 +1,7 @@
-"""What goes over the wire to people who sign in and rate.
+"""Wire types for people who sign in and rate.
 
-A type that a rater gets to see has no field that could name a model, an output, a file or a hash. Text fields hold
-hostile text (instructions, names): they are data, and a page shows them as text only.
+A type that raters can see has no field that could name a model, an output, a file or a hash. Text fields contain
+untrusted text (instructions, names): they are data, and pages show them as plain text.
 """
 
 from typing import Annotated, Any, Literal, Self
@@ -12,16 +12,16 @@ from imarena.routing import ParticipationOutcome
 
 Kind = Literal["preference", "rating", "yes_no", "check"]
 Purpose = Literal["vote", "practice", "qualification", "adjudication"]
-"""What a rater may know of a task's purpose. Gold and repeated tasks look like any other."""
+"""A task's purpose as shown to raters. Gold and repeated tasks look like any other."""
 Stage = Literal[
     "consent", "practice", "qualification", "open", "not_qualified", "quota", "paused", "on_hold", "waiting", "done",
     "closed",
 ]  # fmt: skip
-"""waiting: nothing for this rater now, but tasks that others hold may come back. done: nothing can come back."""
+"""waiting: nothing for this rater now, but tasks of others may come back. done: nothing can come back."""
 Choice = Literal["left", "right", "tie", "both_bad"]
 
 NO_NUL = r"^[^\x00]*$"
-"""No text with a NUL: PostgreSQL cannot keep one."""
+"""Text without NUL characters, which PostgreSQL cannot store."""
 
 Line = Annotated[str, StringConstraints(max_length=500, pattern=NO_NUL)]
 Words = Annotated[str, StringConstraints(max_length=4000, pattern=NO_NUL)]
@@ -35,7 +35,7 @@ class Wire(BaseModel):
 
     @classmethod
     def of(cls, source: object, **others: Any) -> Self:
-        """`others`, and from `source` every other field, by its name."""
+        """`others`, and every other field copied by name from `source`."""
         return cls(**{name: getattr(source, name) for name in cls.model_fields if name not in others}, **others)
 
 
@@ -46,9 +46,9 @@ class Problem(Wire):
     message: str
     hint: str = ""
     field: str = ""
-    """The part of the request that is wrong, such as ``ratings.artifacts``."""
+    """The invalid part of the request, such as ``ratings.artifacts``."""
     fields: list[str] = Field(default_factory=list)
-    """All such parts; in `pictures_not_seen`, the pictures that were not requested."""
+    """All invalid parts; for `pictures_not_seen`, the pictures that were not requested."""
     wait_s: float | None = None
     """The same request may be accepted after this many seconds."""
 
@@ -98,7 +98,7 @@ class Me(Wire):
     """May this person open the leaderboard and the explorer?"""
     version: str
     rating_as: str | None = None
-    """The name of the rater whose session this browser has too; the routes of rating use that one."""
+    """The rater whose session this browser has too; the rating routes use that session."""
 
 
 # ---------------------------------------------------------------- rating
@@ -135,14 +135,14 @@ class RaterCampaign(Wire):
     quota: int
     quota_left: int
     waiting: int
-    """Tasks that there are for this rater now, the one in hand included."""
+    """Number of tasks for this rater now, including the current one."""
     more_waiting: bool
-    """There are more than that."""
+    """There are more tasks than that."""
     can_undo: bool
-    """Can this rater take an answer back now? Never one that decides access."""
+    """Can this rater undo an answer now? Never one that decides access."""
     min_seconds: float
     outcome: ParticipationOutcome | None
-    """How the participation ended; None while there is more to do."""
+    """The outcome of the participation; None while there is more to do."""
 
 
 class RaterCampaignPage(Wire):
@@ -150,7 +150,7 @@ class RaterCampaignPage(Wire):
 
     campaigns: list[RaterCampaign]
     total: int
-    """How many there are on all pages."""
+    """Number of campaigns on all pages."""
     next_cursor: str | None
 
 
@@ -259,24 +259,24 @@ class TaskOut(Wire):
     criteria: list[Criterion]
     checks: list[Criterion]
     stands_under: str
-    """In a check: the item's family, task and topic, which it is held against. Else empty."""
+    """In a check: the item's family, task and topic, against which it is checked. Otherwise empty."""
     expected_objects: list[str]
     region: list[RegionBox] | None
-    """Where the edit was to happen, the same for every picture. None: the campaign does not show it; empty: unknown."""
+    """The edit region, the same for every picture. None: the campaign does not show it; empty: unknown."""
     segments_url: str | None
     held_until: str
     done: int
     quota_left: int
     previous: Ballot | None
-    """What was answered before an undo."""
+    """The answer before an undo."""
     min_seconds: float
-    """Answers are accepted this long after the task was handed out; 0: at once."""
+    """Minimum time from handing out a task to its answer; 0: none."""
     wait_s: float
-    """How much of that is left, by the server's clock."""
+    """Remaining part of it, by the server's clock."""
     can_undo: bool | None
-    """After an undo: can another answer be taken back? Else None."""
+    """After an undo: can another answer be undone? Otherwise None."""
     other_answers: list[OtherAnswer]
-    """In an adjudication that shows them: what others answered, on the sides of this task."""
+    """In an adjudication that shows them: the others' answers, with the sides of this task."""
 
 
 class Next(Wire):
@@ -285,10 +285,10 @@ class Next(Wire):
     stage: Stage
     task: TaskOut | None
     outcome: ParticipationOutcome | None = None
-    """How the participation ended; None while there is more to do."""
+    """The outcome of the participation; None while there is more to do."""
     completion_code: str | None = None
     completion_url: str | None = None
-    """Where a crowd platform wants its people sent back to, for this outcome."""
+    """The URL to which people return on the crowd platform, for this outcome."""
 
 
 class Ahead(Wire):
@@ -313,7 +313,7 @@ class Receipt(Wire):
 
     accepted: Literal[True] = True
     late: bool
-    """The time to answer had passed, but nobody else had taken the task: it counts."""
+    """The time to answer was over, but nobody else had taken the task, so the vote counts."""
     done: int
     quota_left: int
     feedback: str | None

@@ -1,4 +1,4 @@
-"""What goes over the wire to rating leads and to the administrator."""
+"""Wire types for rating leads and the administrator."""
 
 from typing import Annotated, Literal
 
@@ -82,17 +82,17 @@ class CampaignIn(Wire):
     consent: Words = ""
     guidelines: Annotated[str, StringConstraints(max_length=20_000, pattern=NO_NUL)] = ""
     completion_url: Annotated[str, StringConstraints(max_length=1000, pattern=r"^https://[^\s\"'<>]+$")] | None = None
-    """Where a crowd platform wants its people sent back to; `{code}` is replaced by the completion code."""
+    """The URL to which people return on the crowd platform; `{code}` is replaced by the completion code."""
     completion_codes: dict[ParticipationOutcome, Code] = Field(default_factory=dict)
     complete_after: Annotated[int, Field(ge=1, le=100_000)] = 1
-    """Answers from which on somebody for whom no tasks are left has completed; with fewer, in part."""
+    """Number of answers that counts as complete if no tasks are left for a rater; fewer count as partial."""
     min_seconds: Annotated[float, Field(ge=0, le=600)] = 0.0
-    """Answers that come sooner after a task was handed out are not accepted yet."""
+    """Answers that arrive sooner after a task was handed out are not accepted yet."""
     adjudication: Literal["off", "rater", "lead"] = "off"
-    """Who gets units on which raters disagree: one more rater, or the lead."""
+    """Who decides units on which raters disagree: one more rater, or the lead."""
     adjudication_answers: Literal["hidden", "shown"] = "hidden"
     show_region: bool = False
-    """Outline the edit region on every picture (`imarena pvc regions` finds it)."""
+    """Outline the edit region on every picture (`imarena pvc regions` computes it)."""
     seed: Annotated[int, Field(ge=0, le=2**31)] = 0
 
 
@@ -130,18 +130,18 @@ class CampaignOut(Wire):
     complete_units: int
     checks: int
     checks_done: int
-    """Repeats and known answers: they are among no other figure."""
+    """Repeats and known answers, which no other figure includes."""
     held_until: str | None
-    """When the last of the tasks in hand goes back to others."""
+    """When the last of the tasks in progress becomes available to others."""
     settings: dict[str, object]
     disputed: int
     """Units on which raters disagree."""
     adjudicated: int
-    """Of these, units that one more rater or the lead has answered."""
+    """How many of these units one more rater or the lead has answered."""
     history: list[CampaignChanged]
-    """What was changed since it was made, the newest first."""
+    """Changes since the campaign was created, newest first."""
     notices: list[NoticeOut]
-    """Raters who stand out; nothing is excluded because of it. Empty in lists of campaigns, as `history` is."""
+    """Conspicuous raters; nobody is excluded because of it. Empty in lists of campaigns, like `history`."""
 
 
 class CampaignChange(CampaignChanges):
@@ -153,7 +153,7 @@ class CampaignPage(Wire):
 
     campaigns: list[CampaignOut]
     total: int
-    """How many there are on all pages."""
+    """Number of campaigns on all pages."""
     next_cursor: str | None
 
 
@@ -163,23 +163,23 @@ class RaterOut(Wire):
     rater_id: str
     name: str
     params: dict[str, str]
-    """What a crowd platform put into the link, such as the person's id there."""
+    """Parameters that a crowd platform added to the link, such as the person's id there."""
     active: bool
     sheet: bool
-    """Answered on a sheet, and never joined here."""
+    """Answered only on a sheet and never joined here."""
     votes: int
     skipped: int
     median_time_s: float | None
-    """By the rater's page."""
+    """Measured by the rater's page."""
     median_measured_s: float | None
-    """By the server."""
+    """Measured by the server."""
     overclaimed: int
-    """Answers whose claimed time is much more than the server measured."""
+    """Number of answers whose claimed time is much longer than the server measured."""
     unseen: int
-    """Answers without the pictures of this server: on a sheet, or by a program."""
+    """Number of answers without pictures from this server: on a sheet, or by a program."""
     last_active: str | None
     hasty: int
-    """Answers that came sooner than anybody can have looked. They count like any other."""
+    """Number of answers given faster than anybody can look. They count like any other."""
     test_right: int
     test_asked: int
     gold_right: int
@@ -187,13 +187,13 @@ class RaterOut(Wire):
     repeats_same: int
     repeats_asked: int
     agreement: float | None
-    """Share of this rater's votes that others on the same unit share."""
+    """Share of this rater's votes that agree with others' votes on the same unit."""
     left_share: float | None
-    """Of the votes for a side, the share for the left one."""
+    """Share of the left side among the votes for a side."""
     flags: list[str]
-    """Why this rater stands out."""
+    """Why this rater is conspicuous."""
     notices: list[NoticeOut]
-    """The same in words, with the figures."""
+    """The same reasons in words, with the figures."""
     excluded: bool
     """The rater's votes do not count: all, or those from `excluded_since` on."""
     excluded_since: str | None
@@ -205,11 +205,11 @@ class RaterPage(Wire):
 
     raters: list[RaterOut]
     total: int
-    """How many there are on all pages."""
+    """Number of raters on all pages."""
     least_look_s: float
-    """A rater whose median time is under this is marked: it leaves no time to look."""
+    """Raters with a shorter median time are marked: it is too short to look at the pictures."""
     least_answers: int
-    """With fewer answers nobody is marked for it."""
+    """Raters with fewer answers are not marked for it."""
     next_cursor: str | None
 
 
@@ -269,7 +269,7 @@ class InvitationIn(Wire):
     person_param: Annotated[str, StringConstraints(max_length=60, pattern=NO_NUL)] = ""
     """Name of the link's parameter that identifies people on a shared link, such as PROLIFIC_PID."""
     rater_id: Name | None = None
-    """Bind a personal link to a rater for whom routing made tasks: who opens it gets exactly those."""
+    """Bind a personal link to a rater for whom routing made tasks: whoever opens it gets exactly those."""
 
 
 class InvitationOut(Wire):
@@ -285,11 +285,11 @@ class InvitationOut(Wire):
     max_people: int
     people: int
     rater_id: str | None
-    """The rater that the link is bound to; None: whoever opens it becomes a new one."""
+    """The rater that the link is bound to; None: each person who opens it becomes a new rater."""
     one_use: bool
-    """The link opens once only, as a lead's does. Others may be opened again by the person whom they are for."""
+    """The link opens only once, like a lead's. The owner of any other link may open it again."""
     used: bool
-    """Such a link was opened."""
+    """A one-use link has been opened."""
 
 
 class InvitationMade(Wire):
@@ -298,7 +298,7 @@ class InvitationMade(Wire):
     invitation: InvitationOut
     token: str
     path: str
-    """To be put behind the server's address."""
+    """Append it to the server's address."""
 
 
 class InvitationPage(Wire):
@@ -306,7 +306,7 @@ class InvitationPage(Wire):
 
     invitations: list[InvitationOut]
     total: int
-    """How many there are on all pages."""
+    """Number of invitations on all pages."""
     next_cursor: str | None
 
 
@@ -328,7 +328,7 @@ class TokenOut(Wire):
     expires_at: str
     revoked: bool
     last_used_at: str | None
-    """Exact to five minutes; None: never."""
+    """Precise to five minutes; None: never used."""
 
 
 class TokenMade(Wire):
@@ -355,7 +355,7 @@ class SessionOut(Wire):
     created_at: str
     expires_at: str
     mine: bool
-    """The session that asks."""
+    """The session of this request."""
 
 
 class SessionPage(Wire):

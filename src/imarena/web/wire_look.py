@@ -1,4 +1,4 @@
-"""What goes over the wire to people who look: leaderboards, battles, items, runs, judges."""
+"""Wire types for viewers: leaderboards, battles, items, runs, judges."""
 
 from typing import Literal
 
@@ -25,7 +25,7 @@ class StandingOut(Standing, Wire):
 
     coverage: float | None
     note: str
-    """Why there is no interval, where there is none: "fixed" for an anchored model."""
+    """Reason for a missing interval: "fixed" for an anchored model."""
 
 
 class Cell(Wire):
@@ -49,24 +49,24 @@ class BoardOut(Wire):
     standings: list[StandingOut]
     matrix: list[Cell]
     reason: str
-    """Why there are no standings, where there are none."""
+    """Reason for missing standings."""
     source: Literal["human", "judge", "all"] | str
     judge: str | None
-    """Whose verdicts these are: those asked for, or those that the board is made from where none were."""
+    """Whose verdicts these are: as requested, or by default those that the board is made from."""
     verdicts: str
     """The same in words."""
     beside: str
-    """What else there is to rank by, and how to choose it; empty: nothing."""
+    """What else the board can rank by, and how to choose it; empty: nothing else."""
     by_scores: int
-    """Battles that are two scores, not a comparison."""
+    """Number of battles derived from two scores instead of a comparison."""
     resampled: str
-    """What the intervals are made from; empty where there are none."""
+    """What the intervals are computed from; empty if there are none."""
     notices: list[NoticeOut]
     """The warnings as data."""
     votes_withheld: bool
-    """Votes of campaigns that are still open are left out for everybody but leads."""
+    """True if votes of campaigns that are still open are left out. Leads see them."""
     signature: str
-    """One line that holds all that changes the numbers of this board; `imarena signature` explains it."""
+    """One line with everything that affects the numbers of this board; `imarena signature` explains it."""
 
 
 class RatingThen(Wire):
@@ -139,7 +139,7 @@ class BattlePage(Wire):
     battles: list[BattleOut]
     total: int
     some_hidden: bool
-    """Battles on items that raters look at now are left out for everybody but leads."""
+    """True if battles on items that raters are working on are left out. Leads see them."""
     next_cursor: str | None
 
 
@@ -153,10 +153,10 @@ class VoteOut(Wire):
     ratings: dict[str, float]
     comment: str
     live: bool
-    """Neither replaced nor taken back."""
+    """Neither replaced nor withdrawn."""
     counts: bool
     reason: str
-    """Why it does not count; empty where it does."""
+    """Why it does not count; empty if it counts."""
 
 
 class JudgmentOut(Wire):
@@ -174,7 +174,7 @@ class JudgmentOut(Wire):
     created_at: str
     counts: bool
     reason: str
-    """Why it does not count; empty where it does."""
+    """Why it does not count; empty if it counts."""
 
 
 class BattleDetail(Wire):
@@ -209,7 +209,7 @@ class ItemPage(Wire):
 
     items: list[ItemLine]
     some_hidden: bool
-    """Items that raters look at now are left out for everybody but leads."""
+    """True if items that raters are working on are left out. Leads see them."""
     next_cursor: str | None
 
 
@@ -234,7 +234,7 @@ class StepOut(Wire):
     score: float | None
     picture: Picture | None
     details: dict[str, str]
-    """Everything else that was noted, as text."""
+    """All other trace notes, as text."""
 
 
 class OutputOut(Wire):
@@ -248,7 +248,7 @@ class OutputOut(Wire):
     status: str
     picture: Picture | None
     scores: dict[str, float]
-    """Mean ok scores by judge and dimension."""
+    """Mean scores with status ok, by judge and dimension."""
     ratings: dict[str, float]
     """Mean live ratings by criterion."""
     issues: list[IssueOut]
@@ -260,11 +260,11 @@ class WordsOut(Wire):
     """Text in an image that addresses a judge."""
 
     output_id: str | None
-    """None: in a source."""
+    """None if the text is in a source."""
     kinds: list[str]
     text: str
     excuse: str
-    """Where the words were before, if the editor did not bring them in."""
+    """Position of the text in the source, if the editor did not add it."""
 
 
 class ItemDetail(Wire):
@@ -289,9 +289,9 @@ class EditorIssues(Wire):
     """Segments that were clicked."""
     boxes: int
     new_image: int
-    """Outputs that are another picture, not an edit of the source."""
+    """Outputs that are a different picture, not an edit of the source."""
     returned_input: int
-    """Outputs that are the source, unchanged."""
+    """Outputs that equal the source."""
     other: int
 
 
@@ -338,15 +338,15 @@ class JudgeHealthOut(Wire):
     failed: dict[str, int]
     both_orders: int
     order_agreement: float | None
-    """Share of pairs judged in both orders where both say the same."""
+    """Share of pairs judged in both orders where both verdicts agree."""
     first_share: float | None
-    """Of the verdicts for a side, the share for the one shown first."""
+    """Share of the first-shown side among the verdicts for a side."""
     tie_share: float | None
     with_people: float | None
-    """Share of pairs where the judge says what most people say."""
+    """Share of pairs where the judge agrees with the majority of people."""
     people_pairs: int
     cost_usd: float | None
-    """None: hidden from visitors of a public board."""
+    """None if hidden from visitors of a public board."""
 
 
 class JudgePage(Wire):

@@ -1,4 +1,4 @@
-"""What goes over the wire about one model."""
+"""Wire types for one model."""
 
 from imarena.web.wire import Wire
 from imarena.web.wire_look import Cell, StandingOut
@@ -10,7 +10,7 @@ class GroupOut(Wire):
     by: str
     """task, topic, family, track, dataset or mode."""
     value: str
-    """Empty: items without one."""
+    """Empty for items without a value."""
     counts: Cell
 
 
@@ -21,9 +21,9 @@ class ExampleOut(Wire):
     instruction: str
     task: str | None
     source: str | None
-    """The address of the item's picture."""
+    """URL of the item's picture."""
     picture: str | None
-    """The address of what the model made of it."""
+    """URL of the model's output."""
     counts: Cell
 
 
@@ -33,13 +33,13 @@ class ModelOut(Wire):
     model: str
     standing: StandingOut | None
     models: int
-    """How many models the board has."""
+    """Number of models on the board."""
     method: str
     n_battles: int
     verdicts: str
     """Whose verdicts these are, in words."""
     reason: str
-    """Why the model has no place on the board, where it has none."""
+    """Reason if the model has no place on the board."""
     total: Cell
     opponents: list[Cell]
     groups: list[GroupOut]
@@ -47,4 +47,4 @@ class ModelOut(Wire):
     """Outputs with more wins than losses, the clearest first."""
     worst: list[ExampleOut]
     some_hidden: bool
-    """Examples on items that raters look at now are left out for everybody but leads."""
+    """True if examples on items that raters are working on are left out. Leads see them."""

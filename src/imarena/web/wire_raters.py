@@ -1,4 +1,4 @@
-"""What goes over the wire to leads about single raters, payments, and campaigns before they are made."""
+"""Wire types for leads: single raters, payments, and previews of campaigns."""
 
 from typing import Annotated
 
@@ -25,11 +25,11 @@ class CampaignForecastOut(Wire):
     raters_per_unit: int
     tasks: int
     checks: int
-    """Practice, test and gold tasks."""
+    """Number of practice, test and gold tasks."""
     repeats: int
-    """About how many tasks are shown again, if as few raters as possible answer all units."""
+    """Approximate number of repeated tasks, if as few raters as possible answer all units."""
     reasons: list[LeftOutReason]
-    """Why there are fewer units than there could be."""
+    """Why there are fewer units than possible."""
 
 
 class PaymentOut(Payment, Wire):
@@ -51,11 +51,11 @@ class RaterDetail(Wire):
 
     rater: RaterOut
     stage: str
-    """Where the rater is in the campaign; "sheet" for who answered on a sheet only."""
+    """The rater's stage in the campaign; "sheet" for a rater who only answered on a sheet."""
     outcome: ParticipationOutcome | None
     answers: list[RaterAnswerOut]
     total: int
-    """How many answers there are."""
+    """Total number of answers."""
 
 
 class ReinvitationIn(Wire):

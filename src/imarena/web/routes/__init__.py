@@ -1,1 +1,1 @@
-"""The API, one file a subject."""
+"""The API, one file per subject."""

@@ -22,7 +22,7 @@ StepNumber = Annotated[int, Path(ge=0, le=1000)]
 
 
 def select_battles(arena: ServedWorkspace, caller: Caller, query: BattleQuery) -> exploring.BattleList:
-    """The battles that a caller may see and asks for."""
+    """The battles that match a request and that the caller may see."""
     hidden = exploring.hidden_items(arena.leaderboards, leads=caller.leads)
     models = [name for name in (query.left, query.right) if name is not None]
     return exploring.list_battles(arena.leaderboards, filters_of(query, caller), models, hidden)
@@ -43,7 +43,7 @@ def list_battles(request: Request, caller: LookCaller, query: Annotated[BattlesP
 
 
 def _hides_items(arena: ServedWorkspace, caller: Caller) -> bool:
-    """Are items left out of what this caller sees, because raters look at them now?"""
+    """Are items hidden from this caller because raters are working on them now?"""
     return bool(exploring.hidden_items(arena.leaderboards, leads=caller.leads))
 
 
@@ -74,7 +74,7 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
 
 
 def select_items(arena: ServedWorkspace, caller: Caller, query: ItemQuery, after: int = 0) -> Iterator[tuple[int, str]]:
-    """`seq` and id of the items that a caller may see and asks for, in the order in which they came."""
+    """`seq` and id of the items that match a request and that the caller may see, in insertion order."""
     named = {name: getattr(query, name) for name in ItemQuery.model_fields}
     where = {name: str(value) for name, value in named.items() if value is not None}
     hidden = exploring.hidden_items(arena.leaderboards, leads=caller.leads)

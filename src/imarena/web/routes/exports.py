@@ -1,4 +1,4 @@
-"""Every table that a page shows, to be saved as CSV or JSON with its filters; sent row by row, never held in memory."""
+"""Every table of the pages as CSV or JSON with its filters; streamed row by row, never held in memory."""
 
 import json
 import math
@@ -28,7 +28,7 @@ from imarena.workflows.serving import explorer as exploring
 Form = Literal["csv", "json"]
 _PART_LETTERS = 64_000
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
-"""What would end a script or begin a tag where somebody puts the document into a page."""
+"""Characters that could end a script or begin a tag if somebody embeds the document in a page."""
 
 TABLE: dict[int | str, dict[str, Any]] = {
     200: {
@@ -41,7 +41,7 @@ TABLE: dict[int | str, dict[str, Any]] = {
 
 
 def table_file(names: Sequence[str], rows: Iterable[Sequence[object]], form: Form, title: str) -> StreamingResponse:
-    """A table as a file to be saved; a browser never shows it as a page."""
+    """A table as a downloadable file, which a browser never shows as a page."""
     lines = _csv(names, rows) if form == "csv" else _json(names, rows)
     media_type = "text/csv; charset=utf-8" if form == "csv" else "application/json"
     headers = {"content-disposition": f'attachment; filename="{title}.{form}"'}
@@ -71,7 +71,7 @@ def _finite(value: object) -> object:
 
 
 def _gathered(lines: Iterator[str]) -> Iterator[bytes]:
-    """The same text in larger pieces."""
+    """Join the text into larger chunks."""
     held: list[str] = []
     size = 0
     for line in lines:
@@ -123,7 +123,7 @@ class ItemTable(Saved, ItemQuery):
 
 
 def _saved(kind: type[Wire], entries: Iterable[Wire], form: Form, title: str) -> StreamingResponse:
-    """Things as a page shows them, one a row."""
+    """Entries as a page shows them, one per row."""
     names = list(kind.model_fields)
     dumped = (entry.model_dump() for entry in entries)
     return table_file(names, ([values[name] for name in names] for values in dumped), form, title)
@@ -261,7 +261,7 @@ def export_runs(request: Request, _caller: InsideCaller, format: As = "csv") -> 
 
 
 def _asked(request: Request, campaign_id: str | None) -> Workspace:
-    """The workspace; raises where the campaign that is asked for is not in it."""
+    """The workspace; raises if the requested campaign is not in it."""
     arena = arena_of(request)
     if campaign_id is not None:
         arena.voting.campaign(campaign_id)

@@ -180,7 +180,7 @@ def _known(proposal: rating.KnownTaskProposal) -> wire_lead.KnownOut:
 
 
 def _out(arena: ServedWorkspace, campaign: Campaign) -> wire_lead.CampaignOut:
-    """A campaign in a list: without its history and notices, for which all votes are read."""
+    """A campaign for a list: without its history and notices, which would need all votes."""
     settings: dict[str, object] = {name: value for name, value in campaign.settings.items() if name != "history"}
     progress = rating.campaign_progress(arena.workspace, campaign).to_json()
     return wire_lead.CampaignOut(**progress, settings=settings, history=[], notices=[])

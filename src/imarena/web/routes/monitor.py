@@ -1,4 +1,4 @@
-"""The run monitor, also pushed live, and how judges behave."""
+"""The run monitor with live updates, and figures of the judges."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,9 +22,9 @@ router = APIRouter(prefix="/api", tags=["monitor"])
 
 EVERY_S = 1.0
 BEAT_S = 15.0
-"""A line that says nothing, so that a proxy keeps the connection open and a lost one is noticed."""
+"""Interval of empty messages, which keep a proxy's connection open and reveal a lost one."""
 LONGEST_S = 600.0
-"""After this long the browser connects again."""
+"""After this time the browser reconnects."""
 MOST_STREAMS = 50
 _open_streams = 0
 
@@ -51,7 +51,7 @@ async def stream_runs(request: Request, _caller: InsideCaller) -> StreamingRespo
 
 
 def _allowed(arena: ServedWorkspace, shown: list[tuple[str, bool]]) -> bool:
-    """Does this session still have access? Whoever loses access gets nothing more within seconds."""
+    """Does this session still have access? If access is lost, the stream ends within seconds."""
     visitors = (arena.sessions.visitor(secret, machine=machine) for secret, machine in shown)
     return any(visitor is not None and visitor.role in INSIDE for visitor in visitors)
 
@@ -67,7 +67,7 @@ async def _events(arena: ServedWorkspace, shown: list[tuple[str, bool]]) -> Asyn
                     return
                 page = (await run_in_threadpool(_page, arena, None, 50)).model_dump_json()
             except DatabaseFailed:
-                page = sent  # the database is away: what was told last stands until it is back
+                page = sent  # the database is unavailable: keep the last state until it is back
             if page != sent:
                 sent, silent_s = page, 0.0
                 yield f"data: {page}\n\n".encode()

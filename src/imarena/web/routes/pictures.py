@@ -1,4 +1,4 @@
-"""Pictures and tiles: re-encoded, without metadata, one type each; nothing of a request reaches the disk."""
+"""Pictures and tiles: re-encoded, without metadata, one file type each; no part of a request is used as a path."""
 
 from typing import Annotated, Any
 
@@ -108,7 +108,7 @@ def send_tile(request: Request, image: ImageRef, level: int, column: int, row: i
 
 
 def _sent(request: Request, data: bytes, media_type: str) -> Response:
-    """The bytes, or 304 where the browser names the hash of those that it has; `*` names none."""
+    """The bytes, or 304 if the browser sends their hash in If-None-Match; `*` does not match."""
     tag = f'"{sha256_hex(data)[:32]}"'
     headers = {"cache-control": "private, max-age=600", "etag": tag}
     kept = request.headers.get("if-none-match", "").split(",")

@@ -1,4 +1,4 @@
-"""What a rater does: consent, take a task, answer, skip, undo; and the next task, kept ready and given back."""
+"""Routes for raters: consent, get a task, answer, skip, undo; reserve the next task and give it back."""
 
 from asyncio import wrap_future
 from typing import Annotated
@@ -22,14 +22,14 @@ Address = Annotated[str, Path(max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 
 
 def rater_of(caller: Caller) -> str:
-    """The rater's id; the route has made sure that there is one."""
+    """The rater's id; the route has already checked that there is one."""
     if caller.rater_id is None:
         raise RequestRefused(403, "not_allowed", "Only raters may do this.")
     return caller.rater_id
 
 
 def _joined(arena: ServedWorkspace, caller: Caller, campaign_id: str) -> str:
-    """The rater's id, with a place in the campaign for those who need no invitation."""
+    """The rater's id; leads, who need no invitation, join the campaign first."""
     rater_id = rater_of(caller)
     if caller.leads:
         arena.voting.join(campaign_id, rater_id)

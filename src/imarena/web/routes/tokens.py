@@ -1,4 +1,4 @@
-"""Tokens for machines, and who is signed in."""
+"""Tokens for machines, and the list of sessions."""
 
 from typing import Annotated
 
