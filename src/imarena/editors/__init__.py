@@ -1,4 +1,4 @@
-"""Adapters to image models."""
+"""Editors: adapters to image editing models."""
 
 import lazy_loader
 

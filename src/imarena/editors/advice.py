@@ -9,7 +9,7 @@ from imarena.editors.function import RAISED
 
 AGAIN = "The same command asks again for what is missing, and for nothing else."
 ADVICE: Mapping[str, str] = package_yaml("imarena.editors", "advice.yaml")
-"""By status."""
+"""Advice by status."""
 OF_FOLDERS = (
     "No file for these items. Name files as `imarena status --items` lists them, then run the same command again."
 )
@@ -17,7 +17,7 @@ OF_FUNCTIONS = "The error comes from the function itself: fix the named line, th
 
 
 def failure_advice(statuses: Iterable[str], errors: Mapping[str, str]) -> dict[str, str]:
-    """A sentence or two for each status that is not ok. `errors`: the messages, by `editor: status`."""
+    """One or two sentences for each status that is not ok. `errors`: the messages, by `editor: status`."""
     known = dict(ADVICE)
     failed = Status.API_ERROR.value
     messages = [message for where, message in errors.items() if where.endswith(f": {failed}")]

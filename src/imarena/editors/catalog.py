@@ -1,4 +1,4 @@
-"""Every kind of editor by name: where it lives, what its argument is. Add an entry to catalog.yaml, and a file."""
+"""Every kind of editor by name: its module and its argument. To add a kind, add an entry to catalog.yaml and a file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,24 +14,24 @@ Needs = Literal["nothing", "endpoint", "vision", "trust"]
 
 @dataclass(frozen=True)
 class Ports:
-    """What an editor may be given beside its options."""
+    """What an editor may receive besides its options."""
 
     budget: Budget | None = None
     environ: Mapping[str, str] | None = None
 
 
 MakeEditor = Callable[[str, Mapping[str, JsonValue], Ports], Editor]
-"""The name that a leaderboard shows, options, ports; an editor out."""
+"""Builds an editor from the name that a leaderboard shows, its options, and the ports."""
 
 
 class EditorKind(Noun):
-    """What a user has to know to choose a kind of editor."""
+    """What a user needs to know to choose a kind of editor."""
 
     path: str
     needs: Needs
     about: str
     argument: str = ""
-    """The option that the text after the colon of `kind:TEXT` sets."""
+    """The option that is set by the text after the colon in `kind:TEXT`."""
 
 
 KINDS: Mapping[str, EditorKind] = TypeAdapter(dict[str, EditorKind]).validate_python(
@@ -40,7 +40,7 @@ KINDS: Mapping[str, EditorKind] = TypeAdapter(dict[str, EditorKind]).validate_py
 
 
 def adapt_editor_maker(kind: str, make: MakeEditor) -> MakeEditor:  # noqa: ARG001
-    """The maker of an editor whose products have the whole port, whatever a plug-in returns."""
+    """A maker whose editors implement the whole port, whatever a plug-in returns."""
 
     def made(name: str, options: Mapping[str, JsonValue], ports: Ports) -> Editor:
         return adapt_editor(make(name, options, ports), name)

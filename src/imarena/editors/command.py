@@ -1,4 +1,4 @@
-"""Any command-line program as an editor: an argument list, never a shell, with a time limit."""
+"""Any command-line program as an editor: called with an argument list, never a shell, and with a time limit."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 
 
 class CommandSettings(Noun):
-    """How the program is called. `{source}` and the like stand anywhere inside an argument."""
+    """How to call the program. `{source}` and other fields may occur anywhere inside an argument."""
 
     argv: tuple[str, ...] = Field(min_length=1)
     timeout_s: float = Field(default=120.0, gt=0)
@@ -51,28 +51,28 @@ class CommandSettings(Noun):
 
 @dataclass(frozen=True)
 class CommandEditor:
-    """Runs the program once for each request, in an empty folder of its own."""
+    """Runs the program once per request, each time in an empty folder."""
 
     name: str
     settings: CommandSettings
 
     @property
     def version(self) -> str:
-        """As stated in the settings: a program does not tell it by itself."""
+        """The version given in the settings, because a program does not report it."""
         return self.settings.version
 
     @property
     def traits(self) -> EditorTraits:
-        """The price as stated."""
+        """The price given in the settings."""
         return EditorTraits(usd_per_image=self.settings.usd_per_image)
 
     @property
     def params(self) -> JsonDict:
-        """What an output depends on."""
+        """The parameters that an output depends on."""
         return {"argv": list(self.settings.argv)}
 
     async def edit(self, request: EditRequest) -> EditResult:
-        """Write the pictures, run the program, read what it wrote."""
+        """Write the images, run the program, read its output."""
         started = time.perf_counter()
         with tempfile.TemporaryDirectory(prefix="imarena-") as folder:
             result = await self._run(Path(folder), request)
@@ -121,7 +121,7 @@ class CommandEditor:
 
 
 def _unseen(used: set[str], request: EditRequest) -> str:
-    """Pictures of the item that the command does not name; `{folder}` holds them all."""
+    """Images of the item that the command does not use; `{folder}` contains them all."""
     if "folder" in used:
         return ""
     for kind, pictures in (("source", request.sources), ("reference", request.references)):
@@ -136,10 +136,10 @@ def _unseen(used: set[str], request: EditRequest) -> str:
 
 @asynccontextmanager
 async def _output_pipe() -> AsyncIterator[tuple[Callable[[], Awaitable[str]], int]]:
-    """A pipe for what a program says: how to get its last words, and the end to write to, which the caller closes.
+    """A pipe for a program's output: a function that returns the last of it, and the write end (closed by the caller).
 
-    The program's own end counts, not that of the pipe: something that it left behind in the background may hold that
-    open for as long as it likes. A chatty program is read to its end and not kept.
+    The end of the program counts, not that of the pipe: a background process that it left behind may keep the pipe
+    open as long as it likes. Long output is read to the end but not kept.
     """
     reader_end, writer = os.pipe()
     reader = asyncio.StreamReader()
@@ -168,7 +168,7 @@ async def _output_pipe() -> AsyncIterator[tuple[Callable[[], Awaitable[str]], in
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
-    """End the program and whatever it started."""
+    """Stop the program and all processes that it started."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     with contextlib.suppress(ProcessLookupError):
@@ -202,5 +202,5 @@ def _read(path: Path, code: int, output: str, program: str) -> EditResult:
 
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> CommandEditor:
-    """From a table with `argv`."""
+    """Build the editor from a table with `argv`."""
     return CommandEditor(name, read_editor_options(CommandSettings, options, "command"))

@@ -1,7 +1,7 @@
-"""Diffusion pipelines that run on this machine, through diffusers (the `vision` extra).
+"""Local diffusion pipelines, through diffusers (the `vision` extra).
 
-Only safetensors weights are read and no code from a model's repository is run: the pipeline's class is named here,
-and a model that asks for parts from elsewhere is not loaded.
+It reads only safetensors weights and never runs code from a model's repository: the pipeline's class is named here,
+and a model that requires parts from elsewhere is not loaded.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from imarena.vision import load_qwen_processor, needs_own_processor
 
 
 class PipelineCall(Noun):
-    """How one pipeline is called: its class, how it takes pictures, and the defaults of its authors."""
+    """How to call one pipeline: its class, its image arguments, and its authors' defaults."""
 
     class_name: str
     pictures: Literal["none", "one", "one or none", "many"]
@@ -50,30 +50,30 @@ _LIBRARIES = frozenset({"diffusers", "transformers", "stable_diffusion"})
 
 
 class DiffusersSettings(Noun):
-    """Which model, as which pipeline, where."""
+    """The model, its pipeline, and where it runs."""
 
     model: str = Field(min_length=1)
-    """A folder, or a repository's name on the hub."""
+    """A folder, or the name of a repository on the hub."""
     pipeline: str
     device: str = ""
-    """Empty: a GPU where there is one."""
+    """Empty: a GPU if available."""
     dtype: Literal["auto", "float32", "float16", "bfloat16"] = "auto"
     revision: str | None = None
     variant: str | None = None
     offload: bool = False
-    """Move parts to the GPU only while they are used."""
+    """Keep parts on the GPU only while they are in use."""
     call: JsonDict = Field(default_factory=dict)
-    """Arguments of the pipeline's call, in place of its authors' defaults."""
+    """Arguments of the pipeline's call that replace its authors' defaults."""
     version: str = ""
 
 
 class _BlackedOut(Exception):
-    """The pipeline's own safety checker spoke."""
+    """The pipeline's own safety checker blocked the image."""
 
 
 @dataclass
 class DiffusersEditor:
-    """One pipeline in memory, one edit at a time. It is loaded when a run opens it."""
+    """One pipeline in memory, for one edit at a time. It is loaded when a run opens it."""
 
     name: str
     settings: DiffusersSettings
@@ -88,18 +88,18 @@ class DiffusersEditor:
 
     @property
     def traits(self) -> EditorTraits:
-        """The pipeline has to be loaded."""
+        """Opening is required, because it loads the pipeline."""
         return EditorTraits(opening=self.opened)
 
     @property
     def params(self) -> JsonDict:
-        """What an output depends on."""
+        """The parameters that an output depends on."""
         call: JsonDict = {**self.shape.defaults, **self.settings.call}
         return {"adapter": "diffusers", "pipeline": self.settings.pipeline, "dtype": self.settings.dtype, "call": call}
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Load the pipeline; let go of it afterwards."""
+        """Load the pipeline; release it afterwards."""
         self._pipe = await asyncio.to_thread(load_pipeline, self.settings, self.shape)
         try:
             yield
@@ -107,7 +107,7 @@ class DiffusersEditor:
             self._pipe = None
 
     async def edit(self, request: EditRequest) -> EditResult:
-        """One picture, at the pipeline's own size."""
+        """Make one image, at the pipeline's own size."""
         if self._pipe is None:
             raise UserError("The pipeline is not loaded.", hint="Use: async with editor.opened()")
         return await asyncio.to_thread(self._edited, request)
@@ -159,7 +159,7 @@ def _misfit(shape: PipelineCall, count: int) -> str:
 
 
 def load_pipeline(settings: DiffusersSettings, shape: PipelineCall) -> Any:
-    """The pipeline in memory. Raises `UserError` in words that say what to do."""
+    """Load the pipeline. Raises `UserError` with the next step."""
     try:
         import diffusers
         import torch
@@ -200,7 +200,7 @@ def load_pipeline(settings: DiffusersSettings, shape: PipelineCall) -> Any:
 
 
 def _check_parts(model: str, shape: PipelineCall) -> None:
-    """A folder's index may name only classes of diffusers and transformers."""
+    """Check that a folder's index names only classes of diffusers and transformers."""
     index = Path(model) / "model_index.json"
     if not Path(model).is_dir():
         return
@@ -219,7 +219,7 @@ def _check_parts(model: str, shape: PipelineCall) -> None:
 
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> DiffusersEditor:
-    """From a table with `model` and `pipeline`."""
+    """Build the editor from a table with `model` and `pipeline`."""
     settings = read_editor_options(DiffusersSettings, options, "diffusers")
     if settings.pipeline not in SHAPES:
         raise UnknownName(f"There is no pipeline called '{settings.pipeline}'.", hint=f"Known: {', '.join(SHAPES)}.")

@@ -1,7 +1,7 @@
-"""Failures that need no judge (004, section 5.3): the input comes back, a new picture comes, the shape is wrong.
+"""Failures that need no judge (004, section 5.3): returned input, new image, wrong shape or size, copied reference.
 
-Each is a measured number beside a stated threshold, so that a reader can disagree. All are measured on copies whose
-long side is 256 pixels.
+Each flag comes from measured numbers and published thresholds, so that a reader can disagree. Everything is measured
+on copies whose long side is 256 pixels.
 """
 
 import numpy as np
@@ -17,9 +17,9 @@ VERSION = "3"
 SIDE = 256
 
 SAME_MEAN = 0.006
-"""Mean difference (0..1) up to which an output counts as its input; recompression stays below."""
+"""Maximum mean difference (0..1) of an output that counts as its input; recompression stays below."""
 SAME_SHARE = 0.0005
-"""... and no more than this share of pixels differs by a tenth or more: a small edit is no copy.
+"""... and maximum share of pixels that differ by a tenth or more: a small edit is not a copy.
 
 Measured on the bundled scenes: the smallest true edits (a changed word) reach 0.0007, JPEG at quality 70 stays below
 0.0001 (on a noisy photograph 0.0014, but there the mean difference is far above its own threshold).
@@ -31,10 +31,10 @@ NEW_HASH = 20
 SHAPE = 0.05
 """Relative change of width over height from which the shape counts as wrong."""
 SIZE = 0.25
-"""Share of the source's pixels below which the size is wrong: half of each side is lost. Larger is none."""
+"""Share of the source's pixels below which the size is wrong: half of each side is lost. A larger size is not wrong."""
 COPY_HASH = 6
 COPY_MEAN = 0.05
-"""A reference comes back: as close as this, by hash and by mean difference."""
+"""Maximum hash distance and mean difference of an output that counts as a copy of a reference."""
 
 FLAG_MEANINGS = {
     "unchanged": "the output is its input",
@@ -53,7 +53,7 @@ _SHAPED = frozenset({EditKind.EXTEND, EditKind.VIEW})
 
 
 def against_source(output: bytes, source: bytes, instruction: str) -> JsonDict:
-    """Figures and flags of an edit against its source: `unchanged`, `new_image`, `wrong_shape`, `wrong_size`."""
+    """Measurements and flags of an edit and its source: `unchanged`, `new_image`, `wrong_shape`, `wrong_size`."""
     output_image, source_image = decode(output), decode(source)
     measured = _measured(output_image, source_image)
     ratio = (output_image.width / output_image.height) / (source_image.width / source_image.height)
@@ -61,7 +61,7 @@ def against_source(output: bytes, source: bytes, instruction: str) -> JsonDict:
     flags = []
     if output == source or (measured["mean"] <= SAME_MEAN and measured["share"] <= SAME_SHARE):
         flags.append("unchanged")
-    # Where another frame was asked for, the two cannot be laid over each other: nothing is known.
+    # If the instruction changes the frame, the images cannot be compared pixel by pixel, so nothing is known.
     if measured["edges"] < NEW_EDGES and measured["hash"] >= NEW_HASH and not asked:
         flags.append("new_image")
     if abs(ratio - 1) > SHAPE and not asked:
@@ -77,7 +77,7 @@ def against_source(output: bytes, source: bytes, instruction: str) -> JsonDict:
 
 
 def against_reference(output: bytes, reference: bytes) -> JsonDict:
-    """Figures and the flag `copies_reference`."""
+    """Measurements and the flag `copies_reference`."""
     measured = _measured(decode(output), decode(reference))
     copied = measured["hash"] <= COPY_HASH and measured["mean"] <= COPY_MEAN
     return {"flags": ["copies_reference"] if copied else [], **measured}
@@ -87,7 +87,7 @@ def _measured(output: Image.Image, source: Image.Image) -> dict[str, float]:
     size = _fitted(source.size)
     first, second = _array(output, size), _array(source, size)
     gap = np.abs(first - second)
-    with np.errstate(invalid="ignore", divide="ignore"):  # a picture of one colour has no edges: no correlation
+    with np.errstate(invalid="ignore", divide="ignore"):  # an image of one colour has no edges, hence no correlation
         edges = np.corrcoef(_edges(first).ravel(), _edges(second).ravel())[0, 1]
     return {
         "mean": round(float(gap.mean()), 5),

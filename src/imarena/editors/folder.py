@@ -1,8 +1,8 @@
 """A folder of finished outputs as an editor: one image per item, named by the item's key.
 
 `KEY.png` for an item of one turn; for a longer one `KEY/TURN.png` (turns count from 1), and `KEY/complex.png` for all
-turns in one (`KEY/complex-2.png` for the first two). Each may lie below `DATASET/`, and any picture type will do. The
-request names the item in its `params` (`key`, `dataset`, `turn`, `turns`, `mode`); no other editor gets to see these.
+turns in one (`KEY/complex-2.png` for the first two). Each may be below `DATASET/`, in any image format. The
+request names the item in its `params` (`key`, `dataset`, `turn`, `turns`, `mode`); no other editor can see these.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from imarena.images import MAX_IMAGE_BYTES, read_image_file
 
 TYPES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".tif", ".tiff", ".bmp", ".gif")
 NO_FILE = "has no image for"
-"""In the error message of an item without a file."""
+"""Part of the error message for an item without a file."""
 
 
 class FolderSettings(Noun):
@@ -33,7 +33,7 @@ class FolderSettings(Noun):
 
 @dataclass(frozen=True)
 class FolderEditor:
-    """Hands out pictures that were made elsewhere."""
+    """Returns images that were made elsewhere."""
 
     name: str
     root: Path
@@ -41,16 +41,16 @@ class FolderEditor:
 
     @property
     def traits(self) -> EditorTraits:
-        """Files are found by the item's name."""
+        """Needs the key, because files are found by the item's name."""
         return EditorTraits(needs_key=True, deterministic=True)
 
     @property
     def params(self) -> JsonDict:
-        """The folder is where it comes from, not what it is."""
+        """Empty: the path of the folder does not affect the outputs."""
         return {}
 
     async def edit(self, request: EditRequest) -> EditResult:
-        """The picture with the item's name; `missing_output` where there is none."""
+        """The image with the item's name; status `missing_output` if there is none."""
         return await asyncio.to_thread(self._read_output_file, request)
 
     def _read_output_file(self, request: EditRequest) -> EditResult:
@@ -61,12 +61,12 @@ class FolderEditor:
         return EditResult(Status.OK, read_image_file(path), cost_usd=None)
 
     def file_of(self, named: Mapping[str, JsonValue]) -> Path | None:
-        """The picture of the item that is named by `key`, `dataset`, `turn`, `turns` and `mode`; None without one."""
+        """The image for `key`, `dataset`, `turn`, `turns` and `mode` in `named`; None if there is none."""
         paths = (self._inside(stem + suffix) for stem in file_names(named) for suffix in ("", *TYPES))
         return next((path for path in paths if path is not None), None)
 
     def files_beside(self, expected: Container[str]) -> list[str]:
-        """Pictures below the folder that have none of the expected names (without the type), in name order."""
+        """Images below the folder that have none of the expected names (without extension), sorted by name."""
         return [
             name
             for name in self._pictures()
@@ -74,7 +74,7 @@ class FolderEditor:
         ]
 
     def _pictures(self) -> list[str]:
-        """All files that may be outputs, by their type; links to folders are not followed."""
+        """All files that may be outputs, by their extension; links to folders are not followed."""
         names = []
         for directory, folders, files in os.walk(self.root):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -83,7 +83,7 @@ class FolderEditor:
         return sorted(names)
 
     def _inside(self, name: str) -> Path | None:
-        """A plain file below the root; keys come from data sets, so a path that leads out is no file of ours."""
+        """A plain file below the root. Keys come from data sets, so paths that lead outside are rejected."""
         if not name or "\0" in name or len(name) > 1024:
             return None
         path = self.root / name
@@ -96,7 +96,7 @@ class FolderEditor:
 
 
 def file_names(named: Mapping[str, JsonValue]) -> list[str]:
-    """What its file may be called, without the type. A file of a longer item always says which of its outputs it is."""
+    """Possible file names, without extension. For an item with several turns, a file always names the output."""
     key, dataset, turn = str(named.get("key", "")), str(named.get("dataset", "")), named.get("turn", 0)
     if named.get("mode") == Mode.COMPLEX.value:
         level = named.get("level")
@@ -107,7 +107,7 @@ def file_names(named: Mapping[str, JsonValue]) -> list[str]:
 
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> FolderEditor:
-    """From a table with `path`."""
+    """Build the editor from a table with `path`."""
     settings = read_editor_options(FolderSettings, options, "folder")
     root = Path(settings.path).expanduser()
     if not root.is_dir():

@@ -1,7 +1,7 @@
 """Any Python function as an editor: `module:function`, plain or async.
 
-It takes an `EditRequest` and returns encoded bytes, a Pillow image, or an `EditResult`. What it raises becomes the
-status `api_error`, with the exception's type and words and the file and line that raised it.
+It takes an `EditRequest` and returns encoded bytes, a Pillow image, or an `EditResult`. An exception becomes the
+status `api_error`, with its type and message and the file and line that raised it.
 """
 
 import asyncio
@@ -23,21 +23,21 @@ from imarena.editors.options import read_editor_options
 from imarena.images import encode_image
 
 RAISED = "The function raised "
-"""How the message of an exception begins."""
+"""Beginning of the message for an exception."""
 
 
 class FunctionSettings(Noun):
-    """Which function."""
+    """Settings: which function to call."""
 
     function: str
     version: str = "1"
     in_context: bool = False
-    """In multi-turn mode, give it the conversation as `request.history`."""
+    """In multi-turn mode, pass the conversation as `request.history`."""
 
 
 @dataclass(frozen=True)
 class FunctionEditor:
-    """Calls the function; a plain one in a thread."""
+    """Calls the function; a function that is not async runs in a thread."""
 
     name: str
     call: Callable[[EditRequest], Any]
@@ -46,16 +46,16 @@ class FunctionEditor:
 
     @property
     def traits(self) -> EditorTraits:
-        """A function has no means to declare any; the settings say whether it takes the conversation."""
+        """A function cannot declare traits; the settings say whether it takes the conversation."""
         return EditorTraits(in_context=self.in_context)
 
     @property
     def params(self) -> JsonDict:
-        """A function's parameters are its own."""
+        """Only the setting `in_context`: the function's own parameters are not known here."""
         return {"in_context": True} if self.in_context else {}
 
     async def edit(self, request: EditRequest) -> EditResult:
-        """Call it and take what it gives. Exceptions are the engine's to record."""
+        """Call the function and convert its result. The engine records exceptions."""
         if inspect.iscoroutinefunction(self.call):
             made = await self.call(request)
         else:
@@ -74,7 +74,7 @@ class FunctionEditor:
         return EditResult(Status.INVALID_IMAGE, error=f"The function returned {what}; give bytes, an image or a result")
 
     def raised(self, error: BaseException) -> str:
-        """An exception in the words of who wrote the function: what, and where in its own file (else where at all)."""
+        """An exception from the view of the function's author: what, and where in their file (else where at all)."""
         frames = traceback.extract_tb(error.__traceback__)
         own = inspect.unwrap(self.call)
         file = own.__code__.co_filename if inspect.isfunction(own) else ""
@@ -95,7 +95,7 @@ def load_function(path: str) -> Callable[[EditRequest], Any]:
             f"The function '{path}' cannot be loaded: {error}.",
             hint="Is its folder on PYTHONPATH, or its package installed?",
         ) from error
-    except (Exception, SystemExit) as error:  # importing runs code of the author's, which may raise anything
+    except (Exception, SystemExit) as error:  # importing runs the author's code, which may raise anything
         raise UserError(f"The module '{module}' cannot be imported: {_import_error(error)}.") from error
     for part in attribute.split("."):
         if not hasattr(target, part):
@@ -108,7 +108,7 @@ def load_function(path: str) -> Callable[[EditRequest], Any]:
 
 
 def _import_error(error: BaseException) -> str:
-    """What importing raised, with the file and the line; a SyntaxError names them itself."""
+    """The exception during import, with file and line; a SyntaxError has them itself."""
     frames = traceback.extract_tb(error.__traceback__)
     named = isinstance(error, SyntaxError) or not frames
     where = "" if named else f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
@@ -116,12 +116,12 @@ def _import_error(error: BaseException) -> str:
 
 
 def _near(owner: object, name: str) -> str:
-    """The functions of a module or a class, the nearest name first."""
+    """The functions of a module or a class, the most similar name first."""
     known = [word for word in dir(owner) if not word.startswith("_") and callable(getattr(owner, word))]
     return suggestion(name, known, f"It has: {', '.join(sorted(known)[:20]) or 'no function'}.")
 
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> FunctionEditor:
-    """From a table with `function`."""
+    """Build the editor from a table with `function`."""
     settings = read_editor_options(FunctionSettings, options, "function")
     return FunctionEditor(name, load_function(settings.function), settings.version, settings.in_context)

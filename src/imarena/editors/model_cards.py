@@ -1,4 +1,4 @@
-"""Model cards from ``models/*.yaml``: facts about each model, and how to reach it where an adapter is known."""
+"""Model cards from ``models/*.yaml``: facts about each model, and how to reach it if an adapter is known."""
 
 from datetime import date
 from functools import cache
@@ -15,33 +15,33 @@ Task = Literal["TIG", "TIE", "SRIG", "SRIE", "MRIG", "MRIE"]
 
 
 class ModelCard(Noun):
-    """One model. None means that our sources do not say."""
+    """One model. None means that our sources do not state it."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9.+_-]*$")
     title: str = Field(min_length=1)
     family: str = Field(min_length=1)
     kind: Literal["closed", "open", "agentic"]
     architecture: str | None = None
-    """`not published` where its maker keeps it to itself."""
+    """`not published` if its maker does not disclose it."""
     in_context: bool | None = None
-    """Does it keep the turns before in its context (002, table 3)?"""
+    """Does it keep earlier turns in its context (002, table 3)?"""
     released: date | None = None
     withdrawn: date | None = None
-    """The provider has switched it off, or said that it will, on this day."""
+    """The day on which the provider switched it off, or will do so."""
     tasks: tuple[Task, ...] | None = Field(default=None, min_length=1)
-    """Of ImagenWorld's six (004, table 2)."""
+    """One of ImagenWorld's six (004, table 2)."""
     native_size: tuple[int, int] | None = None
     """Default width and height."""
     price: PicturePrice | None = None
     no_price: str | None = None
-    """Why no price stands here."""
+    """Why there is no price."""
     licence: str | None = None
     aliases: tuple[str, ...] = ()
-    """How papers and logs spell it."""
+    """Spellings in papers and logs."""
     sources: tuple[str, ...] = Field(min_length=1)
-    """Where the facts come from: a paper of the five and its table, or a page."""
+    """Source of the facts: one of the five papers and its table, or a page."""
     adapter: dict[str, JsonValue] | None = None
-    """A kind of editor and its options; None where we know no door to it."""
+    """A kind of editor and its options; None if no access to the model is known."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -58,7 +58,7 @@ class ModelCard(Noun):
 
 @cache
 def model_cards() -> dict[str, ModelCard]:
-    """All cards by name. A name that stands twice, or a wrong field, raises and names the file."""
+    """All cards by name. Duplicate names and wrong fields raise an error that names the file."""
     cards: dict[str, ModelCard] = {}
     folder = files("imarena.editors").joinpath("models")
     for path in sorted(folder.iterdir(), key=lambda entry: entry.name):
@@ -72,12 +72,12 @@ def model_cards() -> dict[str, ModelCard]:
 
 
 def read_cards(text: str, where: str) -> list[ModelCard]:
-    """The cards of one file: `all` holds what its models share, `models` one table each."""
+    """The cards of one file: `all` holds the shared fields, `models` one table per model."""
     raw = yaml.safe_load(text)
     cards: list[ModelCard] = []
     for entry in raw["models"]:
         shared = dict(raw.get("all", {}))
-        if "price" in entry:  # its own price stands in place of the file's reason for having none
+        if "price" in entry:  # a model's own price replaces the file's reason for having none
             shared.pop("no_price", None)
         try:
             cards.append(ModelCard.model_validate({**shared, **entry}))
@@ -94,7 +94,7 @@ def card_of(name: str) -> ModelCard | None:
 
 
 def card_of_endpoint(kind: str, model: str) -> ModelCard | None:
-    """The card whose adapter is of this kind and asks for this model."""
+    """The card whose adapter has this kind and uses this model."""
     for card in model_cards().values():
         if card.adapter and (card.adapter.get("kind"), card.adapter.get("model")) == (kind, model):
             return card

@@ -10,11 +10,11 @@ from pydantic import Field, JsonValue, model_validator
 from imarena.core import Noun
 
 PRICE_FIELDS = frozenset({"usd_per_image", "input_usd_per_million", "output_usd_per_million"})
-"""Options that state a price: where a user gives one of them, the card's price is not used."""
+"""Options that state a price: if a user sets one of them, the card's price is not used."""
 
 
 class Variant(Noun):
-    """Another price where an option has this value."""
+    """A different price if an option has this value."""
 
     option: str
     value: str
@@ -22,14 +22,14 @@ class Variant(Noun):
 
 
 class PicturePrice(Noun):
-    """A published price. Providers that bill by the token also say what a picture comes to."""
+    """A published price. For providers that bill by token, it also states the cost of an image."""
 
     unit: Literal["image", "megapixel", "token"]
     usd_per_image: float | None = Field(default=None, ge=0)
-    """The most that one picture costs by default; held back before a request."""
+    """Maximum price of one image with default options; reserved before a request."""
     usd_first_megapixel: float | None = Field(default=None, ge=0)
     usd_per_megapixel: float | None = Field(default=None, ge=0)
-    """Each one after the first, or each where the first costs no more."""
+    """Price of each megapixel after the first, or of every one if the first has no separate price."""
     input_usd_per_million: float | None = Field(default=None, ge=0)
     output_usd_per_million: float | None = Field(default=None, ge=0)
     variants: tuple[Variant, ...] = ()
@@ -50,7 +50,7 @@ class PicturePrice(Noun):
         return self
 
     def per_image(self, options: Mapping[str, JsonValue], size: tuple[int, int] | None) -> float:
-        """USD for one picture of `size` (width, height; one megapixel where unknown) under these options."""
+        """USD for one image of `size` (width, height; one megapixel if unknown) with these options."""
         for variant in self.variants:
             if str(options.get(variant.option, "")).lower() == variant.value.lower():
                 return variant.usd_per_image
@@ -63,7 +63,7 @@ class PicturePrice(Noun):
         return first + each * (megapixels - 1)
 
     def options(self, options: Mapping[str, JsonValue], size: tuple[int, int] | None) -> dict[str, JsonValue]:
-        """The options of an editor that tell it this price."""
+        """The editor options that state this price."""
         price_options: dict[str, JsonValue] = {
             "usd_per_image": self.per_image(options, size),
             "price_as_of": self.as_of.isoformat(),
@@ -76,7 +76,7 @@ class PicturePrice(Noun):
 
 
 def price_age(as_of: date, today: date) -> str:
-    """In words: how old a price is."""
+    """The age of a price, in words."""
     days = max(0, (today - as_of).days)
     if days < 60:
         return f"{days} day{'' if days == 1 else 's'} old"

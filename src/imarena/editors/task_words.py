@@ -13,14 +13,14 @@ def _words() -> dict[str, Any]:
 
 
 def task_type(request: EditRequest) -> str:
-    """Which of the six tasks a request is, by the pictures that it has: TIG, TIE, SRIG, SRIE, MRIG or MRIE."""
+    """Which of the six tasks a request is, judged by its images: TIG, TIE, SRIG, SRIE, MRIG or MRIE."""
     many = "" if not request.references else ("S" if len(request.references) == 1 else "M")
     kind = "E" if request.sources else "G"
     return f"{many}RI{kind}" if many else f"TI{kind}"
 
 
 def wrap_instruction(request: EditRequest) -> str:
-    """The instruction with what a model should know around it."""
+    """The instruction with the context that a model should know."""
     known = _words()
     task = known["tasks"][task_type(request)]
     topic = known["topics"].get((request.topic or "").upper(), request.topic or "")

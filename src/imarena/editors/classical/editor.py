@@ -1,7 +1,7 @@
-"""Built-in classical editors: they read the instruction with `language` and really edit the picture, without a model.
+"""Built-in classical editors: they parse the instruction with `language` and really edit the image, without a model.
 
-`classical` does what it can; `classical-exposure` and its kin each know one operation. What cannot be done is refused
-and named; an edit that is done in part says what is left out.
+`classical` uses all operations; `classical-exposure` and the like know one operation each. Impossible edits are
+refused and named; partial edits report what is left out.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _EXPOSURE = ("brighten", "darken", "contrast", "saturate", "desaturate", "white_
 
 @dataclass(frozen=True)
 class _Canvas:
-    """The picture as it is now, the masks that came with the request, and what "it" refers to."""
+    """The current image, the masks of the request, and the area that "it" refers to."""
 
     rgb: Floats
     masks: tuple[bytes, ...]
@@ -38,7 +38,7 @@ class _Canvas:
 
 @dataclass(frozen=True)
 class _Changed:
-    """The picture afterwards, and the thing that was changed where one was."""
+    """The image after a change, and the area of the changed thing if there is one."""
 
     rgb: Floats
     thing: Mask | None = None
@@ -47,7 +47,7 @@ class _Changed:
 def _adjust(canvas: _Canvas, edit: Edit) -> _Changed | None:
     name = edit.operation
     if name in ("deblur", "enhance") and re.search(r"\b(?:dark|dim|underexposed)\b", edit.clause):
-        name = "brighten"  # "make this dark picture clear" is about its light
+        name = "brighten"  # "make this dark picture clear" is about its brightness
     change = light.ADJUSTMENTS.get(name)
     return _Changed(change(canvas.rgb)) if change else None
 
@@ -107,12 +107,12 @@ OPERATIONS: Mapping[str, tuple[_Change, Callable[[Edit], bool]]] = {
     ),
     "tone": (_tone, lambda e: e.kind is EditKind.STYLE),
 }
-"""What each editor changes, and which edits are its own."""
+"""For each operation: the function that applies it, and a test for the edits that it handles."""
 
 
 @dataclass(frozen=True)
 class ClassicalEditor:
-    """All operations, or one of them."""
+    """An editor with all operations, or with one of them."""
 
     name: str
     operations: tuple[str, ...]
@@ -120,16 +120,16 @@ class ClassicalEditor:
 
     @property
     def traits(self) -> EditorTraits:
-        """Rules would read the words around an instruction as orders, and chance has no part in them."""
+        """Not wrappable: the rules would treat words around an instruction as orders. Deterministic: no randomness."""
         return EditorTraits(wrappable=False, deterministic=True)
 
     @property
     def params(self) -> JsonDict:
-        """What an output depends on."""
+        """The parameters that an output depends on."""
         return {"operations": list(self.operations)}
 
     async def edit(self, request: EditRequest) -> EditResult:
-        """Read the instruction, change the first source."""
+        """Parse the instruction and edit the first source."""
         started = time.perf_counter()
         result = await asyncio.to_thread(self._edited, request)
         return EditResult(
@@ -165,7 +165,7 @@ class ClassicalEditor:
         return EditResult(Status.OK, encode_image(picture, JPEG if kind == JPEG else PNG, quality=95), steps=steps)
 
     def _why(self, edits: tuple[Edit, ...], instruction: str) -> str:
-        """Why nothing was done: no such operation, or a thing that was not found."""
+        """Why nothing was done: no such operation, or the target was not found."""
         what = ("; ".join(edit.clause for edit in edits) or instruction)[:300]
         if any(OPERATIONS[name][1](edit) and edit.target for name in self.operations for edit in edits):
             return (
@@ -182,7 +182,7 @@ class ClassicalEditor:
 
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> ClassicalEditor:
-    """All operations, or the one that the option `operation` names, or else a name like `classical-denoise`."""
+    """An editor with all operations, or with the one in the option `operation` or in a name (`classical-denoise`)."""
     others = sorted(set(options) - {"operation"})
     if others:
         raise UserError(f"The editor '{name}' does not take: {', '.join(others)}.", hint="Known: operation.")

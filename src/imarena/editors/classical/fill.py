@@ -1,7 +1,7 @@
-"""Filling a hole with pieces of the same picture: patches matched at several sizes, coarse to fine.
+"""Fill a hole with pieces of the same image: patches matched at several sizes, coarse to fine.
 
 After Wexler, Shechtman and Irani (2007) and PatchMatch (Barnes et al. 2009); all patches are searched at once.
-Arrays are (height, width, 3), 0 to 1. The same picture and hole always give the same fill.
+Arrays are (height, width, 3), 0 to 1. The same image and hole always give the same result.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from imarena.core import Floats, Mask
 
 Ints = npt.NDArray[np.intp]
 REACH = 3
-"""A patch is this many pixels and one wide to each side: 7 by 7."""
+"""A patch extends this many pixels from its centre to each side: 7 by 7."""
 WORK_SIDE = 224
 """The search works on a copy of this size; its matches are then used at full size."""
 _ROUNDS = 4
@@ -23,26 +23,26 @@ _NEIGHBOURS = ((0, 1), (0, -1), (1, 0), (-1, 0))
 
 @dataclass
 class _Level:
-    """One size of the picture: pixels padded by REACH, what is wanted and what may be copied."""
+    """One size of the image: pixels padded by REACH, the patches to fill and the patches that may be copied."""
 
     padded: Floats
     hole: Mask
     wanted: tuple[Ints, Ints]
-    """Centres whose patch touches the hole."""
+    """Centres of patches that overlap the hole."""
     usable: Mask
-    """Centres whose patch is whole and holds no part of the hole."""
+    """Centres of complete patches without any part of the hole."""
 
     def patches(self, y: Ints, x: Ints) -> Floats:
-        """Shape (n, 147)."""
+        """Patches around these centres, shape (n, 147)."""
         side = 2 * REACH + 1
         windows = np.lib.stride_tricks.sliding_window_view(self.padded, (side, side), axis=(0, 1))
         return np.asarray(windows[y, x].reshape(len(y), 3 * side * side), np.float32)
 
 
 def fill(rgb: Floats, hole: Mask, start: Floats | None = None, avoid: Mask | None = None) -> Floats:
-    """The picture with the hole filled.
+    """Return the image with the hole filled.
 
-    `start` is a first guess at the hole's content, else it is diffused inwards. Nothing is copied from `avoid`.
+    `start` is a first guess of the hole's content; by default it is diffused inwards. Nothing is copied from `avoid`.
     """
     if not hole.any() or hole.all():
         return rgb
@@ -61,7 +61,7 @@ def fill(rgb: Floats, hole: Mask, start: Floats | None = None, avoid: Mask | Non
 
 
 def inpaint_telea(rgb: Floats, hole: Mask) -> Floats:
-    """Telea's inpainting at a bounded size: smooth, without texture."""
+    """Telea's inpainting at a limited size: smooth, without texture."""
     height, width = hole.shape
     scale = min(1.0, 400 / max(height, width))
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
@@ -72,7 +72,7 @@ def inpaint_telea(rgb: Floats, hole: Mask) -> Floats:
 
 
 def _inpainted(pixels: npt.NDArray[np.uint8], hole: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """OpenCV reads beyond images of one or two rows or columns: these are repeated first."""
+    """OpenCV reads beyond images of one or two rows or columns, so these are repeated first."""
     rows, columns = (max(0, 8 - side) for side in hole.shape)
     edges = (0, rows, 0, columns)
     wide, mask = (cv2.copyMakeBorder(image, *edges, cv2.BORDER_REPLICATE) for image in (pixels, hole))
@@ -85,7 +85,7 @@ def _shrunk_hole(hole: Mask, size: tuple[int, int]) -> Mask:
 
 
 def _searched(small: Floats, hole: Mask, avoid: Mask, rng: np.random.Generator) -> tuple[Floats, Ints, Ints] | None:
-    """Coarse to fine: the filled copy, and for every pixel where its content comes from. None: nothing to copy."""
+    """Coarse to fine: the filled copy, and the source position of every pixel. None: nothing to copy."""
     pictures, holes, spared = [small], [hole], [avoid]
     while min(pictures[-1].shape[:2]) > 40 and len(pictures) < 5:
         size = (max(1, pictures[-1].shape[1] // 2), max(1, pictures[-1].shape[0] // 2))
@@ -127,7 +127,7 @@ def _level(picture: Floats, hole: Mask, avoid: Mask) -> _Level:
 
 
 def _first_match(level: _Level, coarser: tuple[Ints, Ints] | None, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Twice the coarser level's matches; chance where there is none or it may not be copied."""
+    """Initial matches: twice the coarser level's; random where there are none or they may not be copied."""
     positions = np.argwhere(level.usable)
     drawn = positions[rng.integers(len(positions), size=len(level.wanted[0]))]
     if coarser is None:
@@ -145,7 +145,7 @@ def _first_match(level: _Level, coarser: tuple[Ints, Ints] | None, rng: np.rando
 def _improved(
     level: _Level, match_y: Ints, match_x: Ints, rng: np.random.Generator
 ) -> tuple[tuple[Ints, Ints], Floats]:
-    """Two passes of PatchMatch: what the neighbours found, then chance in shrinking circles."""
+    """Two passes of PatchMatch: the neighbours' matches, then random ones in shrinking circles."""
     y, x = level.wanted
     height, width = level.hole.shape
     shown = level.patches(y, x)
@@ -189,11 +189,11 @@ def _far(left: Floats, right: Floats) -> Floats:
 
 
 def _vote(level: _Level, match_y: Ints, match_x: Ints, cost: Floats) -> None:
-    """Every pixel of the hole becomes the mean of what the patches over it say; good matches count more."""
+    """Set every pixel of the hole to the mean of the patches that cover it; good matches have more weight."""
     y, x = level.wanted
     height, width = level.hole.shape
     deep = cv2.distanceTransform(level.hole.astype(np.uint8), cv2.DIST_L2, 3)[y, x]
-    # What lies near the hole's border is known better: it is decided first, and the inside follows it.
+    # Pixels near the hole's border are more certain: they are decided first, and the inside follows.
     trust = (np.exp(-cost / max(2 * float(np.percentile(cost, 60)), 1e-6)) + 1e-4) * np.power(1.3, -deep)
     total = np.zeros((height, width, 4), np.float64)
     flat = total.reshape(-1, 4)
@@ -216,14 +216,14 @@ def _vote(level: _Level, match_y: Ints, match_x: Ints, cost: Floats) -> None:
 
 
 def _as_map(level: _Level, match_y: Ints, match_x: Ints) -> tuple[Ints, Ints]:
-    """Matches as two maps; outside they point at themselves."""
+    """Matches as two maps; pixels outside the hole map to themselves."""
     maps = np.indices(level.hole.shape)
     maps[0][level.wanted], maps[1][level.wanted] = match_y, match_x
     return maps[0], maps[1]
 
 
 def _at_full_size(rgb: Floats, hole: Mask, filled: Floats, match_y: Ints, match_x: Ints) -> Floats:
-    """Fine detail is copied from the full-size picture at the matches; light and colour come from the search."""
+    """Copy fine detail from the full-size image at the matches; light and colour come from the search."""
     height, width = hole.shape
     low_height, low_width = match_y.shape
     broad = np.asarray(cv2.resize(filled, (width, height), interpolation=cv2.INTER_CUBIC), np.float32)

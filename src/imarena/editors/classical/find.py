@@ -1,8 +1,8 @@
-"""Which pixels an edit means: the given mask, words with a place, the named colour, else what the picture is about.
+"""Find the pixels that an edit means: the given mask, words with a place, the named colour, else the main subject.
 
-A thing is found by its colour, by where it stands and by how much it stands out (U²-Net); a detector helps to choose
-where it knows the thing. What cannot be told apart that way (a part of a thing, a second thing without a colour) is
-not found, and the edit is refused.
+A thing is found by its colour, its position and its salience (U²-Net); a detector helps to choose if it knows the
+thing. What cannot be distinguished that way (a part of a thing, a second thing without a colour) is not found, and
+the edit is refused.
 Arrays are (height, width, 3), 0 to 1; masks are (height, width).
 """
 
@@ -20,27 +20,27 @@ from imarena.vision import BASIC_COLOURS, basic_colour, basic_names, colour_like
 
 WORK_SIDE = 384
 LARGEST = 0.75
-"""A thing is no more than this share of the picture."""
+"""Largest share of the image that a thing may cover."""
 LARGEST_REMOVED = 0.4
-"""What stands out over a larger share is the picture's whole subject, of which a thing without a colour is a part."""
+"""A salient area above this share is the whole subject; a thing without a colour would only be a part of it."""
 _STANDS_OUT = 0.4
 _ALIKE = 0.4
 _LARGE = 0.2
-"""A piece of what stands out that may be a thing of its own."""
+"""Minimum share of a piece of the salient area that counts as a separate thing."""
 _HERE, _SEEN = 0.3, 0.6
-"""A thing that the detector sees may be, and is, where it is so sure of it, against where it is surest."""
+"""Detector scores relative to their maximum from which a thing may be present, and from which it counts as seen."""
 _NEUTRAL = frozenset({"black", "white", "grey"})
 _SKY = frozenset({"sky", "skies", "heaven"})
 _PARTS = frozenset(
     ("eye", "eyes", "hair", "nose", "mouth", "lips", "ear", "ears", "paw", "paws", "leg", "legs", "hand", "hands",
      "beard", "teeth", "tail", "wheel", "wheels", "roof", "door", "doors", "handle", "shadow", "shadows", "reflection")
 )  # fmt: skip
-"""Parts of things: colour and salience say nothing about where a thing's parts are."""
+"""Parts of things, which colour and salience cannot locate."""
 _NEAR = re.compile(r"\b(?:of|on|in|at|with|near|next|by|from|under|behind|beside|that|which|to|between|above)\b")
 
 
 def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Mask | None = None) -> Mask | None:
-    """Where the thing is that an edit means; None where it is not found. `last`: what "it" refers to."""
+    """Mask of the thing that an edit means; None if it is not found. `last`: the area that "it" refers to."""
     height, width = rgb.shape[:2]
     if masks:
         return mask_from_image(masks[0], (width, height))
@@ -65,26 +65,26 @@ def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Mask | 
 
 
 def search_copy(rgb: Floats) -> Floats:
-    """A copy on which things are looked for."""
+    """A small copy in which things are searched."""
     scale = min(1.0, WORK_SIDE / max(rgb.shape[:2]))
     size = (max(8, round(rgb.shape[1] * scale)), max(8, round(rgb.shape[0] * scale)))
     return np.asarray(cv2.resize(np.clip(rgb, 0, 1), size, interpolation=cv2.INTER_AREA), np.float32)
 
 
 def upscale_mask(small_mask: Mask, rgb: Floats) -> Mask:
-    """A mask of the small copy at full size, its border drawn along the picture's own edges."""
+    """A mask of the small copy scaled to full size, with its border along the image's own edges."""
     height, width = rgb.shape[:2]
     soft = cv2.resize(small_mask.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR)
     return np.asarray(soft > 0.5)
 
 
 def salient_mask(rgb: Floats) -> Mask:
-    """Everything that stands out, at full size: not to be copied from where surroundings are wanted."""
+    """All salient pixels, at full size; not used as a source when surroundings are filled in."""
     return np.asarray(saliency(rgb) > 0.3)
 
 
 def find_subject(small: Floats) -> Mask:
-    """What the picture is about: salience, cut along edges by GrabCut. Empty where nothing stands out."""
+    """The main subject: salience, refined along edges by GrabCut. Empty if nothing stands out."""
     salient = saliency(small)
     if float(salient.max()) < _STANDS_OUT:
         return np.zeros(salient.shape, np.bool_)
@@ -95,7 +95,7 @@ def find_subject(small: Floats) -> Mask:
 
 
 def _grab_cut(small: Floats, sure: Mask, likely: Mask, never: Mask) -> Mask:
-    """GrabCut from three kinds of pixels; the likely ones where it cannot work."""
+    """GrabCut from three classes of pixels; returns the likely ones if it cannot work."""
     labels = np.full(likely.shape, cv2.GC_PR_BGD, np.uint8)
     labels[likely] = cv2.GC_PR_FGD
     labels[never] = cv2.GC_BGD
@@ -107,13 +107,13 @@ def _grab_cut(small: Floats, sure: Mask, likely: Mask, never: Mask) -> Mask:
     cv2.setRNGSeed(0)
     try:
         cv2.grabCut(picture, labels, None, np.zeros((1, 65)), np.zeros((1, 65)), 3, cv2.GC_INIT_WITH_MASK)
-    except cv2.error:  # a flat picture has no two kinds of pixels
+    except cv2.error:  # an image of one colour has no two classes of pixels
         return likely
     return np.asarray((labels == cv2.GC_FGD) | (labels == cv2.GC_PR_FGD))
 
 
 def _by_colour(small: Floats, colour: str, edit: Edit, where: Floats | None) -> Mask | None:
-    """The connected area of that colour that is most a thing: alike, standing out, where it is seen, off the border."""
+    """The connected area of this colour that is most like a thing: similar, salient, detected, away from the border."""
     alike = _alike(small, colour)
     salient = saliency(small)
     apart = salient if where is None else np.maximum(salient, _apart(alike, where))
@@ -138,13 +138,13 @@ def _by_colour(small: Floats, colour: str, edit: Edit, where: Floats | None) -> 
 
 
 def _apart(alike: Floats, where: Floats) -> Floats:
-    """How much each pixel stands out by its colour where it is seen: the detector's raster alone is too coarse."""
+    """How much each pixel's colour stands out in the detected area: the detector's grid alone is too coarse."""
     usual = min(float(np.median(alike)), 0.9)
     return np.asarray(np.clip((alike - usual) / (1 - usual), 0, 1) * (where > _SEEN), np.float32)
 
 
 def _with_neighbours(labels: npt.NDArray[np.int32], chosen: list[int], kept: list[int]) -> Mask:
-    """The chosen areas and smaller ones of the same colour close by: slats of a chair, stripes of a ball."""
+    """The chosen areas and smaller nearby ones of the same colour: slats of a chair, stripes of a ball."""
     core = np.isin(labels, chosen)
     y, x = np.nonzero(core)
     reach = 2 * max(3, round(0.12 * max(y.max() - y.min(), x.max() - x.min()))) + 1
@@ -156,7 +156,7 @@ def _with_neighbours(labels: npt.NDArray[np.int32], chosen: list[int], kept: lis
 
 
 def _alike(small: Floats, colour: str) -> Floats:
-    """How much each pixel is of that colour: near it, or called by its name and no duller, so its shaded side too."""
+    """How much each pixel has this colour: close to it, or of the same name and not too dull, which includes shade."""
     near = colour_likeness(small, colour)
     smooth = cv2.bilateralFilter(small, 5, 0.08, 3)
     called = basic_names(smooth) == BASIC_COLOURS.index(basic_colour(colour))
@@ -166,7 +166,7 @@ def _alike(small: Floats, colour: str) -> Floats:
 
 
 def _purity(oklab: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Chroma for its lightness: the same in light and in shade."""
+    """Chroma relative to lightness, which is the same in light and in shade."""
     return np.asarray(np.hypot(oklab[..., 1], oklab[..., 2]) / np.maximum(oklab[..., 0], 0.05))
 
 
@@ -180,7 +180,7 @@ def _components(alike: Floats) -> tuple[npt.NDArray[np.int32], list[int]] | None
 
 
 def _thingness(area: Mask, alike: Floats, salient: Floats, sides: tuple[str, ...]) -> float:
-    """Large, alike, salient areas count; those along the picture's border and in the wrong half do not."""
+    """Score of an area: high if large, similar and salient; low along the image border or in the wrong half."""
     height, width = area.shape
     share = float(area.mean())
     border = np.concatenate([area[0], area[-1], area[:, 0], area[:, -1]])
@@ -195,7 +195,7 @@ def _thingness(area: Mask, alike: Floats, salient: Floats, sides: tuple[str, ...
 
 
 def _rounded(small: Floats, core: Mask, alike: Floats, salient: Floats) -> Mask:
-    """The area with its shaded and lit parts: GrabCut in a frame around it, helped by what stands out there."""
+    """The area with its shaded and lit parts: GrabCut in a frame around it, supported by the salience there."""
     y, x = np.nonzero(core)
     margin = max(3, round(0.12 * max(y.max() - y.min(), x.max() - x.min())))
     frame = np.zeros_like(core)
@@ -209,20 +209,20 @@ def _rounded(small: Floats, core: Mask, alike: Floats, salient: Floats) -> Mask:
 
 
 def components_touching(mask: Mask, core: Mask) -> Mask:
-    """The pieces of a mask that hold a part of the core."""
+    """The connected pieces of a mask that overlap the core."""
     _, labels = cv2.connectedComponents(mask.astype(np.uint8))
     return np.isin(labels, np.unique(labels[core & mask]))
 
 
 def _filled(mask: Mask) -> Mask:
-    """Without small holes: a highlight belongs to the thing; what is seen through a thing does not."""
+    """Fill small holes, such as highlights; larger holes, through which the background is seen, stay."""
     count, labels, stats, _ = cv2.connectedComponentsWithStats((~mask).astype(np.uint8), connectivity=4)
     small = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] < 0.12 * mask.sum()]
     return np.asarray(mask | np.isin(labels, small))
 
 
 def _parted(mask: Mask, most: float) -> npt.NDArray[np.uint8]:
-    """A mask cut where it is thinnest, if that parts it into large pieces: two things that touch, one at each side."""
+    """Split a mask at its thinnest places if this gives large pieces, as for two things that touch side by side."""
     whole = mask.astype(np.uint8)
     deep = cv2.distanceTransform(whole, cv2.DIST_L2, 5)
     for depth in np.linspace(1, most * float(deep.max()), 12):
@@ -236,9 +236,9 @@ def _parted(mask: Mask, most: float) -> npt.NDArray[np.uint8]:
 
 
 def _the_one(mask: Mask, edit: Edit, where: Floats | None) -> Mask:
-    """Of several things that stand out: those of a plural all, else the one at the named side, else the main one.
+    """Choose among several salient things: all for a plural, else the one at the named side, else the main one.
 
-    Nothing, where such a thing is seen and does not stand out: what does is another.
+    Empty if the detector sees such a thing elsewhere: the salient one is another thing.
     """
     if area_confidence(mask, where) < _HERE:
         return np.zeros_like(mask)
@@ -263,13 +263,13 @@ def _the_one(mask: Mask, edit: Edit, where: Floats | None) -> Mask:
 
 
 SURE = 0.4
-"""Below it the detector is more often wrong than of use."""
+"""Below this score the detector is more often wrong than useful."""
 
 
 def detection_map(small: Floats, named: list[str]) -> Floats | None:
-    """How sure the detector is of what `named` says at each pixel, 1 where it is surest; None: not sure at all.
+    """Detector score of the things in `named` at each pixel, relative to its maximum; None: nothing detected.
 
-    Shape (height, width). A cell of the detector's raster is widened by one, because a thing is more than its middle.
+    Shape (height, width). Cells of the detector's raster are widened by one, because a thing exceeds its middle.
     """
     from imarena.vision import detection_scores, kinds_in_phrase
 
@@ -285,5 +285,5 @@ def detection_map(small: Floats, named: list[str]) -> Floats | None:
 
 
 def area_confidence(area: npt.NDArray[np.bool_], where: Floats | None) -> float:
-    """How sure it is that an area is the thing, 0 to 1; 1 where nothing is known."""
+    """Confidence that an area is the thing, 0 to 1; 1 if the detector has no information."""
     return 1.0 if where is None else float(where[area].max(initial=0.0))

@@ -13,13 +13,13 @@ from imarena.editors.classical.things import blend_masked, remove
 from imarena.language import Edit
 
 EXTENDED = 0.35
-"""How much wider or higher an extended picture is."""
+"""Total share by which an extended image becomes wider or higher."""
 
 
 def extend(rgb: Floats, named_sides: tuple[str, ...]) -> Floats:
-    """A larger canvas that goes on from its edge without a seam: the surroundings mirrored, without the things in them.
+    """Extend the canvas without a seam: the surroundings are mirrored, but not the things in them.
 
-    A thing that the edge cuts is not mirrored either: surroundings are put where its mirror image would be.
+    A thing cut by the edge is not mirrored either: its mirror image is filled with surroundings.
     """
     height, width = rgb.shape[:2]
     sides = [side for side in named_sides if side in ("left", "right", "top", "bottom")] or ["left", "right"]
@@ -28,7 +28,7 @@ def extend(rgb: Floats, named_sides: tuple[str, ...]) -> Floats:
     top, bottom = (round(height * share) if side in sides else 0 for side in ("top", "bottom"))
     things = cv2.dilate(salient_mask(rgb).astype(np.uint8), np.ones((9, 9), np.uint8))
     cut = components_touching(things > 0, _rims((height, width), sides))
-    shown = np.ones((height, width), np.bool_)  # what is mirrored somewhere
+    shown = np.ones((height, width), np.bool_)  # the pixels that are mirrored somewhere
     shown[top : height - bottom, left : width - right] = False
     inside = components_touching(np.asarray((things > 0) & ~cut), shown)
     plate = remove(rgb, inside) if inside.any() else rgb
@@ -46,7 +46,7 @@ def extend(rgb: Floats, named_sides: tuple[str, ...]) -> Floats:
 
 
 def _rims(shape: tuple[int, ...], sides: list[str]) -> Mask:
-    """The outermost pixels at these sides."""
+    """The outermost pixels on these sides."""
     rims = np.zeros(shape, np.bool_)
     for side, edge in (("left", np.s_[:, 0]), ("right", np.s_[:, -1]), ("top", np.s_[0]), ("bottom", np.s_[-1])):
         rims[edge] |= side in sides
@@ -54,7 +54,7 @@ def _rims(shape: tuple[int, ...], sides: list[str]) -> Mask:
 
 
 def crop_edit(rgb: Floats, edit: Edit) -> Floats:
-    """Around the subject, to a square, or two thirds of the frame at the named side; the middle where none is named."""
+    """Crop to the subject, to a square, or to two thirds of the frame at the named side (by default the middle)."""
     height, width = rgb.shape[:2]
     square = re.search(r"\bsquare\b", edit.clause) is not None
     around = re.search(r"\b(?:to|around|on) (?:the|its|his|her) (?!left|right|top|bottom|middle|cent)", edit.clause)
@@ -69,7 +69,7 @@ def crop_edit(rgb: Floats, edit: Edit) -> Floats:
 
 
 def _around(rgb: Floats, subject: Mask, square: bool) -> Floats:
-    """The subject with some air; a square is as large as the frame allows."""
+    """The subject with a margin; a square is as large as the frame allows."""
     height, width = rgb.shape[:2]
     rows, columns = np.nonzero(subject)
     y, x = (rows.min() + rows.max()) / 2, (columns.min() + columns.max()) / 2
@@ -83,9 +83,9 @@ def _around(rgb: Floats, subject: Mask, square: bool) -> Floats:
 
 
 def level(rgb: Floats) -> Floats | None:
-    """Turn the picture so that its long, nearly level lines become level. None where there are none.
+    """Rotate the image so that its long, nearly level lines become level. None if there are none.
 
-    Nothing is cut off at the sides: the corners that come free are filled.
+    Nothing is cut off at the sides: the empty corners are filled.
     """
     angle = _tilt(rgb)
     if angle is None or abs(angle) < 0.3:
@@ -121,5 +121,5 @@ def _tilt(rgb: Floats) -> float | None:
 
 
 def flip(rgb: Floats) -> Floats:
-    """Left and right exchanged."""
+    """Mirror left and right."""
     return np.ascontiguousarray(rgb[:, ::-1])

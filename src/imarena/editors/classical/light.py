@@ -9,7 +9,7 @@ import numpy.typing as npt
 from imarena.core import Floats
 
 _MIDDLE = 0.46
-"""Median luminance that exposure correction aims at."""
+"""Target median luminance of exposure correction."""
 
 
 def _clipped(rgb: npt.NDArray[np.floating]) -> Floats:
@@ -25,14 +25,14 @@ def _luminance(rgb: Floats) -> Floats:
 
 
 def _stretched(rgb: Floats, low: float, high: float) -> Floats:
-    """Levels: the given percentiles of luminance become black and white."""
+    """Levels: map these percentiles of luminance to black and white."""
     light = _luminance(rgb)
     bottom, top = (float(v) for v in np.percentile(light, [low, high]))
     return _clipped((rgb - bottom) / max(top - bottom, 0.05))
 
 
 def brighten(rgb: Floats) -> Floats:
-    """Exposure up: levels, then the gamma that brings the median to middle grey, then a light denoising."""
+    """Brighten: levels, then a gamma that brings the median to middle grey, then light denoising."""
     lifted = _stretched(rgb, 0.5, 99.5)
     median = float(np.clip(np.median(_luminance(lifted)), 0.01, 0.99))
     gamma = float(np.clip(np.log(_MIDDLE) / np.log(median), 0.4, 1.0))
@@ -40,14 +40,14 @@ def brighten(rgb: Floats) -> Floats:
 
 
 def darken(rgb: Floats) -> Floats:
-    """Exposure down by gamma, highlights rolled off."""
+    """Darken by gamma, with highlights rolled off."""
     median = float(np.clip(np.median(_luminance(rgb)), 0.01, 0.99))
     gamma = float(np.clip(np.log(_MIDDLE * 0.85) / np.log(median), 1.2, 3.0))
     return _clipped(rgb**gamma)
 
 
 def denoise(rgb: Floats, strength: float | None = None) -> Floats:
-    """Non-local means, as strong as the noise that is measured (median absolute deviation of the fine detail)."""
+    """Non-local means, as strong as the measured noise (median absolute deviation of the fine detail)."""
     grey = _luminance(rgb)
     fine = grey - cv2.GaussianBlur(grey, (0, 0), 1.0)
     sigma = float(np.median(np.abs(fine))) / 0.6745 * 255
@@ -57,7 +57,7 @@ def denoise(rgb: Floats, strength: float | None = None) -> Floats:
 
 
 def deblur(rgb: Floats) -> Floats:
-    """Richardson-Lucy with a small Gaussian on the luminance, kept from ringing by few rounds."""
+    """Richardson-Lucy with a small Gaussian on the luminance; few iterations avoid ringing."""
     light = np.maximum(_luminance(rgb), 1e-3)
     sigma = max(1.1, 1.6 * max(rgb.shape[:2]) / 768)
     estimate = light.copy()
@@ -102,12 +102,12 @@ def _saturation(rgb: Floats, factor: float) -> Floats:
 
 
 def saturate(rgb: Floats) -> Floats:
-    """Colours half as strong again."""
+    """Increase saturation by half."""
     return _saturation(rgb, 1.5)
 
 
 def desaturate(rgb: Floats) -> Floats:
-    """Colours half as strong."""
+    """Halve the saturation."""
     return _saturation(rgb, 0.5)
 
 
@@ -118,12 +118,12 @@ def white_balance(rgb: Floats) -> Floats:
 
 
 def upscale(rgb: Floats) -> Floats:
-    """Sharper at the same size: the frame stays, as the benchmark's super-resolution items ask."""
+    """Sharpen at the same size: the benchmark's super-resolution items keep the frame."""
     return deblur(denoise(rgb, strength=2.0))
 
 
 def enhance(rgb: Floats) -> Floats:
-    """A bit of everything: levels, colour balance, colour."""
+    """Slightly adjust everything: levels, colour balance, saturation."""
     return _saturation(_stretched(white_balance(rgb), 0.5, 99.5), 1.15)
 
 
@@ -133,7 +133,7 @@ def black_and_white(rgb: Floats) -> Floats:
 
 
 def sepia(rgb: Floats) -> Floats:
-    """Luminance in shades of brown; no lighter than before, so that highlights keep their drawing."""
+    """Luminance in shades of brown; no lighter than before, so that highlights keep their detail."""
     return _clipped(_luminance(rgb)[..., None] * np.array([1.07, 0.92, 0.70], np.float32) + np.float32(0.02))
 
 
@@ -160,7 +160,7 @@ ADJUSTMENTS: dict[str, Callable[[Floats], Floats]] = {
     "upscale": upscale,
     "enhance": enhance,
 }
-"""By the reader's name of the enhancement."""
+"""By the instruction reader's name of the enhancement."""
 
 TONES: dict[str, Callable[[Floats], Floats]] = {
     "black and white": black_and_white,
@@ -179,4 +179,4 @@ TONES: dict[str, Callable[[Floats], Floats]] = {
     "nighttime": night,
     "moonlight": night,
 }
-"""By a word of the style or the ambience."""
+"""By a word in the style or the ambience."""

@@ -1,4 +1,4 @@
-"""Where the sky is. Arrays are (height, width, 3), 0 to 1; masks are (height, width)."""
+"""Find the sky. Arrays are (height, width, 3), 0 to 1; masks are (height, width)."""
 
 import cv2
 import numpy as np
@@ -7,13 +7,13 @@ import numpy.typing as npt
 from imarena.core import Floats, Mask
 
 _SKY_ROUNDS, _SKY_SLACK, _SKY_EVEN = 2, 9.0, 6.0
-"""How often the sky grows from its surest part; how far its colours may go beyond, and how uneven it may be (Lab)."""
+"""How often the sky grows from its surest part; tolerance of its colours, and maximum gradient (both in Lab)."""
 
 
 def sky_mask(small: Floats) -> Mask:
-    """The sky: in each column down to the first strong edge, at the strength that parts the picture best.
+    """Mask of the sky: in each column down to the first strong edge, with the threshold that splits the image best.
 
-    After Shen and Wang (2013): the strength is best where the colours above and below vary least.
+    After Shen and Wang (2013): the best threshold has the least colour variation above and below.
     """
     height = small.shape[0]
     grey = np.asarray(cv2.GaussianBlur(small, (0, 0), 1.5).mean(axis=2) * 255, np.float32)
@@ -36,9 +36,9 @@ def sky_mask(small: Floats) -> Mask:
 
 
 def _spread_out(small: Floats, sky: Mask) -> Mask:
-    """The sky with what hangs together with it evenly and has its colours: between towers and under what cuts it short.
+    """Grow the sky evenly into connected areas of its colours: between towers and under what cuts it short.
 
-    Left as it is where that would run down to the ground.
+    Unchanged if it would grow down to the ground.
     """
     if not sky.any():
         return sky
@@ -53,7 +53,7 @@ def _spread_out(small: Floats, sky: Mask) -> Mask:
 
 
 def _steadied(border: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
-    """The border without single columns that a cloud or a bird cut short: the upper part of what is near each."""
+    """Smooth the border, so that a cloud or a bird does not cut off single columns: a percentile of nearby columns."""
     reach = max(3, len(border) // 24)
     wide = np.pad(border.astype(np.float64), reach, mode="edge")
     windows = np.lib.stride_tricks.sliding_window_view(wide, 2 * reach + 1)
@@ -61,6 +61,6 @@ def _steadied(border: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
 
 
 def _spread(colours: Floats) -> float:
-    """How much colours (n, 3) vary: the determinant of their covariance and its largest value."""
+    """Variation of colours (n, 3): the determinant of their covariance plus its largest eigenvalue."""
     values = np.linalg.eigvalsh(np.cov(colours.T))
     return float(values.prod() * 1e4 + values.max())

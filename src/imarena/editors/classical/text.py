@@ -1,6 +1,6 @@
-"""Classical changes of writing: new words, other words in place of old ones, faded words made legible.
+"""Classical changes of text: new words, replaced words, and faded words made legible.
 
-Old words are found with the bundled reader (OCR). Arrays are (height, width, 3), 0 to 1.
+The bundled OCR finds existing text. Arrays are (height, width, 3), 0 to 1.
 """
 
 import re
@@ -18,7 +18,7 @@ from imarena.vision import TextLine, colour_likeness, read_lines, text_match
 Box = tuple[int, int, int, int]
 _SAME = 0.6
 _BOLD = 0.02
-"""Signs are lettered heavier than the built-in font."""
+"""Stroke width, because signs have heavier letters than the built-in font."""
 _HEADS = re.compile(r"\b(?:heading|headline|title|header)\b")
 _ON_COLOUR = re.compile(r"\b(?:button|badge|label|sign|banner|box|sticker|plate|flag)\b")
 _CHANGES = re.compile(r"^(?:change|replace|turn|make|update|rename|edit|set|translate|correct|let|have|swap)\b")
@@ -28,7 +28,7 @@ _NEW_THING = re.compile(r"^(?:put|place|add|insert|draw) an? .*\b(?:that|which) 
 
 @dataclass(frozen=True)
 class Ink:
-    """Old writing: its pixels, its box and its colour; `ground` is the colour around it."""
+    """Existing text: its pixels, its box and its colour; `ground` is the colour around it."""
 
     mask: Mask
     box: Box
@@ -37,7 +37,7 @@ class Ink:
 
 
 def write_text(rgb: Floats, edit: Edit) -> tuple[Floats, Mask | None] | None:
-    """The picture with the words changed, and the area that "it" then refers to. None where it cannot be done."""
+    """The image with changed text, and the area that "it" then refers to. None if impossible."""
     if _NEW_THING.match(edit.clause):
         return None
     if _MENDS.match(edit.clause) and edit.text and not edit.old_text:
@@ -59,7 +59,7 @@ def _picture(rgb: Floats) -> Image.Image:
 
 
 def _old_line(rgb: Floats, edit: Edit) -> TextLine | None:
-    """The line that is meant: by its words, its colour, or the kind of thing that it stands on."""
+    """The line that the edit means: by its words, its colour, or the kind of thing under it."""
     lines = read_lines(_picture(rgb))
     if edit.old_text:
         best = max(lines, key=lambda line: text_match(edit.old_text, (line,)), default=None)
@@ -106,7 +106,7 @@ def _chroma_around(rgb: Floats, line: TextLine) -> float:
 
 
 def _ink_of(rgb: Floats, line: TextLine) -> Ink | None:
-    """What in the line's box is writing: the pixels that are unlike most of it and do not run out of it."""
+    """The text pixels in the line's box: those that differ from most of it and do not continue outside."""
     left, top, right, bottom = _box(rgb, line)
     part = np.ascontiguousarray(rgb[top:bottom, left:right])
     if min(part.shape[:2]) < 4:
@@ -131,7 +131,7 @@ def _ink_of(rgb: Floats, line: TextLine) -> Ink | None:
 
 
 def _within(inked: Mask) -> Mask:
-    """Without the pieces that lie along the box's border for long: those belong to what the writing stands on."""
+    """Remove pieces that touch the box's border over a long distance: they belong to the background of the text."""
     count, labels = cv2.connectedComponents(inked.astype(np.uint8))
     border = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
     longest = 0.25 * min(inked.shape)
@@ -140,7 +140,7 @@ def _within(inked: Mask) -> Mask:
 
 
 def _thing_under(rgb: Floats, ink: Ink) -> Mask:
-    """The evenly coloured thing that the writing stands on: what hangs together with the ground around it."""
+    """The evenly coloured thing under the text: the area connected to the background around it."""
     near = np.linalg.norm(rgb - ink.ground, axis=2) < 0.14
     whole = near | ink.mask
     _, labels = cv2.connectedComponents(whole.astype(np.uint8))
@@ -159,7 +159,7 @@ def _free_box(rgb: Floats, sides: tuple[str, ...]) -> Box:
 
 
 def _drawn(rgb: Floats, edit: Edit, box: Box, ink: Ink | None) -> Floats:
-    """The words in the box: as high as the old ones, in their colour; else in the named one, or what shows best."""
+    """Draw the words in the box: as high as the old ones and in their colour, else in the named or best visible one."""
     picture = _picture(rgb)
     pen = ImageDraw.Draw(picture)
     room = (box[2] - box[0]) * (1.0 if ink is None else 1.15)
@@ -179,13 +179,13 @@ def _drawn(rgb: Floats, edit: Edit, box: Box, ink: Ink | None) -> Floats:
 
 
 def _size_for(pen: ImageDraw.ImageDraw, text: str, height: float, width: float) -> float:
-    """The size at which the words are as high as `height` and no wider than `width`."""
+    """The font size at which the words are as high as `height` and no wider than `width`."""
     _, top, right, bottom = pen.textbbox((0, 0), text, font=ImageFont.load_default(100))
     return max(6.0, min(100 * height / max(bottom - top, 1), 100 * width / max(right, 1)))
 
 
 def _mended(rgb: Floats, edit: Edit) -> tuple[Floats, Mask | None] | None:
-    """Faded words that can still be read: more contrast between the writing and its ground."""
+    """Restore faded but readable words: more contrast between the text and its background."""
     clear = cv2.createCLAHE(4.0, (8, 8))
     lab = cv2.cvtColor(np.asarray(np.clip(rgb * 255, 0, 255), np.uint8), cv2.COLOR_RGB2LAB)
     lab[..., 0] = clear.apply(np.ascontiguousarray(lab[..., 0]))
@@ -200,7 +200,7 @@ def _mended(rgb: Floats, edit: Edit) -> tuple[Floats, Mask | None] | None:
 
 
 def _darker_ink(rgb: Floats, ink: Ink) -> Floats:
-    """Writing goes away from its ground until it is near black, or near white on a dark ground."""
+    """Move the text's colour away from its background, to almost black, or almost white on a dark background."""
     away = rgb - ink.ground
     contrast = float(np.abs(ink.colour - ink.ground).max())
     factor = float(np.clip(0.75 / max(contrast, 0.08), 1.0, 6.0))

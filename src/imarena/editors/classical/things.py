@@ -35,7 +35,7 @@ def shade(colour: str, description: str) -> Floats:
 
 
 def recolour(rgb: Floats, mask: Mask, colour: str, description: str = "") -> Floats:
-    """Hue and chroma of the colour; lightness moves only as far as it must, shading and highlights stay. In Lab."""
+    """Set hue and chroma; change lightness only as far as needed, so that shading and highlights stay. In Lab."""
     lab = cv2.cvtColor(np.ascontiguousarray(rgb), cv2.COLOR_RGB2LAB)
     wanted = cv2.cvtColor(shade(colour, description).reshape(1, 1, 3), cv2.COLOR_RGB2LAB)[0, 0]
     centre = np.median(lab[mask], axis=0)
@@ -47,7 +47,7 @@ def recolour(rgb: Floats, mask: Mask, colour: str, description: str = "") -> Flo
     changed[..., 0] = (
         np.clip(depth * goal, 0, 100) if goal < centre[0] else np.clip(lab[..., 0] + goal - centre[0], 0, 100)
     )
-    # A highlight or a printed white has little colour of its own and keeps little; in the shade colours are weaker.
+    # Highlights and printed white have little colour and keep little; in the shade colours are weaker.
     own = np.clip(chroma / usual, 0.25, 1.25) if usual > 12 else np.clip(depth, 0.3, 1.1)
     changed[..., 1:] = wanted[1:] * own[..., None]
     painted = cv2.cvtColor(np.asarray(changed, np.float32), cv2.COLOR_LAB2RGB)
@@ -60,18 +60,18 @@ def _lightness_share(wanted: Floats) -> float:
 
 
 def remove(rgb: Floats, mask: Mask) -> Floats:
-    """The thing and a margin around it, filled with pieces of the rest."""
+    """Remove a thing with a margin, and fill the area with pieces of the rest."""
     side = 2 * max(3, round(max(rgb.shape[:2]) / 90)) + 1
     rows, columns = np.nonzero(mask)
     gap = 2 * (min(int(np.ptp(rows)), int(np.ptp(columns))) // 8) + 1
-    # Legs and spokes that were overlooked lie between those that were found: close the gaps before growing.
+    # Missed legs and spokes lie between detected ones, so close the gaps before growing.
     closed = _closed(mask.astype(np.uint8), gap)
     grown = cv2.dilate(closed, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))) > 0
     return blend_masked(rgb, fill(rgb, grown, avoid=salient_mask(rgb)), grown)
 
 
 def _closed(mask: np.ndarray[tuple[int, ...], np.dtype[np.uint8]], side: int) -> Any:
-    """Gaps up to `side` wide belong to it too. Wide ones are closed in a smaller copy: time grows with their square."""
+    """Add gaps up to `side` wide. Wide gaps are closed in a smaller copy, because time grows with their square."""
     if side > _WIDE_GAP:
         height, width = mask.shape
         scale = _WIDE_GAP / side
@@ -84,7 +84,7 @@ def _closed(mask: np.ndarray[tuple[int, ...], np.dtype[np.uint8]], side: int) ->
 
 
 def background(rgb: Floats, edit: Edit, masks: tuple[bytes, ...]) -> Floats | None:
-    """The surroundings blurred, removed to white, or painted in the named colour. None where it cannot be done."""
+    """Blur the surroundings, make them white, or paint them in the named colour. None if impossible."""
     height, width = rgb.shape[:2]
     named = [word for word in re.findall(r"[a-z]+", edit.value) if word in lexicon().colours]
     if not named and edit.operation not in ("remove", "blur"):
@@ -93,7 +93,7 @@ def background(rgb: Floats, edit: Edit, masks: tuple[bytes, ...]) -> Floats | No
     if not subject.any():
         return None
     if edit.operation == "blur":
-        # Blurred without the subject, or its colours would bleed into a halo around it.
+        # Blur without the subject, or its colours would bleed into a halo around it.
         weight = (~subject).astype(np.float32)[..., None]
         reach = max(height, width) / 70
         behind = cv2.GaussianBlur(rgb * weight, (0, 0), reach) / np.maximum(
@@ -107,6 +107,6 @@ def background(rgb: Floats, edit: Edit, masks: tuple[bytes, ...]) -> Floats | No
 
 
 def blend_masked(under: Floats, over: Floats, mask: Mask) -> Floats:
-    """`over` where the mask is, with a soft border as wide as the picture's own pixels are."""
+    """Put `over` into the masked area, with a soft border as wide as the image's own edges."""
     soft = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), max(1.0, max(mask.shape) / 700))[..., None]
     return np.asarray(under * (1 - soft) + over * soft, np.float32)

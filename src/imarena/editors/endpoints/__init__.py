@@ -1,1 +1,1 @@
-"""Editors behind an endpoint: OpenAI, Gemini, chat models that draw, HTTP queues."""
+"""Editors behind an endpoint: OpenAI, Gemini, chat models that generate images, HTTP queues."""

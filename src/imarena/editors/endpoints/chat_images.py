@@ -1,4 +1,4 @@
-"""Chat endpoints whose messages carry pictures: OpenRouter's `message.images`, or pictures among the parts."""
+"""Chat endpoints whose messages carry images: OpenRouter's `message.images`, or images among the parts."""
 
 import json
 import re
@@ -27,7 +27,7 @@ _MARKDOWN = re.compile(r"!\[[^\]]*\]\((data:image/[^)\s]+|https?://[^)\s]+)\)")
 
 
 class ChatImagesSettings(ImageSettings):
-    """Any OpenAI-compatible address."""
+    """Base URL of any OpenAI-compatible endpoint."""
 
     base_url: tuple[str, ...] = Field(default=("https://openrouter.ai/api/v1",), min_length=1)
     timeout_s: float = 300.0
@@ -37,7 +37,7 @@ class ChatImagesSettings(ImageSettings):
 
 
 def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | Failure:
-    """The pictures of the first choice; refusals by the protocol's own fields."""
+    """The images of the first choice; refusals are recognised by the protocol's own fields."""
     result = read_reply(status, headers, body)
     if isinstance(result, Failure):
         if result.error.startswith("the reply is not JSON"):
@@ -52,7 +52,7 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | 
 
 def _pictures(document: Any, answer: EndpointAnswer) -> ImageAnswer:
     message = document["choices"][0].get("message") or {}
-    # Some servers say the same picture in two places: the first place that has any is taken.
+    # Some servers send the same image in two places: use the first place that has one.
     urls = [url for part in _parts(message.get("images")) if (url := _url(part))]
     urls = urls or [url for part in _parts(message.get("content")) if (url := _url(part))]
     urls = urls or _MARKDOWN.findall(answer.text)
@@ -70,7 +70,7 @@ def _url(part: Mapping[str, Any]) -> str:
 
 
 def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
-    """From a table with `model` and `base_url`."""
+    """Build the editor from a table with `model` and `base_url`."""
     settings = read_editor_options(ChatImagesSettings, options, "chat-images")
 
     async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:
@@ -85,7 +85,7 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
 
 
 def _messages(request: EditRequest) -> list[JsonValue]:
-    """One message; for an in-context editor the whole conversation, in which the last result is there already."""
+    """One message; for an in-context editor the whole conversation, which already contains the last result."""
     messages: list[JsonValue] = []
     for past in request.history:
         messages.append(_message("user", past.instruction, past.sources))

@@ -1,4 +1,4 @@
-"""Gemini models that return pictures: `generateContent` with inline data."""
+"""Gemini models that return images: `generateContent` with inline data."""
 
 import base64
 import json
@@ -34,7 +34,7 @@ _DELAY = re.compile(rb'"retryDelay"\s*:\s*"([0-9.]+)s"')
 
 
 class GeminiImagesSettings(ImageSettings):
-    """As documented: a request with inline pictures is at most 20 MB in all."""
+    """As documented: a request with inline images is at most 20 MB in total."""
 
     base_url: tuple[str, ...] = Field(default=("https://generativelanguage.googleapis.com/v1beta",), min_length=1)
     key_header: str = "x-goog-api-key"
@@ -48,7 +48,7 @@ class GeminiImagesSettings(ImageSettings):
 
 
 def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | Failure:
-    """Inline pictures of the first candidate; `promptFeedback.blockReason` and safety finishes are refusals."""
+    """Inline images of the first candidate; `promptFeedback.blockReason` and safety finish reasons are refusals."""
     if status != 200:
         result = read_failure(status, headers, body)
         if isinstance(result, Failure) and b"API_KEY_INVALID" in body:
@@ -101,7 +101,7 @@ def _read_answer(document: dict[str, Any]) -> ImageAnswer | Failure:
 
 
 def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
-    """From a table with `model`; `api_key_env` is usually GEMINI_API_KEY."""
+    """Build the editor from a table with `model`; `api_key_env` is usually GEMINI_API_KEY."""
     settings = read_editor_options(GeminiImagesSettings, options, "gemini-images")
 
     async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:
@@ -117,7 +117,7 @@ def _body(settings: GeminiImagesSettings, request: EditRequest) -> JsonDict:
     for past in request.history:
         contents.append(_content("user", past.sources, past.instruction))
         contents.append(_content("model", (past.image,)))
-    shown = () if request.history else request.sources  # the last result is in the conversation already
+    shown = () if request.history else request.sources  # the conversation already contains the last result
     contents.append(_content("user", (*shown, *request.references), request.instruction))
     config: JsonDict = {"responseModalities": ["TEXT", "IMAGE"]}
     shape = {"aspectRatio": settings.aspect_ratio, "imageSize": settings.image_size}

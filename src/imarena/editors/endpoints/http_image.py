@@ -1,4 +1,4 @@
-"""What editors behind an endpoint share: limits, one picture out of a reply, its download, cost and time."""
+"""Shared code of editors behind an endpoint: limits, one image from a reply, its download, cost and time."""
 
 import base64
 import binascii
@@ -22,18 +22,18 @@ _SHOWN = 200
 
 
 class ImageSettings(ImageEndpoint):
-    """Settings that all editors behind an endpoint have."""
+    """Settings of all editors behind an endpoint."""
 
     version: str = ""
     take: Literal["one", "first"] = "one"
-    """What to do where several pictures come back and one was asked for: say so, or take the first."""
+    """If several images are returned for one request: report an error (`one`), or take the first."""
     max_total_bytes: int | None = Field(default=None, ge=1)
-    """The most that all pictures of a request may have together."""
+    """Maximum total size of all images in a request."""
     price_as_of: date | None = None
-    """The day on which the price above was so; an estimate says how old it is."""
+    """The date of the price above; an estimate reports how old it is."""
     price_from: str = ""
     notice: str = ""
-    """What a user should know before a run: printed with the estimate."""
+    """Notice for the user before a run, printed with the estimate."""
     in_context: bool = False
     """Send the conversation: in multi-turn mode, every earlier instruction and result before the new instruction."""
 
@@ -43,7 +43,7 @@ Ask = Callable[[ImageClient, EditRequest], Awaitable[ImageAnswer]]
 
 @dataclass(frozen=True)
 class EndpointEditor:
-    """An editor behind an endpoint: `ask` knows the provider's words, this knows the rest."""
+    """An editor behind an endpoint: `ask` handles the provider's protocol, this class the rest."""
 
     name: str
     settings: ImageSettings
@@ -54,19 +54,19 @@ class EndpointEditor:
 
     @property
     def version(self) -> str:
-        """The model's name at the endpoint and what the settings add."""
+        """The model's name at the endpoint plus the version from the settings."""
         extra = self.settings.version
         return f"{self.settings.model} {extra}".strip()
 
     @property
     def params(self) -> JsonDict:
-        """What an output depends on: never a key, never an address."""
+        """The parameters that an output depends on: never a key, never a URL."""
         context: JsonDict = {"in_context": True} if self.settings.in_context else {}
         return {"adapter": self.kind, "model": self.settings.model, **context, **self.shown, **self.settings.body}
 
     @property
     def traits(self) -> EditorTraits:
-        """The price as the settings state it; its client has to be open."""
+        """The price from the settings; the client must be open."""
         settings = self.settings
         return EditorTraits(
             usd_per_image=settings.usd_per_image, price_as_of=settings.price_as_of, price_from=settings.price_from,
@@ -80,7 +80,7 @@ class EndpointEditor:
             yield
 
     async def edit(self, request: EditRequest) -> EditResult:
-        """Ask for one picture. Every failure comes back as a status with what to do."""
+        """Request one image. Every failure is returned as a status with the next step."""
         started = time.perf_counter()
         problem = self._too_much(request)
         if problem:
@@ -155,7 +155,7 @@ def editor(
 
 
 def read_json_reply(status: int, body: bytes) -> Any:
-    """The document of an endpoint's reply; a `Failure` where the reply is not JSON."""
+    """The JSON document of an endpoint's reply; a `Failure` if the reply is not JSON."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -166,14 +166,14 @@ def read_json_reply(status: int, body: bytes) -> Any:
 
 
 def usage_of(counts: Any, input_name: str, output_name: str) -> Usage:
-    """The tokens that a reply counts under these names; None for a count that is missing or wrong."""
+    """The token counts in a reply under these names; None for a missing or invalid count."""
     values = [counts.get(name) if isinstance(counts, dict) else None for name in (input_name, output_name)]
     input_tokens, output_tokens = (value if isinstance(value, int) and value >= 0 else None for value in values)
     return Usage(input_tokens=input_tokens, output_tokens=output_tokens)
 
 
 def from_base64(text: Any) -> bytes | None:
-    """Bytes of a base64 text; None where it is none."""
+    """Bytes of a base64 text; None if invalid."""
     if not isinstance(text, str):
         return None
     try:
@@ -183,13 +183,13 @@ def from_base64(text: Any) -> bytes | None:
 
 
 def from_data_url(url: str) -> bytes | None:
-    """Bytes of a base64 data URL; None where it is none."""
+    """Bytes of a base64 data URL; None if invalid."""
     head, comma, text = url.partition(",")
     return from_base64(text) if comma and head.startswith("data:") and head.endswith(";base64") else None
 
 
 def media_type(data: bytes) -> str:
-    """The type of an encoded picture, for a request; an unknown one is sent as what it may be."""
+    """The media type of an encoded image, for a request; `application/octet-stream` if unknown."""
     try:
         return media_type_of(data)
     except InvalidImage:
@@ -197,5 +197,5 @@ def media_type(data: bytes) -> str:
 
 
 def data_url(data: bytes) -> str:
-    """A picture as a data URL."""
+    """An image as a data URL."""
     return f"data:{media_type(data)};base64,{base64.b64encode(data).decode('ascii')}"

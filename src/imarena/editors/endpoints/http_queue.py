@@ -1,4 +1,4 @@
-"""HTTP queues (fal, Replicate and their like) through one templated adapter: presets in ``queues/*.yaml``."""
+"""HTTP queues (fal, Replicate and similar) through one adapter with templates: presets in ``queues/*.yaml``."""
 
 import json
 import re
@@ -22,7 +22,7 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 
 class QueueSettings(ImageSettings):
-    """A preset by name, or a template of your own; fields given here replace those of the preset."""
+    """A preset by name, or your own template; fields given here override those of the preset."""
 
     preset: str = ""
     template: QueueTemplate
@@ -38,7 +38,7 @@ def presets() -> dict[str, dict[str, Any]]:
 
 
 def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
-    """From a table with `model` and a `preset` or a `template`."""
+    """Build the editor from a table with `model` and a `preset` or a `template`."""
     chosen = str(options.get("preset", ""))
     if chosen and chosen not in presets():
         raise UnknownName(f"There is no queue preset called '{chosen}'.", hint=f"Known: {', '.join(presets())}.")
@@ -58,7 +58,7 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
 
 
 def _used(settings: QueueSettings) -> frozenset[str]:
-    """The fields that the template sends; one that nobody fills would be left out without a word, so it raises."""
+    """The fields that the template sends. Raises for an unknown one, which would otherwise be silently left out."""
     used = frozenset(_FIELD.findall(json.dumps(settings.template.submit_body)))
     unknown = sorted(used - set(FIELDS))
     if unknown or "instruction" not in used:
@@ -68,12 +68,12 @@ def _used(settings: QueueSettings) -> frozenset[str]:
 
 
 def _left_out(used: frozenset[str], sources: int, references: int, preset: str) -> str:
-    """An item whose pictures the template cannot send is not sent at all: its output would pass for what it is not."""
+    """Why an item is not sent, or "": without all its images, the output would not be what it claims to be."""
     if "pictures" in used:
         return ""
     sends_source = "source" in used
     whole = "sources" in used or sources <= sends_source
-    if sources == 0 and references == 1 and sends_source:  # a lone reference goes where a source would
+    if sources == 0 and references == 1 and sends_source:  # a single reference is sent in the place of a source
         return ""
     if whole and ("references" in used or references <= ("reference" in used)):
         return ""

@@ -1,4 +1,4 @@
-"""OpenAI's images endpoints: `/images/edits` (multipart) where there is a picture, `/images/generations` where not."""
+"""OpenAI's images endpoints: `/images/edits` (multipart) if there is an image, else `/images/generations`."""
 
 import json
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from imarena.images import SUFFIXES
 
 
 class OpenAIImagesSettings(ImageSettings):
-    """As documented for gpt-image models: up to 16 pictures of less than 50 MB each."""
+    """As documented for gpt-image models: up to 16 images of less than 50 MB each."""
 
     base_url: tuple[str, ...] = Field(default=("https://api.openai.com/v1",), min_length=1)
     max_source_bytes: int | None = 50 * 1000 * 1000
@@ -72,7 +72,7 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | 
 
 
 def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
-    """From a table with `model`; `api_key_env` is usually OPENAI_API_KEY."""
+    """Build the editor from a table with `model`; `api_key_env` is usually OPENAI_API_KEY."""
     settings = read_editor_options(OpenAIImagesSettings, options, "openai-images")
 
     async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:

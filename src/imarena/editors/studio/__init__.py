@@ -1,1 +1,1 @@
-"""Built-in editors of the rendered world, with a known order of quality."""
+"""Built-in editors for the rendered world, with a known quality order."""

@@ -1,9 +1,9 @@
-"""Built-in editors with a known order of quality, for the bundled benchmark.
+"""Built-in editors with a known quality order, for the bundled benchmark.
 
 They stand in for real models: each has one habit, from doing exactly what was asked to drawing something else. They
 may look up the scene behind a request (`imarena.studio.recognise`); judges cannot. The order below is the order of
-their mean true quality, and `tests/unit/editors/studio/test_editors.py` measures it. `flaky` stands apart: what it
-delivers is nearly exact, but it often delivers nothing.
+their mean true quality, which `tests/unit/editors/studio/test_editors.py` measures. `flaky` is a special case: its
+outputs are nearly exact, but it often delivers none.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ RECIPES: dict[str, Callable[[StudioRequest], recipes.Made]] = {
     "flaky": recipes.flaky,
 }
 QUALITY_ORDER = tuple(name for name in RECIPES if name != "flaky")
-"""From the best to the worst. What `flaky` is worth depends on how missing outputs count."""
+"""From best to worst. The place of `flaky` depends on how missing outputs count."""
 STRANGER = (
     "This editor draws the bundled 'studio' items only, and this image with these words is none of them; "
     "for images of your own use another editor, such as classical (`imarena edit --list` shows all)."
@@ -39,7 +39,7 @@ STRANGER = (
 
 @dataclass(frozen=True)
 class StudioEditor:
-    """One habit under any name: the name is only what a leaderboard shows, the pixels do not depend on it."""
+    """One habit under any name: the name is only shown on leaderboards; the pixels do not depend on it."""
 
     habit: str
     name: str
@@ -47,16 +47,16 @@ class StudioEditor:
 
     @property
     def traits(self) -> EditorTraits:
-        """Free, and nothing to open."""
+        """Free, and does not need opening."""
         return EditorTraits()
 
     @property
     def params(self) -> JsonDict:
-        """None: an output depends on the habit and the item alone."""
+        """Empty: an output depends only on the habit and the item."""
         return {}
 
     async def edit(self, request: EditRequest) -> EditResult:
-        """Carry out the request in the editor's manner; a request that is not from the benchmark is refused."""
+        """Edit according to the habit; requests that are not from the benchmark are refused."""
         start = time.perf_counter()
         made = await asyncio.to_thread(self._made, request)
         spent = time.perf_counter() - start
@@ -80,15 +80,15 @@ def studio_editor(habit: str, name: str | None = None) -> StudioEditor:
 
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> StudioEditor:
-    """From a table with `habit`."""
+    """Build the editor from a table with `habit`."""
     return studio_editor(str(options.get("habit", "")), name)
 
 
 def describe_habit(habit: str) -> str:
-    """What an editor with a habit does, in a sentence."""
+    """One sentence on what an editor with this habit does."""
     return (RECIPES[habit].__doc__ or "").partition("\n")[0]
 
 
 def studio_editors() -> tuple[StudioEditor, ...]:
-    """All eight, in the known order, `flaky` last."""
+    """All eight, in the known order, with `flaky` last."""
     return tuple(studio_editor(habit) for habit in RECIPES)

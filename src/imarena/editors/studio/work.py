@@ -1,4 +1,4 @@
-"""The input of a built-in editor: the given pixels, and the scene they were rendered from."""
+"""The input of a built-in editor: the given pixels, and the scene from which they were rendered."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,12 +25,12 @@ from imarena.studio import (
 )
 
 TRIES = 5
-"""How many tries back an editor knows a picture of its own."""
+"""Number of earlier attempts in which an editor recognises its own image."""
 
 
 @dataclass(frozen=True)
 class EditFailed:
-    """An editor that gives nothing says why."""
+    """Status and reason of an editor that returns no image."""
 
     status: Status
     reason: str
@@ -38,7 +38,7 @@ class EditFailed:
 
 @dataclass(frozen=True)
 class StudioRequest:
-    """One request, understood: the scene before and after, the pixels given, and seeded chance."""
+    """A recognised request: the scenes before and after, the given pixels, and a seeded random generator."""
 
     request: EditRequest
     asked: RecognisedRequest
@@ -48,37 +48,37 @@ class StudioRequest:
 
     @property
     def rng(self) -> np.random.Generator:
-        """Chance that depends on the habit, the entry, the turn and the request's seed; not on order or name."""
+        """Random generator seeded by the habit, the entry, the turn and the request's seed, not by order or name."""
         text = f"{self.salt}|{self.asked.entry.key}|{self.asked.first}|{self.request.seed}"
         return np.random.default_rng(list(text.encode()))
 
     @cached_property
     def target(self) -> Pixels:
-        """The exact picture after the turn, starting from the exact picture before it."""
+        """The exact image after the turn, starting from the exact image before it."""
         return render_scene(self.after).pixels
 
     @cached_property
     def source_pixels(self) -> Pixels:
-        """The source on the canvas of the result; plain grey where there is no source."""
+        """The source on the canvas of the result; plain grey if there is no source."""
         source = decode_pixels(self.request.sources[0]) if self.request.sources else None
         return align_canvas(source, self.before, self.after, (self.target.shape[0], self.target.shape[1]))
 
     @property
     def start(self) -> Pixels:
-        """What the change starts from: the source, or the empty place where there is none."""
+        """The starting point of the change: the source, or the empty scene if there is none."""
         return self.source_pixels if self.request.sources else render_scene(self.after.with_things(())).pixels
 
     @property
     def untouched(self) -> bool:
-        """Whether the source is the exact picture before the turn, byte for byte."""
+        """Is the source byte for byte the exact image before the turn?"""
         return self.before is None or (
             bool(self.request.sources) and self.request.sources[0] == render_picture(self.before)
         )
 
     def applied(self, after: Scene) -> Pixels:
-        """The change from the scene before to `after`, carried over to the pixels given.
+        """Apply the change from the scene before to `after` to the given pixels.
 
-        On the exact picture this gives exactly `after`. On another one (an imperfect earlier turn) the pixels that
+        On the exact image this gives exactly `after`. On another one (an imperfect earlier turn), the pixels that
         should change are taken from `after` and the rest stays as it is.
         """
         wanted = self.target if after == self.after else render_scene(after).pixels
@@ -88,7 +88,7 @@ class StudioRequest:
         return np.where(change_mask(base, wanted)[..., None], wanted, self.source_pixels)
 
     def encode(self, pixels: Pixels | Floats) -> bytes:
-        """Pixels (bytes, or floats in 0..1) in the format of the entry: JPEG for photographs, else PNG."""
+        """Encode pixels (bytes, or floats in 0..1) in the entry's format: JPEG for photographs, else PNG."""
         if pixels.dtype != np.uint8:
             pixels = np.asarray(np.clip(pixels * 255 + 0.5, 0, 255), np.uint8)
         return encode_pixels(np.asarray(pixels, np.uint8), photo=is_photo(self.after))
@@ -97,16 +97,16 @@ class StudioRequest:
 def studio_request(
     request: EditRequest, salt: str, drawn: Callable[[StudioRequest], bytes] | None = None
 ) -> StudioRequest | None:
-    """The request, understood; None where it is not about the benchmark.
+    """The recognised request; None if it is not from the benchmark.
 
-    `drawn` makes the pictures of an editor that draws something else than the entry: one of its own, of the turn or
-    the try before, is a source as good as the entry's.
+    `drawn` renders the images of an editor that draws something other than the entry: its own image from the turn or
+    attempt before is accepted as a source, like the entry's.
     """
     try:
         recognised = recognise_request(request.instruction, request.sources)
         if recognised is None and drawn is not None and request.sources:
             recognised = _drawn_before(request, salt, drawn)
-    except OSError:  # the source is not a picture
+    except OSError:  # the source is not an image
         return None
     return None if recognised is None else _work(request, recognised, salt)
 
@@ -135,5 +135,5 @@ def _drawn_before(request: EditRequest, salt: str, drawn: Callable[[StudioReques
 
 
 def _earlier(seed: int | None) -> list[int | None]:
-    """Seeds of the tries before: an agent adds a thousand for each."""
+    """Seeds of the earlier attempts: an agent adds a thousand for each."""
     return [seed] if seed is None else [seed - 1000 * tries for tries in range(TRIES)]
