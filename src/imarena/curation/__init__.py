@@ -1,4 +1,4 @@
-"""CogRetriever: from an instruction to legal, fitting, high-resolution source images, every step logged."""
+"""CogRetriever: find legal, suitable, high-resolution source images for an instruction, with every step logged."""
 
 import lazy_loader
 

@@ -11,40 +11,40 @@ from imarena.language import Edit, EditKind, colours_in, is_english, read_instru
 RequirementKind = Literal["thing", "colour", "condition", "text", "several", "absent"]
 _SHADE = re.compile(r"\b(?:light|dark|bright|pale|deep)\b")
 _PLACEHOLDER = re.compile(r"\bq\d+q\b")
-"""What the reader puts in the place of quoted words."""
+"""Placeholder of the instruction reader for quoted words."""
 _PART_OF_NEW = re.compile(
     r"\bin an? (.+?) (?:to|on|onto|into|at|beside|behind|above|under|near|next to|in front of) the\b"
 )
-"""`a hiker in a red jacket to the path`: part of what is added, and not a place."""
+"""`a hiker in a red jacket to the path`: part of the added thing, not a place."""
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """One thing that must hold. Without an essential one an image cannot score above `scoring.CEILING`."""
+    """One requirement of an image. If an essential one is not met, the score is at most `scoring.CEILING`."""
 
     kind: RequirementKind
     value: str
     weight: float = 1.0
     essential: bool = True
     of: str = ""
-    """Of a colour: the thing that has it."""
+    """For a colour: the thing that has it."""
 
     @property
     def name(self) -> str:
-        """For a log: `thing: dog`."""
+        """Name for logs, such as `thing: dog`."""
         return f"{self.kind}: {f'{self.value} {self.of}' if self.of else self.value}"
 
 
 @dataclass(frozen=True)
 class CurationRequest:
-    """One instruction for which images are wanted."""
+    """One instruction that needs images."""
 
     key: str
     instruction: str
     task: str | None = None
     topic: str | None = None
     keywords: tuple[str, ...] = ()
-    """Base track: a person's own queries. With them no planner is asked."""
+    """Base track: queries written by a person. If given, no planner is used."""
 
     def to_json(self) -> JsonDict:
         """Everything that the result depends on."""
@@ -55,7 +55,7 @@ class CurationRequest:
 
 @dataclass(frozen=True)
 class ImageBrief:
-    """The instruction read: what must be seen, and whether the reader knows its language."""
+    """The parsed instruction: what must be visible, and whether the reader knows its language."""
 
     request: CurationRequest
     requirements: tuple[Requirement, ...]
@@ -74,7 +74,7 @@ class ImageBrief:
 
 
 def read_brief(request: CurationRequest) -> ImageBrief:
-    """Requirements of an instruction, from its words and its task. English only (`english` is False otherwise)."""
+    """Requirements of an instruction, from its words and its task. English only (otherwise `english` is False)."""
     needs = needs_of(request.task)
     if not is_english(request.instruction):
         return ImageBrief(request, _conditions(needs), needs, english=False)
@@ -119,13 +119,13 @@ def _of_edit(edit: Edit, *, inserts: bool) -> list[Requirement]:
 
 
 def _things(text: str) -> tuple[str, ...]:
-    """Noun phrases without colours and without words that name no thing."""
+    """Noun phrases without colours and without words that do not name a thing."""
     ignored = task_file().not_things
     things = [bare for phrase in things_in(_PLACEHOLDER.sub(" ", text)) if (bare := _bare(phrase))]
     return tuple(dict.fromkeys(thing for thing in things if thing not in ignored and thing.split()[-1] not in ignored))
 
 
 def _bare(phrase: str) -> str:
-    """The phrase without colours and words that do not change what to look for."""
+    """The phrase without colours and words that are irrelevant for a search."""
     dropped = {*colours_in(phrase), *task_file().plain}
     return " ".join(word for word in _SHADE.sub("", phrase).split() if word not in dropped)

@@ -1,4 +1,4 @@
-"""One candidate of an instruction and what became of it; why an instruction has too few images."""
+"""The record of one candidate for an instruction; why an instruction has too few images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,16 +9,16 @@ from imarena.curation.scoring import ImageScore
 
 @dataclass(frozen=True)
 class CandidateRecord:
-    """One candidate and what became of it."""
+    """One candidate and its outcome."""
 
     found: FoundImage
     round: int
     query: str
     outcome: str
-    """pooled, below, duplicate, refused (by a check or filter) or failed (no answer; tried again by the next run)."""
+    """pooled, below, duplicate, refused (by a check or filter) or failed (no answer; the next run tries again)."""
     reason: str = ""
     code: str = ""
-    """Of a refusal: licence, not_an_image, small, compression, blur, watermark."""
+    """Code of a refusal: licence, not_an_image, small, compression, blur, watermark."""
     sha256: str = ""
     original_sha256: str = ""
     width: int = 0
@@ -32,7 +32,7 @@ class CandidateRecord:
 def explain_shortage(
     records: Sequence[CandidateRecord], pool: int, rounds: int, long_side: int, task: str | None = None
 ) -> str:
-    """One sentence for a person. `long_side` is the least long side in pixels that the checks asked for."""
+    """One sentence for a person. `long_side` is the minimum long side in pixels that the checks required."""
     if not records:
         return f"no query found an image in {counted(rounds, 'round')}"
     small = sum(record.code == "small" for record in records)
@@ -50,7 +50,7 @@ def explain_shortage(
 
 
 def _best_other(records: Sequence[CandidateRecord], task: str | None) -> str:
-    """The best candidate that was not chosen, and why it was not."""
+    """The best candidate that was not chosen, and the reason."""
     others = [record for record in records if record.outcome in ("below", "duplicate") and record.score is not None]
     if not others:
         refused = next((record for record in records if record.outcome == "refused" and record.code != "small"), None)

@@ -1,4 +1,4 @@
-"""Checks of one file: valid, large enough, in a normal form. The native aspect ratio is kept; nothing is scaled."""
+"""Checks of a file: valid, large enough, normalised. The aspect ratio is kept; nothing is scaled."""
 
 import io
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from imarena.curation.task_needs import TaskNeeds
 from imarena.images import JPEG, PNG, check_image, decode, strip_metadata
 
 MEASURED = frozenset({"small", "blur", "compression"})
-"""Codes of refusals whose reason begins with what was measured and a colon."""
+"""Codes of refusals whose reason begins with the measured quantity and a colon."""
 SMALL_LONG_SIDE = 256
-"""The least long side where a task is about small images (ours)."""
+"""Minimum long side for tasks about small images (ours)."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class NormalImage:
     height: int
     original_sha256: str
     converted: str = ""
-    """Why the file was written anew; empty where its pixels are untouched."""
+    """Why the file was converted; empty if its pixels are untouched."""
 
 
 class Refused(InvalidImage):
-    """A file that cannot be used. `code` says why, for counts: licence, not_an_image, small."""
+    """A file that cannot be used. `code` is the reason for counts: licence, not_an_image, small."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -35,9 +35,9 @@ class Refused(InvalidImage):
 
 
 def check_licence(found: FoundImage) -> tuple[str, ...]:
-    """Flags for review; raises where a result has no licence that permits redistribution of image and edits.
+    """Flags for review; raises if a result has no licence that permits redistribution of image and edits.
 
-    A licence that only a search filter vouches for is accepted and flagged: a person has to look at the page.
+    A licence that only a search filter confirms is accepted and flagged: a person has to check the page.
     """
     if not found.licence:
         raise Refused("licence", "the source states no licence")
@@ -52,12 +52,12 @@ def check_licence(found: FoundImage) -> tuple[str, ...]:
 
 
 def least_long_side(settings: CurationSettings, needs: TaskNeeds) -> int:
-    """Pixels that the long side must have; fewer are enough for a task about small images."""
+    """Required pixels of the long side; fewer are enough for a task about small images."""
     return min(SMALL_LONG_SIDE, settings.min_long_side) if "small" in needs.allows else settings.min_long_side
 
 
 def check_file(data: bytes, settings: CurationSettings, needs: TaskNeeds) -> NormalImage:
-    """Decode fully, check the size and bring the file to its normal form."""
+    """Decode the file completely, check the size and normalise it."""
     try:
         info = check_image(data)
     except InvalidImage as error:

@@ -1,4 +1,4 @@
-"""Conditions of an image that a task needs or a filter refuses: dark, blurred, hazy, with text. Each from 0 to 1.
+"""Conditions that a task needs or a filter refuses: dark, blurred, hazy, with text. Each from 0 to 1.
 
 The limits are ours, chosen on the bundled photographs and their damaged copies: blur of sharp photographs is below 0.45
 and of blurred ones above 0.6; haze has a bright dark channel and little contrast.
@@ -25,7 +25,7 @@ _BUTTONS = re.compile(
 
 
 def measure_condition(name: str, seen: Perception, words: frozenset[str] = frozenset()) -> float:
-    """How far a condition of `tasks.yaml` holds. `words` are those that the source states."""
+    """How far a condition of `tasks.yaml` is met. `words` come from the source's texts."""
     if name == "text" and not seen.words:
         return 0.7 if words & set(task_file().conditions["text"].words) else 0.0
     return _MEASURES[name](seen)
@@ -50,7 +50,7 @@ _MEASURES: Mapping[str, Callable[[Perception], float]] = {
 
 
 def describe_seen(seen: Perception) -> str:
-    """What the tools see, for text search: things, text, colours, and the conditions of tasks that hold."""
+    """Description of an image for text search: things, text, colours, and the task conditions that are met."""
     held = [words.about for name, words in task_file().conditions.items() if measure_condition(name, seen) >= 0.8]
     parts = [
         *perception_phrases(seen),
@@ -61,7 +61,7 @@ def describe_seen(seen: Perception) -> str:
 
 
 def overlay_text(seen: Perception) -> str:
-    """The text of a watermark, a stock photograph's mark, a pop-up's buttons or a repeated line; empty without one."""
+    """The text of a watermark, a stock photo mark, pop-up buttons or a repeated line; empty if there is none."""
     for line in seen.words:
         if _MARKS.search(line.text) or _BUTTONS.search(line.text):
             return line.text
@@ -70,7 +70,7 @@ def overlay_text(seen: Perception) -> str:
 
 
 def animal_share(seen: Perception) -> float:
-    """The share of the image that the largest animal covers."""
+    """The largest animal's share of the image."""
     kinds = frozenset().union(*(kinds_in_phrase(name) for name in _ANIMALS))
     return max((thing.share for thing in seen.things if kinds & kinds_in_phrase(thing.label)), default=0.0)
 

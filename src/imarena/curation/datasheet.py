@@ -19,7 +19,7 @@ all other than then there what which would like without
 _COMMON = frozenset(_COMMON_WORDS.split())
 KEYWORDS = 60
 BINS = (0, 512, 1024, 2048, 3072, 4096, 6144, 8192)
-"""Long sides in pixels."""
+"""Bins of long sides, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,15 @@ class Datasheet:
     topics: dict[str, int]
     sources: dict[str, int]
     tracks: dict[str, int]
-    """base (a person's keywords) and agentic."""
+    """By track: base (a person's keywords) and agentic."""
     licences: dict[str, int]
     resolution: dict[str, int]
-    """Images by long side."""
+    """Number of images by long side."""
     long_side: tuple[int, float, int] | None
     """Smallest, median and largest, in pixels."""
     keywords: dict[str, int]
     review: dict[str, int]
-    """Flags for a person's review."""
+    """Flags for review by a person."""
     verified: int
 
     def to_json(self) -> JsonDict:
@@ -57,7 +57,7 @@ class Datasheet:
 
 
 def summarise_items(items: Iterable[Item]) -> Datasheet:
-    """Count everything that a reader of the benchmark asks about its images."""
+    """Count what a reader of the benchmark asks about its images."""
     listed = list(items)
     images = {image.sha256: image for item in listed for image in item.sources}
     sides = [max(image.width or 0, image.height or 0) for image in images.values()]

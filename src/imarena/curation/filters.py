@@ -1,5 +1,5 @@
 """Filters of quality and content. Damage is refused unless the task is about it; people and sensitive content are
-flagged for a person's review.
+flagged for review by a person.
 """
 
 import re
@@ -16,7 +16,7 @@ from imarena.vision import TextLine, find_injections, kinds_in_phrase
 
 
 class SensitiveWords(Noun):
-    """The data file `sensitive.yaml`."""
+    """The content of the data file `sensitive.yaml`."""
 
     version: int
     groups: dict[str, tuple[str, ...]]
@@ -26,7 +26,7 @@ class SensitiveWords(Noun):
 
 @cache
 def sensitive_words() -> SensitiveWords:
-    """The data file."""
+    """Read the data file."""
     return SensitiveWords.model_validate(package_yaml("imarena.curation", "sensitive.yaml"))
 
 
@@ -42,7 +42,7 @@ def refuse_damage(seen: Perception, settings: CurationSettings, needs: TaskNeeds
 
 
 def review_flags(seen: Perception, text: str) -> tuple[str, ...]:
-    """Reasons for a person to look: people, sensitive words or things, personal data, text that addresses a model."""
+    """Reasons for a review: people, sensitive words or things, personal data, text that addresses a model."""
     flags = []
     person = kinds_in_phrase("person")
     if seen.faces or any(person & kinds_in_phrase(thing.label) for thing in seen.things):

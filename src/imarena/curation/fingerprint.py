@@ -1,5 +1,5 @@
-"""A fingerprint of an image for near-duplicates: perceptual hashes of the image and of slightly cropped and mirrored
-copies of it, and a small grey copy for a closer look.
+"""Image fingerprints for near-duplicates: perceptual hashes of the image and of slightly cropped and mirrored
+copies, and a small grey copy for a detailed comparison.
 """
 
 import base64
@@ -23,7 +23,7 @@ CROPS: tuple[tuple[float, float, float, float], ...] = (
     (_C, _C, 0, 0), (0, _C, _C, 0), (_C, 0, 0, _C), (0, 0, _C, _C),
     (_C, 0, 0, 0), (0, _C, 0, 0), (0, 0, _C, 0), (0, 0, 0, _C),
 )  # fmt: skip
-"""Shares cut off at left, top, right and bottom: whole, centre, corners, sides."""
+"""Fractions cut off at left, top, right and bottom: whole, centre, corners, sides."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Fingerprint:
     thumb: NDArray[np.uint8]
 
     def to_json(self) -> JsonDict:
-        """For storage."""
+        """As JSON, for storage."""
         return {
             "hashes": [f"{int(value):016x}" for value in self.hashes],
             "thumb": base64.b64encode(self.thumb.tobytes()).decode(),
@@ -42,14 +42,14 @@ class Fingerprint:
 
 
 def read_fingerprint(value: Any) -> Fingerprint:
-    """What `Fingerprint.to_json` gave."""
+    """The inverse of `Fingerprint.to_json`."""
     hashes = np.array([int(text, 16) for text in value["hashes"]], np.uint64)
     thumb = np.frombuffer(base64.b64decode(value["thumb"]), np.uint8).reshape(THUMB, THUMB)
     return Fingerprint(hashes, thumb)
 
 
 def make_fingerprint(pixels: NDArray[np.uint8]) -> Fingerprint:
-    """Of an image, sRGB, shape (height, width, 3). About 2 ms beside the first scaling."""
+    """Fingerprint of an image, sRGB, shape (height, width, 3). Takes about 2 ms besides the first scaling."""
     grey = cv2.cvtColor(_square(pixels), cv2.COLOR_RGB2GRAY)
     hashes = [_hash(_cropped(grey, crop)) for crop in CROPS]
     flipped = np.ascontiguousarray(grey[:, ::-1])
@@ -59,8 +59,8 @@ def make_fingerprint(pixels: NDArray[np.uint8]) -> Fingerprint:
 
 
 def compare_thumbs(one: Fingerprint, other: Fingerprint, crop: int, *, mirrored: bool) -> tuple[float, float]:
-    """Correlation (-1 to 1) of two grey copies, the first cropped and mirrored, at the best of small further shifts;
-    and their largest local difference there, in standard deviations: scenes that share a backdrop differ in a part.
+    """Correlation (-1 to 1) of two grey copies, the first cropped and mirrored, at the best of several small shifts,
+    and their largest local difference there, in standard deviations: scenes with the same backdrop differ in a part.
     """
     grey = one.thumb[:, ::-1] if mirrored else one.thumb
     large = cv2.resize(np.ascontiguousarray(grey), (_WORK, _WORK), interpolation=cv2.INTER_CUBIC)
@@ -95,7 +95,7 @@ def _cropped(grey: NDArray[Any], crop: tuple[float, float, float, float]) -> NDA
 
 
 def _hash(grey: NDArray[Any]) -> int:
-    """64 bits: the low cosine coefficients (without the constant one) of a 32 x 32 copy, above their median or not."""
+    """64 bits: is each low cosine coefficient (except the constant) of a 32 x 32 copy above their median?"""
     small = cv2.resize(grey, (32, 32), interpolation=cv2.INTER_AREA).astype(np.float32)
     low = dctn(small, norm="ortho")[:9, :9].ravel()[1:65]
     bits = low > np.median(low)

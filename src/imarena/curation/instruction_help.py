@@ -1,7 +1,7 @@
-"""Help with instructions: paraphrases, easier and harder variants, feasibility, balance over tasks and topics.
+"""Help with instructions: paraphrases, easier and harder variants, feasibility, balance across tasks and topics.
 
-Rules work offline. A paraphrase counts only where the reader of instructions reads the same edits in it; a harder
-variant adds a condition about something that the tools see in the image.
+Rules work offline. A paraphrase counts only if the instruction reader finds the same edits in it; a harder
+variant adds a condition about something that the tools detect in the image.
 """
 
 import re
@@ -27,7 +27,7 @@ _KEEP = "Keep everything else exactly as it is."
 
 @dataclass(frozen=True)
 class InstructionVariants:
-    """Other wordings of one instruction."""
+    """Alternative wordings of one instruction."""
 
     instruction: str
     paraphrases: tuple[str, ...]
@@ -38,7 +38,7 @@ class InstructionVariants:
 
 @dataclass(frozen=True)
 class Feasibility:
-    """Whether an instruction can be carried out on an image, as far as the tools see."""
+    """Can an instruction be carried out on an image, as far as the tools can tell?"""
 
     feasible: bool
     score: float
@@ -47,13 +47,13 @@ class Feasibility:
 
 @dataclass(frozen=True)
 class Balance:
-    """How instructions are spread over tasks and topics, and what is missing."""
+    """The distribution of instructions over tasks and topics, and what is missing."""
 
     tasks: dict[str, int]
     topics: dict[str, int]
     missing_tasks: tuple[str, ...]
     rare_tasks: tuple[str, ...]
-    """Tasks with less than half of the mean."""
+    """Tasks with less than half of the mean count."""
     missing_cells: tuple[tuple[str, str], ...]
     """Pairs of a task and a topic that both occur, but not together."""
 
@@ -80,7 +80,7 @@ def suggest_variants(instruction: str, seen: Perception | None = None, number: i
 
 
 async def ask_variants(chat: Chat, instruction: str, caption: str, number: int = 3) -> InstructionVariants:
-    """Paraphrases and variants by a model; rules stand in where its reply cannot be used."""
+    """Paraphrases and variants by a model; falls back to rules if its reply cannot be used."""
     prompt = curation_prompt("instructions")
     ask = prompt["ask"].format(instruction=instruction, caption=caption or "not known", number=number)
     answer = await chat(ChatPrompt(prompt["system"], (ask,), max_tokens=1024))
@@ -97,13 +97,13 @@ async def ask_variants(chat: Chat, instruction: str, caption: str, number: int =
 def check_feasibility(
     request: CurationRequest, seen: Perception, text: str, threshold: float, shows: str = ""
 ) -> Feasibility:
-    """Compare what the instruction needs with what the tools see, the source states and the user states (`shows`)."""
+    """Compare what the instruction needs with what the tools detect and what source and user (`shows`) state."""
     score = score_image(read_brief(request), seen, text, shows)
     return Feasibility(score.value >= threshold, score.value, score.missing)
 
 
 def measure_balance(labels: Iterable[tuple[str | None, str | None]], known_tasks: Sequence[str]) -> Balance:
-    """Count (task, topic) pairs against the tasks that a taxonomy knows."""
+    """Count (task, topic) pairs and compare them with the tasks of a taxonomy."""
     pairs = [(task or "not stated", topic or "not stated") for task, topic in labels]
     tasks, topics = Counter(task for task, _ in pairs), Counter(topic for _, topic in pairs)
     mean = len(pairs) / len(known_tasks) if known_tasks else 0.0
@@ -126,7 +126,7 @@ def _reworded(instruction: str) -> Iterable[str]:
 
 
 def _meaning(instruction: str) -> tuple[tuple[str, ...], ...]:
-    """What the reader understands, without wording: kind, target, value, colours, text of every edit."""
+    """The reader's interpretation, independent of wording: kind, target, value, colours, text of every edit."""
     return tuple(
         (edit.kind.value, _plain(edit.target), _plain(edit.value), *edit.colours, edit.text, edit.operation)
         for edit in read_instruction(instruction).edits

@@ -1,11 +1,11 @@
-"""A local image library: a folder or a Parquet file, with text search (SQLite FTS5) and, where a model is given, search
-by text embeddings; both rankings are merged.
+"""A local image library: a folder or a Parquet file, with text search (SQLite FTS5) and, if a model is given, search
+by text embeddings; the two rankings are merged.
 
-What is searched: file and folder names, and the texts of `metadata.csv`, `.jsonl` or `.parquet` in the folder (with
-`file_name`, as Hugging Face's image folders have it). Images are also looked at once, and the words that the tools find
-are indexed beside these; in a library of more than `LOOK_UP_TO` images only those without any text of their own are.
+The search covers file and folder names, and the texts of `metadata.csv`, `.jsonl` or `.parquet` in the folder (with
+`file_name`, as in Hugging Face's image folders). The tools also describe each image once, and their words are
+indexed too; in a library of more than `LOOK_UP_TO` images, only images without any text are described.
 
-Left out, and counted: links that lead out of the folder, and files whose names cannot be printed.
+Skipped and counted: links that lead out of the folder, and files whose names cannot be printed.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from imarena.tables import column_names, read_file
 from imarena.vision import TextEmbedder
 
 DescribeImage = Callable[[bytes], str]
-"""Words for an image without any text of its own."""
+"""Describes an image that has no text."""
 
 LOOK_UP_TO = 1000
 
@@ -53,7 +53,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 }
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST_TEXT = 2000
-"""Characters of one text that are kept: a longer one is cut."""
+"""Maximum length of a text in characters: longer ones are cut."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS images (
   key TEXT PRIMARY KEY, address TEXT NOT NULL, stamp TEXT NOT NULL, title TEXT, text TEXT, described TEXT,
@@ -65,12 +65,12 @@ _FORGET_WORDS = "DELETE FROM words WHERE rowid = (SELECT rowid FROM images WHERE
 
 @dataclass(frozen=True)
 class LibraryEntry:
-    """One image of a library before it is indexed."""
+    """One image of a library before indexing."""
 
     key: str
     address: str
     stamp: str
-    """Changes with the file."""
+    """Changes if the file changes."""
     title: str
     text: str
     fields: Mapping[str, str]
@@ -79,7 +79,7 @@ class LibraryEntry:
 
 @dataclass(frozen=True)
 class LibraryImage:
-    """One image of a library: its file, what is stated about it, and what the tools see in it."""
+    """One image of a library: its file, its stated texts, and its description by the tools."""
 
     key: str
     shows: str
@@ -93,14 +93,14 @@ class LibraryImage:
 
 @dataclass(frozen=True)
 class LibraryContents:
-    """How many images a library holds, and what was left out."""
+    """The number of images in a library, and what was skipped."""
 
     images: int
     skipped: tuple[Cause, ...] = ()
 
 
 class LocalLibrary:
-    """An index over a folder or Parquet file. It lies in `index`, and only what changed is read again."""
+    """A search index over a folder or Parquet file, stored in `index`; only changed images are read again."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class LocalLibrary:
         tools: str = "unnamed tools",
         embedder: TextEmbedder | None = None,
     ) -> None:
-        """`tools` names what describes images, with versions: others look at every image again."""
+        """`tools` names the describing tools with versions: if it changes, every image is described again."""
         if not path.exists():
             raise UserError(f"There is no folder or file {path}.", hint="Check the path of the library.")
         self._path = path
@@ -126,7 +126,7 @@ class LocalLibrary:
         self._vectors = TextVectors(embedder) if embedder else None
 
     def build(self, describe: DescribeImage | None = None, progress: Progress | None = None) -> LibraryContents:
-        """Bring the index up to date. A kill loses at most one description."""
+        """Update the index. If the process is killed, at most one description is lost."""
         self._skipped = CauseTally()
         with self._connection() as connection:
             rows = connection.execute("SELECT key, stamp, described_by FROM images").fetchall()
@@ -137,7 +137,7 @@ class LocalLibrary:
                 stamp, tools = known.get(entry.key, ("", ""))
                 if stamp != entry.stamp or (wanted and tools != self._tools):
                     self._write(connection, entry, describe if wanted else None)
-                    if wanted:  # looking at an image takes a second: a kill must not lose it
+                    if wanted:  # describing an image takes a second: a kill must not lose it
                         connection.commit()
                 if progress:
                     progress(f"images of {self._name}", at + 1, len(entries))
@@ -150,7 +150,7 @@ class LocalLibrary:
         return LibraryContents(len(entries), self._skipped.causes())
 
     def images(self) -> list[LibraryImage]:
-        """All images as `build` left them."""
+        """All images as of the last `build`."""
         with self._connection() as connection:
             rows = connection.execute(
                 "SELECT key, shows, title, text, licence, creator, page, described FROM images ORDER BY key"
@@ -158,7 +158,7 @@ class LocalLibrary:
         return [LibraryImage(*(str(value or "") for value in row)) for row in rows]
 
     def source(self) -> ImageSource:
-        """The library behind the port of sources."""
+        """The library as an image source."""
         with self._connection() as connection:
             rows = connection.execute(
                 "SELECT key, stamp, text, shows, licence, described_by FROM images ORDER BY key"
@@ -171,9 +171,9 @@ class LocalLibrary:
         return await asyncio.to_thread(self.search, query, limit)
 
     def search(self, query: ImageQuery, limit: int) -> list[FoundImage]:
-        """Images with any of the words, those with more and rarer ones first (BM25).
+        """Images with any of the words; those with more and rarer words first (BM25).
 
-        With a text embedding, this ranking is merged with the one by the cosine of the query's and the image's texts.
+        With an embedding model, this ranking is merged with the one by cosine of the query and the image's texts.
         """
         words = [word for word in _WORD.findall(query.text.casefold()) if len(word) > 1 or not word.isascii()]
         if not words:
@@ -259,8 +259,8 @@ class LocalLibrary:
             yield _entry(key, key, stamp, fields, text)
 
     def _is_own(self, file: Path) -> bool:
-        """Is it a plain file of this folder with a name that can be printed? What is not is counted."""
-        if not file.is_file():  # a folder, a pipe, a device or a link to nothing
+        """Is it a plain file of this folder with a printable name? If not, it is counted as skipped."""
+        if not file.is_file():  # a folder, a pipe, a device or a broken link
             return False
         name = file.relative_to(self._path).as_posix()
         if not name.isprintable():  # line breaks, control characters, bytes that are not UTF-8
@@ -300,7 +300,7 @@ class LocalLibrary:
             tools = self._tools
             try:
                 described = describe(self._read(entry.address))
-            except (OSError, UserError):  # not an image: the run reports it when it looks at it
+            except (OSError, UserError):  # not an image: reported when it is used in a run
                 described = ""
         fields = {ours: next((entry.fields[name] for name in names if entry.fields.get(name)), "")
                   for ours, names in _NAMES.items()}  # fmt: skip

@@ -1,7 +1,7 @@
-"""The closed loop of one instruction: plan, search, check, score, pool; reflect while the pool is short.
+"""The closed loop for one instruction: plan, search, check, score, pool; reflect until the pool is full.
 
-Every step is written to a journal before the next begins. A run that was killed asks the journal first, so nothing is
-searched, downloaded or paid for twice; failures are not kept as answers and are tried again.
+Every step is written to a journal before the next begins. After a kill, the run reads the journal first, so nothing is
+searched, downloaded or paid for twice; failures are not stored as answers and are tried again.
 """
 
 import asyncio
@@ -34,39 +34,39 @@ from imarena.curation.scoring import ImageScore, text_evidence
 from imarena.curation.settings import CurationSettings
 
 LookAt = Callable[[bytes], tuple[Perception, Fingerprint]]
-"""Perception and fingerprint of an encoded image; the caller may remember them by content."""
+"""Perception and fingerprint of an encoded image; the caller may cache them by content."""
 
 
 @dataclass(frozen=True)
 class CurationResult:
-    """What came of one instruction."""
+    """The result for one instruction."""
 
     brief: ImageBrief
     pool: tuple[CandidateRecord, ...]
-    """The best K_p, the highest score first."""
+    """The best K_p candidates, highest score first."""
     candidates: tuple[CandidateRecord, ...]
     reflections: tuple[Reflection, ...]
     rounds: int
     review: str = ""
-    """Why a person has to take over; empty where the pool is full."""
+    """Why a person has to take over; empty if the pool is full."""
     failures: tuple[str, ...] = ()
-    """Searches and downloads without an answer."""
+    """Failed searches and downloads."""
     cost_usd: float = 0.0
 
 
 @dataclass(frozen=True)
 class CurationTools:
-    """What the loop works with."""
+    """The tools that the loop uses."""
 
     sources: Sequence[ImageSource]
     mind: CurationMind
     look: LookAt
     benchmark: Callable[[Fingerprint], Sequence[NearDuplicate]]
-    """Near-duplicates among the images that are in the benchmark already."""
+    """Finds near-duplicates among the images of the benchmark."""
 
 
 class CurationLoop:
-    """One instruction's run."""
+    """The loop for one instruction."""
 
     def __init__(self, brief: ImageBrief, tools: CurationTools, settings: CurationSettings, journal: Journal) -> None:
         self._brief = brief
@@ -80,13 +80,13 @@ class CurationLoop:
         self._cost_usd = 0.0
 
     async def run(self) -> CurationResult:
-        """Rounds until the pool is full or the budget T is used up."""
+        """Run rounds until the pool is full or the budget T is used up."""
         brief, settings = self._brief, self._settings
         if not brief.english and not self._tools.mind.reads_all_languages and not brief.request.keywords:
             return self._result((), 0, "the instruction is not in English, and no model was given that reads it")
         chosen: list[CandidateRecord] = []
         number = 0
-        limit = 1 if brief.request.keywords else settings.rounds  # a person's keywords are not changed
+        limit = 1 if brief.request.keywords else settings.rounds  # a person's keywords are never changed
         while number < limit:
             number += 1
             queries = await self._plan(number)
@@ -104,7 +104,7 @@ class CurationLoop:
         why = explain_shortage(tuple(self._records.values()), settings.pool, number, least, brief.request.task)
         return self._result(chosen, number, why)
 
-    # ------------------------------------------------------------------ one step each
+    # ------------------------------------------------------------------ single steps
 
     async def _plan(self, number: int) -> tuple[ImageQuery, ...]:
         digest = sha256_hex(repr([entry.to_json() for entry in self._memory]).encode())[:12]
@@ -135,7 +135,7 @@ class CurationLoop:
         return empty, list(new.values())
 
     async def _results(self, number: int, source: ImageSource, query: ImageQuery) -> tuple[FoundImage, ...] | None:
-        """None where the source gave no answer."""
+        """None if the source gave no answer."""
         call = f"search {source.identity} {query}"
         known = self._journal.find(call)
         if known is None:
@@ -150,7 +150,7 @@ class CurationLoop:
         return tuple(FoundImage.from_json(each) for each in listed)
 
     async def _examine(self, number: int, found: FoundImage, query: ImageQuery) -> None:
-        """Licence, download, file, damage, caption, score: the first refusal ends it."""
+        """Licence, download, file, damage, caption, score: the first refusal ends the sequence."""
         record = CandidateRecord(found, number, str(query), "refused")
         known = self._journal.find(f"refused {found.source} {found.key}")
         if known is not None:
@@ -226,7 +226,7 @@ class CurationLoop:
     def _choose(self) -> list[CandidateRecord]:
         """The best images above the threshold, without near-duplicates of each other or of the benchmark.
 
-        Of equal scores, the image whose description or else whose file name has the instruction's things comes first.
+        For equal scores, images whose description (or else file name) names the instruction's things come first.
         """
         settings = self._settings
         mine = DuplicateIndex(settings.hash_distance, settings.duplicate_likeness)
@@ -265,7 +265,7 @@ class CurationLoop:
             known = self._note(call, {"step": "reflect", **answer.reflection.to_json()}, cost_usd=answer.cost_usd)
         return read_reflection(known.value)
 
-    # ------------------------------------------------------------------ keeping
+    # ------------------------------------------------------------------ storing
 
     @property
     def _records_by_place(self) -> frozenset[tuple[str, str]]:

@@ -1,8 +1,8 @@
-"""Who plans, captions, scores and reflects: rules with the bundled tools, or a vision-language model (`vlm.py`).
+"""The component that plans, captions, scores and reflects: rules with the bundled tools, or a VLM (`vlm.py`).
 
-The rules plan K queries over complementary aspects of an instruction, changed by what the memory says. Every round in
-which a requirement was missing, its next word is tried: the words of the instruction, the head noun, the name of its
-kind, then relatives of that kind (a puppy is a dog). Things that were unexpected are excluded.
+The rules plan K queries over complementary aspects of an instruction, adapted to the memory. In every round after a
+requirement was missing, its next word is tried: the words of the instruction, the head noun, the name of its
+kind, then related kinds (a puppy is a dog). Unexpected things are excluded.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from imarena.vision import related_nouns
 
 @dataclass(frozen=True)
 class PlannedQueries:
-    """The queries of a round; `note` says where rules stood in for a model."""
+    """The queries of a round; `note` reports where rules replaced a model."""
 
     queries: tuple[ImageQuery, ...]
     note: str = ""
@@ -40,7 +40,7 @@ class Caption:
 
 @dataclass(frozen=True)
 class ScoreAnswer:
-    """A score, or the status that says why there is none: such an image never enters a pool."""
+    """A score, or the status that explains why there is none: an image without a score never enters a pool."""
 
     status: Status
     score: ImageScore | None = None
@@ -50,7 +50,7 @@ class ScoreAnswer:
 
 @dataclass(frozen=True)
 class ReflectionAnswer:
-    """A reflection; `note` of it says where rules stood in for a model."""
+    """A reflection; its `note` reports where rules replaced a model."""
 
     reflection: Reflection
     cost_usd: float = 0.0
@@ -58,7 +58,7 @@ class ReflectionAnswer:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An image that passed the checks, as a mind sees it."""
+    """An image that passed the checks, as input of a mind."""
 
     found: FoundImage
     data: bytes
@@ -66,7 +66,7 @@ class Candidate:
 
     @property
     def text(self) -> str:
-        """What the source states."""
+        """The texts stated by the source."""
         return " ".join(filter(None, (self.found.title, self.found.shows, self.found.text)))
 
 
@@ -75,7 +75,7 @@ class CurationMind(Protocol):
 
     @property
     def name(self) -> str:
-        """What its answers depend on."""
+        """Name and version that its answers depend on."""
         ...
 
     @property
@@ -93,7 +93,7 @@ class CurationMind(Protocol):
 
 
 class RuleMind:
-    """Works offline: the planner's rules, the bundled tools, and what the sources state."""
+    """Works offline: the planner's rules, the bundled tools, and the source's texts."""
 
     name = "rules-2"
     reads_all_languages = False
@@ -103,7 +103,7 @@ class RuleMind:
         return PlannedQueries(plan_queries(brief, memory, number))
 
     async def caption(self, candidate: Candidate) -> Caption:
-        """A caption of metadata and what the tools see."""
+        """A caption from metadata and what the tools detect."""
         return Caption(
             make_caption(candidate.seen, candidate.found.title, f"{candidate.found.shows} {candidate.found.text}")
         )
@@ -118,7 +118,7 @@ class RuleMind:
     async def reflect(
         self, brief: ImageBrief, number: int, below: Sequence[Scored], empty_queries: Sequence[str]
     ) -> ReflectionAnswer:
-        """Counts of what was missing and what was unexpected."""
+        """Counts of missing requirements and unexpected things."""
         return ReflectionAnswer(reflect(brief, number, below, empty_queries))
 
 
@@ -126,7 +126,7 @@ _EXCLUDED = 3
 
 
 def plan_queries(brief: ImageBrief, memory: Sequence[Reflection], number: int) -> tuple[ImageQuery, ...]:
-    """`number` different queries; fewer only where the instruction gives no more words."""
+    """`number` different queries; fewer only if the instruction has no more words."""
     if brief.request.keywords:
         return tuple(ImageQuery(text, aspect="keywords") for text in brief.request.keywords[:number])
     subjects = [_next_word(thing, _times_missing(memory, f"thing: {thing}")) for thing in brief.things]
@@ -169,7 +169,7 @@ def _times_missing(memory: Sequence[Reflection], name: str) -> int:
 
 
 def _next_word(thing: str, times: int) -> str:
-    """The phrase itself first; then its head noun and what else the same kind of thing is called."""
+    """The phrase itself, then its head noun and other names for the same kind of thing."""
     head = thing.rsplit(maxsplit=1)[-1]
     words = tuple(dict.fromkeys((thing, *related_nouns(thing)[:1], head, *related_nouns(thing)[1:])))
     return words[min(times, len(words) - 1)]

@@ -1,9 +1,9 @@
-"""An index of fingerprints: which images of a benchmark is this one a near-duplicate of?
+"""An index of fingerprints that finds the images of a benchmark of which an image is a near-duplicate.
 
 Hashes are found by multi-index hashing (Norouzi et al. 2012): two 64-bit hashes that differ in at most 11 bits have one
 of four 16-bit parts that differs in at most 2 (7 bits: in at most 1).
-New entries wait in a list that is searched as a whole until it is long
-enough to be worth a new table. Hits are compared by their grey copies before they count.
+New entries wait in a list, which is searched completely, until there are enough for a new table. Hits are verified
+with their grey copies.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from imarena.curation.fingerprint import CROPS, Fingerprint, compare_thumbs
 
 FARTHEST = 11
 LOCAL_DIFFERENCE = 0.4
-"""Images that differ more than this in some part of the grey copies are different images, or local edits (ours)."""
+"""A larger difference in some part of the grey copies means different images, or local edits (ours)."""
 _PARTS, _BITS = 4, 16
 _WAITING = 2048
 _MASKS = tuple(
@@ -26,12 +26,12 @@ _MASKS = tuple(
     )
     for most in range(FARTHEST // _PARTS + 1)
 )
-"""All ways to change at most 0, 1 or 2 bits of a part."""
+"""All masks that change at most 0, 1 or 2 bits of a part."""
 
 
 @dataclass(frozen=True)
 class NearDuplicate:
-    """An image that another is a near-duplicate of: its key, bits that differ, and how alike the grey copies are."""
+    """An image of which another is a near-duplicate: its key, differing bits, and similarity of the grey copies."""
 
     key: str
     distance: int
@@ -39,7 +39,7 @@ class NearDuplicate:
 
 
 class DuplicateIndex:
-    """Keys and fingerprints. `hash_distance` is at most 11; `least_likeness` is the correlation that counts."""
+    """Keys and fingerprints. `hash_distance` is at most 11; `least_likeness` is the minimum correlation."""
 
     def __init__(self, hash_distance: int = 7, least_likeness: float = 0.96) -> None:
         if not 0 <= hash_distance <= FARTHEST:
@@ -55,7 +55,7 @@ class DuplicateIndex:
         return len(self._keys)
 
     def add(self, key: str, fingerprint: Fingerprint) -> None:
-        """Take in one image."""
+        """Add one image."""
         self._keys.append(key)
         self._thumbs.append(fingerprint.thumb)
         self._hashes.append(fingerprint.hashes)
@@ -64,7 +64,7 @@ class DuplicateIndex:
             self._table = HashTable(np.stack(self._hashes))
 
     def search(self, fingerprint: Fingerprint) -> list[NearDuplicate]:
-        """Near-duplicates of an image, the most alike first."""
+        """Near-duplicates of an image, the most similar first."""
         done = 0 if self._table is None else len(self._table)
         hits = [] if self._table is None else self._table.search(fingerprint.hashes, self._distance)
         if len(self._keys) > done:
@@ -85,8 +85,8 @@ class DuplicateIndex:
 class HashTable:
     """Tables over the parts of hashes, shape (n, variants). Variant 0 is the image itself.
 
-    One set of tables holds the images themselves, and every variant of a query is looked up there; the other holds all
-    variants, and only the query itself is looked up there.
+    One set of tables contains the images themselves, and every variant of a query is looked up in it; the other
+    contains all variants, and only the query itself is looked up in it.
     """
 
     def __init__(self, hashes: NDArray[np.uint64]) -> None:
@@ -99,11 +99,11 @@ class HashTable:
         return self._count
 
     def search(self, hashes: NDArray[np.uint64], distance: int) -> list[tuple[int, int, bool, int]]:
-        """(entry, variant, reverse, distance): a variant of the query meets an entry, or (reverse) the other way."""
+        """Hits (entry, variant, reverse, distance): a variant of the query matches an entry, or the reverse."""
         return self.search_many(hashes[None, :], distance)[0]
 
     def search_many(self, hashes: NDArray[np.uint64], distance: int) -> list[list[tuple[int, int, bool, int]]]:
-        """The same for many queries, shape (m, variants)."""
+        """Like `search`, for many queries, shape (m, variants)."""
         hits: list[list[tuple[int, int, bool, int]]] = [[] for _ in range(len(hashes))]
         for query, entry, bits in self._wholes.search(hashes.ravel(), distance):
             hits[query // self._variants].append((entry, query % self._variants, False, bits))
@@ -114,7 +114,7 @@ class HashTable:
 
 
 class _Buckets:
-    """Hashes, shape (n,), in order of each of their four parts."""
+    """Hashes, shape (n,), sorted by each of their four parts."""
 
     def __init__(self, hashes: NDArray[np.uint64]) -> None:
         self._hashes = np.ascontiguousarray(hashes, np.uint64)
@@ -126,7 +126,7 @@ class _Buckets:
             self._starts[part, 1:] = np.cumsum(np.bincount(values.astype(np.int64), minlength=1 << _BITS))
 
     def search(self, queries: NDArray[np.uint64], distance: int) -> list[tuple[int, int, int]]:
-        """(query, entry, bits that differ), each pair once."""
+        """Matches (query, entry, differing bits), each pair once."""
         found = _lookup(self._hashes, self._order, self._starts, queries, _MASKS[distance // _PARTS], distance)
         return list(dict.fromkeys((int(query), int(entry), int(bits)) for query, entry, bits in found))
 
@@ -134,7 +134,7 @@ class _Buckets:
 def _search_all(
     stored: NDArray[np.uint64], hashes: NDArray[np.uint64], distance: int
 ) -> list[tuple[int, int, bool, int]]:
-    """Without a table: the query's variants against every entry, and every entry's variants against the query."""
+    """Search without a table: the query's variants against all entries, and all entries' variants against the query."""
     hits = []
     for reverse, bits in (
         (False, np.bitwise_count(stored[:, :1] ^ hashes[None, :])),
@@ -162,7 +162,7 @@ def _lookup(
     masks: NDArray[np.uint64],
     distance: int,
 ) -> list[tuple[int, int, int]]:
-    """(query, entry, distance); a pair comes once for each part that it meets in."""
+    """Matches (query, entry, distance); a pair is repeated for each part in which it matches."""
     found = [(0, 0, 0)]
     found.pop()
     low = np.uint64((1 << 16) - 1)
@@ -181,6 +181,6 @@ def _lookup(
 
 
 def caption_similarity(left: str, right: str) -> float:
-    """Share of the words of two captions that they have in common (Jaccard), 0 to 1."""
+    """Similarity of two captions: the share of words that they have in common (Jaccard), 0 to 1."""
     one, other = set(left.casefold().split()), set(right.casefold().split())
     return len(one & other) / len(one | other) if one | other else 0.0

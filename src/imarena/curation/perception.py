@@ -1,4 +1,4 @@
-"""What the bundled tools see in an image: objects, faces, words, colours, light, blur. And a caption made of it."""
+"""What the bundled tools detect in an image: objects, faces, text, colours, light, blur; and a caption from it."""
 
 import json
 from collections import Counter
@@ -24,14 +24,14 @@ from imarena.vision import (
 _VERSION = "1"
 _TOOLS = ("objects", "faces", "words")
 _SIDE = 1024
-"""Tools look at a copy of at most this long side; only compression blocks are measured at the image's own size."""
+"""Maximum long side of the copy that the tools use; only compression blocks are measured at the image's own size."""
 _SURE = 0.5
 _LEGIBLE = 0.6
 
 
 @dataclass(frozen=True)
 class SeenThing:
-    """One detected thing: what, how sure (0 to 1), its share of the image and its main colours."""
+    """One detected thing: its label, the confidence (0 to 1), its share of the image and its main colours."""
 
     label: str
     score: float
@@ -41,7 +41,7 @@ class SeenThing:
 
 @dataclass(frozen=True)
 class SeenWords:
-    """One line of text and its box as shares of the image."""
+    """One line of text and its box as fractions of the image."""
 
     text: str
     confidence: float
@@ -50,7 +50,7 @@ class SeenWords:
 
 @dataclass(frozen=True)
 class Perception:
-    """Everything that the tools see in one image."""
+    """Everything that the tools detect in one image."""
 
     width: int
     height: int
@@ -58,14 +58,14 @@ class Perception:
     faces: int = 0
     words: tuple[SeenWords, ...] = ()
     colours: tuple[tuple[str, float], ...] = ()
-    """Names and shares, the largest first."""
+    """Names and shares, largest first."""
     salient_share: float = 0.0
     lightness: float = 50.0
-    """Mean, 0 to 100."""
+    """Mean lightness, 0 to 100."""
     contrast: float = 20.0
     clipped: float = 0.0
     haze: float = 0.0
-    """Mean of the dark channel, 0 to 1: high where every region is veiled."""
+    """Mean of the dark channel, 0 to 1: high if every region is hazy."""
     blur: float = 0.0
     """Perceptual blur (Crete et al. 2007), 0 sharp to 1 blurred."""
     blocking: float = 0.0
@@ -73,7 +73,7 @@ class Perception:
     extra: JsonDict = field(default_factory=dict)
 
     def to_json(self) -> JsonDict:
-        """One JSON object that `read_perception` reads back."""
+        """A JSON object that `read_perception` can read."""
         value: JsonDict = json.loads(json.dumps(asdict(self)))
         return value
 
@@ -84,7 +84,7 @@ class Perception:
 
 
 def read_perception(value: Any) -> Perception:
-    """What `Perception.to_json` gave."""
+    """The inverse of `Perception.to_json`."""
     things = tuple(SeenThing(**{**thing, "colours": tuple(thing["colours"])}) for thing in value["things"])
     words = tuple(SeenWords(line["text"], line["confidence"], tuple(line["box"])) for line in value["words"])
     colours = tuple((str(name), float(share)) for name, share in value["colours"])
@@ -92,12 +92,12 @@ def read_perception(value: Any) -> Perception:
 
 
 def perception_version() -> str:
-    """Changes with any tool whose answers a perception holds."""
+    """Version that changes with any tool whose results a perception contains."""
     return "; ".join([_VERSION, *(f"{PICTURE_TOOLS[name].tool} {PICTURE_TOOLS[name].version()}" for name in _TOOLS)])
 
 
 def perceive(pixels: NDArray[np.uint8]) -> Perception:
-    """Ask every bundled tool about an image, sRGB, shape (height, width, 3). Some 0.5 to 1 s on one core."""
+    """Run every bundled tool on an image, sRGB, shape (height, width, 3). Takes 0.5 to 1 s on one core."""
     height, width = pixels.shape[:2]
     small = shrink_pixels(pixels, _SIDE)
     rgb = np.asarray(small, np.float32) / np.float32(255)
@@ -146,13 +146,13 @@ def _shares(names: NDArray[Any]) -> tuple[tuple[str, float], ...]:
 
 
 def _dark_channel(rgb: NDArray[np.float32]) -> float:
-    """Mean of the dark channel (He et al. 2009): the darkest value of any channel around each pixel."""
+    """Mean of the dark channel (He et al. 2009): the lowest value of any channel around each pixel."""
     side = max(3, round(max(rgb.shape[:2]) / 40))
     return float(cv2.erode(np.ascontiguousarray(rgb.min(axis=2)), np.ones((side, side), np.uint8)).mean())
 
 
 def _blur(light: NDArray[np.float32]) -> float:
-    """How little a strong blur changes the differences between neighbours, the larger of both directions."""
+    """How little a strong blur changes the differences between neighbours: the larger value of both directions."""
 
     def along(values: NDArray[np.float32]) -> float:
         blurred = cv2.blur(values, (9, 1))
@@ -165,7 +165,7 @@ def _blur(light: NDArray[np.float32]) -> float:
 
 
 def make_caption(seen: Perception, title: str = "", text: str = "") -> str:
-    """A dense caption without a model: what the source states, then things, text, colours, light and sharpness."""
+    """A dense caption without a model: the source's texts, then things, text, colours, light and sharpness."""
     parts = [part.strip().rstrip(".") for part in (title, text) if part.strip()]
     return ". ".join([*parts, *perception_phrases(seen), ", ".join(_looks(seen)).capitalize()]) + "."
 

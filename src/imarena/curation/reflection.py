@@ -1,4 +1,4 @@
-"""Reflection: what the candidates of a round lacked and what was unexpected in them, kept in memory for the next."""
+"""Reflection: what the candidates of a round lacked and unexpectedly showed, remembered for the next round."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ class Reflection:
     missing: tuple[str, ...]
     """Names of requirements that most candidates did not meet."""
     unexpected: tuple[str, ...]
-    """Things that many candidates showed and nobody asked for."""
+    """Things that many candidates showed although nobody asked for them."""
     empty_queries: tuple[str, ...]
     note: str = ""
 
@@ -35,7 +35,7 @@ class Reflection:
 
 
 def read_reflection(value: JsonDict) -> Reflection:
-    """What `Reflection.to_json` gave."""
+    """The inverse of `Reflection.to_json`."""
 
     def texts(name: str) -> tuple[str, ...]:
         listed = value.get(name)
@@ -50,7 +50,7 @@ def read_reflection(value: JsonDict) -> Reflection:
 
 @dataclass(frozen=True)
 class Scored:
-    """A candidate that was looked at and did not enter the pool."""
+    """A scored candidate that did not enter the pool."""
 
     seen: Perception
     score: ImageScore
@@ -58,7 +58,7 @@ class Scored:
 
 
 def reflect(brief: ImageBrief, number: int, below: Sequence[Scored], empty_queries: Sequence[str]) -> Reflection:
-    """Without a model: count the requirements that were not met, and the things that were seen instead."""
+    """Without a model: count the unmet requirements, and the things that were seen instead."""
     names = [requirement.name for requirement in brief.requirements]
     lacking = Counter(name for each in below for name in each.score.missing)
     missing = tuple(name for name in names if not below or lacking[name] >= _OFTEN * len(below))

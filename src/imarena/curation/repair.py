@@ -1,4 +1,4 @@
-"""Repairing an item that people did not accept: crop its image, and check and score what a repair gives."""
+"""Repair an item that people did not accept: crop its image, and check and score the result."""
 
 import re
 
@@ -17,7 +17,7 @@ _BOX = re.compile(r"\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*")
 
 
 def read_crop(text: str) -> Box:
-    """A box from `LEFT,TOP,RIGHT,BOTTOM` in pixels."""
+    """Parse a box from `LEFT,TOP,RIGHT,BOTTOM` in pixels."""
     read = _BOX.fullmatch(text)
     if read is None:
         raise UserError(f"'{text}' is not a box.", hint="Give LEFT,TOP,RIGHT,BOTTOM in pixels, such as 0,0,1600,1200.")
@@ -26,7 +26,7 @@ def read_crop(text: str) -> Box:
 
 
 def crop_image(data: bytes, box: Box) -> bytes:
-    """The part of an image inside the box, without another compression (PNG)."""
+    """The part of an image inside the box, losslessly (PNG)."""
     image = decode(data)
     if not (0 <= box.left < box.right <= image.width and 0 <= box.top < box.bottom <= image.height):
         raise UserError(
@@ -39,9 +39,9 @@ def crop_image(data: bytes, box: Box) -> bytes:
 async def assess_image(
     brief: ImageBrief, found: FoundImage, data: bytes, look: LookAt, mind: CurationMind, settings: CurationSettings
 ) -> CandidateRecord:
-    """Check, caption and score one image. Raises `Refused` by the checks of a run, `SourceFailure` without a score.
+    """Check, caption and score one image. Raises `Refused` from a run's checks, `SourceFailure` without a score.
 
-    A score below the threshold is a flag (`below_threshold`): people decide.
+    A score below the threshold only sets a flag (`below_threshold`), because people decide.
     """
     normal = check_file(data, settings, brief.needs)
     seen, _ = look(normal.data)

@@ -1,7 +1,7 @@
-"""How well an image fits an instruction, in [0, 1], without a model: each requirement against pixels and metadata.
+"""Fit of an image to an instruction, in [0, 1], without a model: each requirement against pixels and metadata.
 
-The score is the weighted mean of the requirements. Where an essential one is not met, it is at most `CEILING`, so that
-no number of other virtues lets an image into the pool without the thing that the instruction is about.
+The score is the weighted mean of the requirements. If an essential one is not met, it is at most `CEILING`, so that
+no image without the main thing of the instruction enters the pool because of its other qualities.
 """
 
 import re
@@ -15,17 +15,17 @@ from imarena.vision import TextLine, kinds_in_phrase, text_match
 
 CEILING = 0.5
 STATED = 0.9
-"""A thing that no bundled detector knows, stated by the source."""
+"""Value of a thing that no bundled detector knows, if the source states it."""
 NAMED = 0.85
-"""A thing that no bundled detector knows, in the file's name only."""
+"""Value of a thing that no bundled detector knows, if only the file name names it."""
 UNSEEN = 0.5
-"""A thing that the detector knows and does not see, although the source states it."""
+"""Value of a thing that the detector knows but does not see, although the source states it."""
 _WORD = re.compile(r"[a-z][a-z'-]+")
 
 
 @dataclass(frozen=True)
 class ImageScore:
-    """A score with the figure of each requirement, by its name."""
+    """A score and the value of each requirement, by its name."""
 
     value: float
     parts: dict[str, float]
@@ -42,8 +42,8 @@ class ImageScore:
 
 
 def score_image(brief: ImageBrief, seen: Perception, text: str, shows: str = "", file_name: str = "") -> ImageScore:
-    """Score one image. `text` is what its source states: title, description and tags. `shows` is what the user, who
-    knows the image, states that it shows: it counts although no detector sees it. The words of `file_name` count less.
+    """Score one image. `text` is stated by its source: title, description and tags. `shows` is stated by the user, who
+    knows the image: it counts although no detector sees it. The words of `file_name` count less.
     """
     words, shown, named = stated_words(f"{text} {shows}"), stated_words(shows), stated_words(file_name)
     parts: dict[str, float] = {}
@@ -56,13 +56,13 @@ def score_image(brief: ImageBrief, seen: Perception, text: str, shows: str = "",
         weight += requirement.weight
         if requirement.essential and value < 0.5:
             gate = CEILING
-    if not weight:  # nothing to check: any image of enough quality fits
+    if not weight:  # nothing to check: any image of sufficient quality fits
         return ImageScore(STATED, parts, "the instruction names nothing that can be checked")
     return ImageScore(round(min(total / weight, gate), 3), parts)
 
 
 def stated_words(text: str) -> frozenset[str]:
-    """The words of a text, with their likely singulars."""
+    """The words of a text, plus their likely singulars."""
     words = set(_WORD.findall(text.casefold()))
     return frozenset(words | {singular for word in words for singular in _singulars(word)})
 
@@ -93,7 +93,7 @@ def _satisfaction(
 def thing_visible(
     phrase: str, seen: Perception, words: frozenset[str], shown: frozenset[str], named: frozenset[str] = frozenset()
 ) -> float:
-    """1 where the detector sees it; less where only the user or the source states it, or the file is named so."""
+    """1 if the detector sees it; less if only the user, the source or the file name mentions it."""
     if _is_seen(phrase, seen):
         return 1.0
     names = _names(phrase)
@@ -107,15 +107,15 @@ def thing_visible(
 
 
 def text_evidence(brief: ImageBrief, stated: str, file_name: str) -> int:
-    """How well texts name the instruction's things, to order images of one score: 2 for each thing that is stated,
-    1 for each in the file's name.
+    """How well texts name the instruction's things, to order images with equal scores: 2 for each stated thing,
+    1 for each in the file name.
     """
     words, named = stated_words(stated), stated_words(file_name)
     return sum(2 * bool(_names(thing) & words) + bool(_names(thing) & named) for thing in brief.things)
 
 
 def _names(phrase: str) -> set[str]:
-    """The head noun of a phrase, with its likely singulars."""
+    """The head noun of a phrase, plus its likely singulars."""
     head = phrase.rsplit(maxsplit=1)[-1].casefold()
     return {head, *_singulars(head)}
 

@@ -6,36 +6,36 @@ from imarena.core import JsonDict, Noun, UserError, suggestion
 
 
 class CurationSettings(Noun):
-    """Every parameter of a curation run."""
+    """All parameters of a curation run."""
 
     queries: int = Field(default=5, ge=1, le=20)
     """K: queries per round."""
     results_per_query: int = Field(default=20, ge=1, le=200)
     """N: results per query and source."""
     threshold: float = Field(default=0.8, ge=0, le=1)
-    """tau: the score from which an image enters the pool."""
+    """tau: the minimum score to enter the pool."""
     pool: int = Field(default=3, ge=1, le=100)
     """K_p: images per instruction."""
     rounds: int = Field(default=4, ge=1, le=50)
-    """T: rounds before an instruction is flagged for manual review (ours: the paper names T without a value)."""
+    """T: rounds before an instruction is flagged for manual review (ours: the paper mentions T without a value)."""
     min_long_side: int = Field(default=2048, ge=16)
-    """Least long side in pixels (ours: the paper asks for high resolution without a figure)."""
+    """Minimum long side in pixels (ours: the paper asks for high resolution without a number)."""
     max_blocking: float = Field(default=0.9, gt=0)
-    """JPEG blocks above this are compression artefacts (ours; see `imarena see --tool quality`)."""
+    """Block strength above which an image has compression artefacts (ours; see `imarena see --tool quality`)."""
     max_blur: float = Field(default=0.62, gt=0, le=1)
-    """Blur above this is refused, except for tasks about blur (ours)."""
+    """Images with more blur are refused, except for tasks about blur (ours)."""
     hash_distance: int = Field(default=7, ge=0, le=11)
-    """Perceptual hashes with at most this many different bits are compared in detail (ours)."""
+    """Perceptual hashes that differ in at most this many bits are compared in detail (ours)."""
     duplicate_likeness: float = Field(default=0.96, gt=0, le=1)
     """Correlation of the aligned thumbnails from which two images are near-duplicates (ours)."""
     caption_similarity: float = Field(default=0.9, gt=0, le=1)
-    """Captions that are this similar are flagged for review (ours)."""
+    """Captions of at least this similarity are flagged for review (ours)."""
     duplicates_in: str = Field(default="benchmark", pattern="^(benchmark|instruction)$")
-    """Where near-duplicates are looked for: the whole data set, or the images of one instruction (ours)."""
+    """Scope of the near-duplicate search: the whole data set, or the images of one instruction (ours)."""
 
 
 def read_curation_settings(table: JsonDict, where: str = "[curation]") -> CurationSettings:
-    """Check a table of settings; an unknown or wrong entry raises with its name."""
+    """Check a table of settings; raises with the name of an unknown or wrong entry."""
     try:
         return CurationSettings.model_validate(table)
     except ValidationError as error:

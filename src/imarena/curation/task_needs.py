@@ -1,4 +1,4 @@
-"""What each task needs of its source images: the data file `tasks.yaml`, checked when it is read."""
+"""What each task needs from its source images: the data file `tasks.yaml`, validated when it is read."""
 
 from functools import cache
 
@@ -11,27 +11,27 @@ ASPECTS = ("subject", "scene", "style", "lighting", "viewpoint")
 
 
 class ConditionWords(Noun):
-    """A condition of pixels: words to search for it, and how it is named in a sentence."""
+    """A condition of pixels: search words for it, and its name in a sentence."""
 
     words: tuple[str, ...]
     about: str
 
 
 class TaskNeeds(Noun):
-    """What a task needs, what it allows beyond the usual, and words for queries by aspect."""
+    """What a task needs, what it additionally allows, and query words by aspect."""
 
     needs: tuple[str, ...] = ()
     allows: tuple[str, ...] = ()
     several: int = Field(default=1, ge=1)
     inserts: bool = False
-    """The instruction adds things: those must not be there yet."""
+    """The instruction adds things, which must not be in the image yet."""
     scene: tuple[str, ...] = ()
     style: tuple[str, ...] = ()
     lighting: tuple[str, ...] = ()
     viewpoint: tuple[str, ...] = ()
 
     def aspect(self, name: str) -> tuple[str, ...]:
-        """Words of one aspect; the general ones where the task has none of its own."""
+        """Words of one aspect; the general ones if the task has none of its own."""
         own: tuple[str, ...] = getattr(self, name, ())
         return own or getattr(task_file(), name, ())
 
@@ -52,7 +52,7 @@ class TaskFile(Noun):
 
 @cache
 def task_file() -> TaskFile:
-    """The data file."""
+    """Read the data file."""
     parsed = TaskFile.model_validate(package_yaml("imarena.curation", "tasks.yaml"))
     for name, needs in parsed.tasks.items():
         if strange := set(needs.needs) - parsed.conditions.keys():
@@ -61,5 +61,5 @@ def task_file() -> TaskFile:
 
 
 def needs_of(task: str | None) -> TaskNeeds:
-    """The needs of a task; those of an unknown task are empty."""
+    """The needs of a task; empty for an unknown task."""
     return task_file().tasks.get(task or "", TaskNeeds())

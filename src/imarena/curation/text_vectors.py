@@ -1,4 +1,4 @@
-"""Search of a library by what its texts mean: one vector per text, kept in the index by content and model version.
+"""Search a library by the meaning of its texts: one vector per text, indexed by content and model version.
 
 Rankings are merged by reciprocal rank fusion (Cormack et al. 2009): an image's score is the sum of 1 / (k + rank) over
 the rankings that list it, with k = 60 as in that paper.
@@ -16,7 +16,7 @@ from imarena.vision import TextEmbedder
 
 FUSION_K = 60
 NEAR = 0.35
-"""The cosine from which a text counts as found (ours): the nearest text of a library is not near by itself."""
+"""Minimum cosine of a match (ours): the nearest text of a library is not necessarily near."""
 _BATCH = 256
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS vectors (
 
 def merge_rankings(rankings: Mapping[str, Sequence[int]]) -> list[tuple[int, tuple[str, ...]]]:
     """Reciprocal rank fusion: the best first, each with the names of the rankings that list it. The order of a single
-    ranking stays; of equal scores, the one that the earlier ranking lists comes first.
+    ranking is kept; on equal scores, the one from the earlier ranking comes first.
     """
     scores: dict[int, float] = {}
     names: dict[int, tuple[str, ...]] = {}
@@ -38,7 +38,7 @@ def merge_rankings(rankings: Mapping[str, Sequence[int]]) -> list[tuple[int, tup
 
 
 class TextVectors:
-    """The vectors of a library's texts. One text is embedded once per model version, whatever file it belongs to."""
+    """The vectors of a library's texts. Each text is embedded once per model version, whatever files it belongs to."""
 
     def __init__(self, embedder: TextEmbedder) -> None:
         self._embedder = embedder
@@ -47,11 +47,11 @@ class TextVectors:
 
     @property
     def version(self) -> str:
-        """Changes when the same texts would be ranked in another way."""
+        """Changes if the same texts would be ranked differently."""
         return f"{self._embedder.version} near {NEAR} k {FUSION_K}"
 
     def build(self, connection: sqlite3.Connection, progress: Progress | None = None) -> None:
-        """Embed the texts that have no vector and forget those that are gone. A kill loses at most one batch."""
+        """Embed texts without a vector and delete vectors of removed texts. A kill loses at most one batch."""
         connection.execute(_SCHEMA)
         model = self._embedder.version
         texts = {sha256_hex(text.encode()): text for text in _texts(connection).values()}
@@ -72,8 +72,8 @@ class TextVectors:
         self._loaded = None
 
     def nearest(self, connection: sqlite3.Connection, text: str, limit: int, without: Set[int]) -> list[int]:
-        """Row ids by falling cosine to a text, of those that are near."""
-        with self._lock:  # searches run in threads, and a tokenizer serves one at a time
+        """Row ids of the texts near to a query, by decreasing cosine."""
+        with self._lock:  # searches run in threads, and a tokenizer cannot be used concurrently
             if self._loaded is None:
                 self._loaded = self._load(connection)
             rows, vectors = self._loaded
@@ -94,7 +94,7 @@ class TextVectors:
 
 
 def _texts(connection: sqlite3.Connection) -> dict[int, str]:
-    """What is searched of each image, by row id in the order of keys; images without any text are left out."""
+    """The searched text of each image, by row id in the order of keys; images without any text are skipped."""
     found = connection.execute(
         "SELECT words.rowid, words.title || '. ' || words.text FROM words JOIN images ON images.rowid = words.rowid "
         "ORDER BY images.key"

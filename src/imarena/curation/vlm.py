@@ -1,7 +1,7 @@
-"""A vision-language model as the mind of the agentic track, through the chat port, with prompt files of our own.
+"""A vision-language model as the mind of the agentic track, through the chat port, with our own prompt files.
 
-Where a reply to a plan, caption or reflection cannot be used, the rules stand in and the note says so. A score is never
-made up: without a usable reply the candidate has a status and no score.
+If a reply to a plan, caption or reflection cannot be used, the rules replace it and the note reports it. A score is
+never invented: without a usable reply the candidate has a status and no score.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def curation_prompt(name: str) -> dict[str, Any]:
 
 
 class ChatMind:
-    """Asks a model; `model` names it."""
+    """Asks a model, whose name is `model`."""
 
     reads_all_languages = True
 
@@ -45,7 +45,7 @@ class ChatMind:
         self.name = f"{model} {versions}"
 
     async def plan(self, brief: ImageBrief, memory: Sequence[Reflection], number: int) -> PlannedQueries:
-        """Queries by the model."""
+        """Queries from the model."""
         learnt = " ".join(f"Round {each.round}: {each.note}" for each in memory)
         answer = await self._ask("plan", (), instruction=brief.request.instruction, task=brief.request.task or "any",
                                  memory=learnt, number=number)  # fmt: skip
@@ -59,7 +59,7 @@ class ChatMind:
         return PlannedQueries(chosen, note, _cost(answer))
 
     async def caption(self, candidate: Candidate) -> Caption:
-        """A dense caption by the model."""
+        """A dense caption from the model."""
         answer = await self._ask("caption", (candidate.data,), text=candidate.text[:_LONGEST])
         fields, note = read_fields(answer)
         text = field_text(fields.get("caption"), _LONGEST)
@@ -69,7 +69,7 @@ class ChatMind:
         return Caption(text, note, _cost(answer))
 
     async def score(self, brief: ImageBrief, candidate: Candidate, caption: str) -> ScoreAnswer:
-        """A score in [0, 1] by the model, or a status."""
+        """A score in [0, 1] from the model, or a status."""
         answer = await self._ask("score", (candidate.data,), instruction=brief.request.instruction,
                                  task=brief.request.task or "any", caption=caption)  # fmt: skip
         if answer.status is not Status.OK:
@@ -85,7 +85,7 @@ class ChatMind:
     async def reflect(
         self, brief: ImageBrief, number: int, below: Sequence[Scored], empty_queries: Sequence[str]
     ) -> ReflectionAnswer:
-        """What the candidates lack, by the model."""
+        """What the candidates lack, according to the model."""
         rules = (await self._rules.reflect(brief, number, below, empty_queries)).reflection
         worst = sorted(below, key=lambda each: -each.score.value)[:_SHOWN]
         captions = "\n".join(f"- {each.score.value:.2f}: {each.score.note or each.text}" for each in worst)
