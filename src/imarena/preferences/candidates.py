@@ -1,4 +1,4 @@
-"""Choosing candidates: greedy k-center over image and text features (section 4.1; Sener and Savarese 2018)."""
+"""Choose candidates: greedy k-center over image and text features (section 4.1; Sener and Savarese 2018)."""
 
 import re
 import zlib
@@ -17,11 +17,11 @@ CANDIDATE_TASKS = (
     "motion_change", "text_editing", "background_change", "style_transfer", "tone_transfer", "camera_motion",
     "enhancement", "cref", "oref", "sref",
 )  # fmt: skip
-"""The 17 tasks of the paper: not translation, relation, chart, line2image or hybrid."""
+"""The paper's 17 tasks: without translation, relation, chart, line2image and hybrid."""
 
 
 def joint_features(images: Floats, texts: Floats) -> Floats:
-    """Image features (n, d) and text features (n, e), each row of length 1, as rows of length 1 with equal weight."""
+    """Join image features (n, d) and text features (n, e), rows of length 1, to rows of length 1 with equal weight."""
     joined = np.concatenate([_unit(images), _unit(texts)], axis=1)
     return _unit(joined)
 
@@ -32,11 +32,11 @@ def _unit(rows: Floats) -> Floats:
 
 
 def k_center(features: Floats, keys: Sequence[str], count: int) -> tuple[list[int], float]:
-    """Positions of `count` rows so that every row is near a chosen one, and the largest distance that is left.
+    """Indices of `count` rows chosen so that every row is near one of them, and the largest remaining distance.
 
-    `features`: (n, d), rows of length 1; distance is 1 minus the cosine. The first is the row nearest to the mean;
-    then always the row farthest from all chosen ones. Equal rows are decided by their keys, so that the order of the
-    rows changes nothing.
+    `features`: (n, d), rows of length 1; distance is 1 minus the cosine. The first choice is the row nearest to the
+    mean, each following one the row farthest from all chosen rows. Ties are decided by the keys, so the order of the
+    rows does not matter.
     """
     order = sorted(range(len(keys)), key=lambda at: keys[at])
     rows = np.asarray(features[order], np.float32)
@@ -55,12 +55,12 @@ def k_center(features: Floats, keys: Sequence[str], count: int) -> tuple[list[in
 
 
 def _rounded(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Sums of floats depend on their order in the last digits, which must not decide."""
+    """Round, because the last digits of float sums depend on the order, which must not affect the choice."""
     return np.asarray(np.round(values.astype(np.float64), 6), np.float64)
 
 
 def hashed_words(texts: Sequence[str], width: int = 512) -> Floats:
-    """Texts as counts of their words and pairs of words, hashed to `width` columns, (n, width), rows of length 1.
+    """Counts of words and word pairs of texts, hashed to `width` columns, (n, width), rows of length 1.
 
     Rare words weigh more (inverse document frequency over these texts). Needs no weights.
     """

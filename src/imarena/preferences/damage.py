@@ -1,4 +1,4 @@
-"""Damage of known kind and strength: what an edit does to the part of an image that it should have left alone.
+"""Damage of known kind and strength: what an edit does to the part of an image that it should leave alone.
 
 Kinds and levels are data (damage.yaml). The operations run on NumPy and on torch (damage_operations.py).
 """
@@ -18,7 +18,7 @@ LEVELS = tuple(range(1, 11))
 
 
 class DamageKind(Noun):
-    """One kind of damage; level n is n times `step`, in `unit`."""
+    """One kind of damage; level n has the strength n times `step`, in `unit`."""
 
     name: str
     unit: str
@@ -26,7 +26,7 @@ class DamageKind(Noun):
     reach: Literal["everywhere", "patch"]
     about: str
     area: tuple[float, float] = (1.0, 1.0)
-    """Smallest and largest share of the image that a patch has."""
+    """Smallest and largest share of the image that a patch covers."""
     held_out: bool = False
     """Never used in training."""
 
@@ -37,7 +37,7 @@ class DamageKind(Noun):
 
 @cache
 def damage_kinds() -> dict[str, DamageKind]:
-    """All kinds by name, as damage.yaml has them."""
+    """All kinds by name, from damage.yaml."""
     table = package_yaml("imarena.preferences", "damage.yaml")["kinds"]
     kinds = {name: DamageKind(name=name, **fields) for name, fields in table.items()}
     unknown = kinds.keys() ^ OPERATIONS.keys()
@@ -64,11 +64,11 @@ def apply_damage(
     other: DamagePixels | None = None,
     everywhere: bool = False,
 ) -> DamagePixels:
-    """The image (height, width, 3) with damage of one kind; the same for the same arguments.
+    """Damage an image (height, width, 3) in one way; the result depends only on the arguments.
 
-    It acts outside of `region` (height, width), the edit, or on the whole image with `everywhere` or without a region;
-    a patch lies outside of the region in any case. `other` is the picture that shows through in `ghost`, by default
-    this one mirrored. Level 0 changes nothing.
+    The damage lies outside `region` (height, width), the edit, or covers the whole image with `everywhere` or without a
+    region; a patch always lies outside the region. `other` is the image that shows through in `ghost`, by default
+    this image mirrored. Level 0 changes nothing.
     """
     known = damage_kind(kind)
     if not 0 <= level <= 10:
@@ -101,9 +101,9 @@ def apply_damage(
 
 Array = Any
 TRIES = 8
-"""So many places are drawn; the one with the most detail that keeps clear of the edit is taken."""
+"""Number of random places to try; the one with the most detail that does not touch the edit is used."""
 PLACE_DRAWS = 6
-"""Numbers that one place is drawn from."""
+"""Random numbers needed per place."""
 _COARSE = 8
 
 
@@ -129,7 +129,7 @@ def _shape(
 
 
 def coarse_detail(image: Array, xp: Any) -> Array:
-    """How much there is to see, by blocks of 8 x 8 pixels: mean size of the lightness step, (n, h, w)."""
+    """Amount of detail in blocks of 8 x 8 pixels: mean absolute lightness step, (n, h, w)."""
     light = xp.mean(image, axis=3)
     steps = xp.abs(light[:, 1:, :-1] - light[:, :-1, :-1]) + xp.abs(light[:, :-1, 1:] - light[:, :-1, :-1])
     n, height, width = steps.shape
@@ -139,10 +139,10 @@ def coarse_detail(image: Array, xp: Any) -> Array:
 
 
 def choose_places(image: Array, region: Array, area: tuple[float, float], draws: Array, xp: Any = np) -> Array:
-    """A place in each image, (n, height, width, 1).
+    """Choose a place in each image, (n, height, width, 1).
 
-    `region` is the edit, (n, height, width, 1); `draws` (n, TRIES, 6), uniform. Detail counts up to a point: a
-    place need not be the busiest, only not empty.
+    `region` is the edit, (n, height, width, 1); `draws` (n, TRIES, 6), uniform. The weight of detail is limited: a
+    place need not be the busiest one, only not empty.
     """
     height, width = image.shape[1:3]
     detail = coarse_detail(image, xp)

@@ -1,8 +1,8 @@
-"""Damage to a batch of images, written in the calls that NumPy and torch share: `xp` is either module.
+"""Operations that damage a batch of images, using calls that NumPy and torch share: `xp` is either module.
 
 Images are (n, height, width, 3), sRGB, 0 to 1, float32. `amount` is (n, 1, 1, 1) in the unit of the kind (damage.yaml).
 `draws` is (n, 1, 1, 4), uniform on 0 to 1: direction, sign and so on. `place` is (n, height, width, 1): 1 where the
-damage acts. This file needs NumPy alone, so that a trainer can load it on a machine where nothing else is installed.
+damage acts. This file needs only NumPy, so that a trainer can load it on a machine where nothing else is installed.
 """
 
 import math
@@ -28,13 +28,13 @@ _LUMA = np.array([
 _CHROMA = np.full((8, 8), 99, np.float32)
 _CHROMA[:4, :4] = [[17, 18, 24, 47], [18, 21, 26, 66], [24, 26, 56, 99], [47, 66, 99, 99]]
 TABLES = np.stack([_LUMA, _CHROMA, _CHROMA], axis=2)
-"""The quantisation tables of the JPEG standard's annex K, (8, 8, 3) for Y, Cb and Cr."""
+"""Quantisation tables of the JPEG standard's annex K, (8, 8, 3) for Y, Cb and Cr."""
 _TO_YCC = np.array([[0.299, 0.587, 0.114], [-0.168736, -0.331264, 0.5], [0.5, -0.418688, -0.081312]], np.float32)
 
 
 @dataclass(frozen=True)
 class DamageInput:
-    """Everything that an operation may use."""
+    """The inputs that an operation may use."""
 
     image: Array
     amount: Array
@@ -43,32 +43,32 @@ class DamageInput:
     noise: Array
     """Standard normal, the image's shape."""
     other: Array
-    """Another picture of the same size."""
+    """Another image of the same size."""
 
 
 def constant(values: Any, like: Array, xp: Any) -> Array:
-    """Numbers as an array of the same kind, type and device as `like`."""
+    """`values` as an array with the type and device of `like`."""
     return xp.asarray(values, dtype=like.dtype, device=like.device)
 
 
 def whole_numbers(values: Array, xp: Any) -> Array:
-    """The same numbers as an index."""
+    """Convert to integers for use as an index."""
     return values.astype(xp.int64) if isinstance(values, np.ndarray) else values.to(xp.int64)
 
 
 def numbering(images: Array, xp: Any) -> Array:
-    """The number of each image, (n,), where the images are."""
+    """The index of each image, (n,), on the images' device."""
     return whole_numbers(xp.cumsum(xp.ones_like(images[:, 0, 0, 0]), 0) - 1.0, xp)
 
 
 def grid(image: Array, xp: Any) -> tuple[Array, Array]:
-    """The row and the column of each pixel, both (n, height, width)."""
+    """Row and column of each pixel, both (n, height, width)."""
     ones = xp.ones_like(image[..., 0])
     return xp.cumsum(ones, 1) - 1.0, xp.cumsum(ones, 2) - 1.0
 
 
 def sample(image: Array, rows: Array, columns: Array, xp: Any) -> Array:
-    """The image at fractional places, bilinear; beyond its border the border goes on."""
+    """Sample the image at fractional positions, bilinearly; beyond the border, the border pixels are repeated."""
     n, height, width, channels = image.shape
     rows, columns = xp.clip(rows, 0, height - 1), xp.clip(columns, 0, width - 1)
     top, left = xp.floor(rows), xp.floor(columns)
@@ -86,7 +86,7 @@ def sample(image: Array, rows: Array, columns: Array, xp: Any) -> Array:
 
 
 def _moved(image: Array, step: int, axis: int, xp: Any) -> Array:
-    """The image moved by whole pixels along an axis; the border goes on."""
+    """Move the image by whole pixels along an axis; the border pixels are repeated."""
     length = image.shape[axis]
     step = max(1 - length, min(length - 1, step))
     if step == 0:
@@ -103,7 +103,7 @@ def _moved(image: Array, step: int, axis: int, xp: Any) -> Array:
 
 
 def gaussian_blur(image: Array, sigma: Array, xp: Any) -> Array:
-    """Gaussian blur with a width for each image, (n, 1, 1, 1), up to 5 pixels."""
+    """Gaussian blur with one width per image, (n, 1, 1, 1), up to 5 pixels."""
     sigma = xp.clip(sigma, 1e-3, 5.0)
     weights = [xp.exp(-(step * step) / (2.0 * sigma * sigma)) for step in range(_RADIUS + 1)]
     total = weights[0] + 2.0 * sum(weights[1:])
@@ -116,7 +116,7 @@ def gaussian_blur(image: Array, sigma: Array, xp: Any) -> Array:
 
 
 def to_lab(image: Array, xp: Any) -> Array:
-    """CIE Lab (D65)."""
+    """Convert sRGB to CIE Lab (D65)."""
     linear = xp.where(image <= 0.04045, image / 12.92, ((xp.clip(image, 0, 1) + 0.055) / 1.055) ** 2.4)
     t = linear @ constant(_TO_XYZ.T / _WHITE, image, xp)
     f = xp.where(t > 0.008856, xp.clip(t, 1e-6, None) ** (1.0 / 3.0), 7.787 * t + 16.0 / 116.0)
@@ -125,7 +125,7 @@ def to_lab(image: Array, xp: Any) -> Array:
 
 
 def to_rgb(lab: Array, xp: Any) -> Array:
-    """CIE Lab as sRGB, clipped to 0 to 1."""
+    """Convert CIE Lab to sRGB, clipped to 0 to 1."""
     y = (lab[..., 0:1] + 16.0) / 116.0
     f = xp.concatenate([y + lab[..., 1:2] / 500.0, y, y - lab[..., 2:3] / 200.0], 3)
     t = xp.where(f > 0.206893, f**3, (f - 16.0 / 116.0) / 7.787)
@@ -142,7 +142,7 @@ def _sign(draw: Array, xp: Any) -> Array:
 
 
 def _light_weight(light: Array, xp: Any) -> Array:
-    """CIEDE2000's weight of a lightness step: so many units of L are one of colour difference."""
+    """CIEDE2000's lightness weight: the number of L units that make one unit of colour difference."""
     off = (light - 50.0) ** 2
     return 1.0 + 0.015 * off / xp.sqrt(20.0 + off)
 
@@ -201,7 +201,7 @@ def _colour_cast(given: DamageInput, xp: Any) -> Array:
 
 
 def _direction(given: DamageInput, xp: Any) -> tuple[Array, Array]:
-    """How far each image moves down and across, (n, 1, 1)."""
+    """Distance that each image moves down and across, (n, 1, 1)."""
     turn = 2 * math.pi * given.draws[..., 0]
     return given.amount[..., 0] * xp.sin(turn), given.amount[..., 0] * xp.cos(turn)
 
@@ -222,7 +222,7 @@ def _about_middle(given: DamageInput, turn: Array, scale: Array, xp: Any) -> Arr
 
 
 def _share_of_side(given: DamageInput, xp: Any) -> Array:
-    """The amount over half of the longer side, either sign, (n, 1, 1)."""
+    """The amount divided by half of the longer side, with random sign, (n, 1, 1)."""
     half = max(given.image.shape[1:3]) / 2
     return (_sign(given.draws[..., 0:1], xp) * given.amount / half)[..., 0]
 
@@ -263,7 +263,7 @@ def to_coefficients(image: Array, xp: Any) -> Array:
 
 
 def from_coefficients(coefficients: Array, xp: Any) -> Array:
-    """The images of cosine coefficients."""
+    """Convert cosine coefficients back to images."""
     n, rows, _, columns, _, _ = coefficients.shape
     matrix = constant(cosine_matrix(), coefficients, xp)
     cut = xp.einsum("vj,nriqvc->nriqjc", matrix, xp.einsum("ui,nruqvc->nriqvc", matrix, coefficients))
@@ -297,7 +297,7 @@ def _ghost(given: DamageInput, _: Any) -> Array:
 
 
 def painted_over(image: Array, place: Array, xp: Any) -> Array:
-    """The image with `place` filled from its surroundings, coarse to fine."""
+    """Fill `place` from its surroundings, coarse to fine."""
     rest = 1.0 - place
     wide = xp.ones_like(image[:, :1, :1, :1]) * 5.0
     filled = _mean(image * rest, xp) / xp.clip(_mean(rest, xp), 1e-3, None) + 0 * image
@@ -347,9 +347,9 @@ OPERATIONS: dict[str, Callable[[DamageInput, Any], Array]] = {
     "patch_lightness": _lightness, "patch_blur": _blur, "ghost": _ghost, "erasure": _erasure, "local_warp": _local_warp,
     "colour_cast": _colour_cast, "texture_swap": _texture_swap, "object_drift": _object_drift,
 }  # fmt: skip
-"""By kind of damage: the operation."""
+"""The operation of each kind of damage."""
 
 
 def do_damage(kind: str, given: DamageInput, xp: Any = np) -> Array:
-    """The images with damage of one kind, clipped to 0 to 1."""
+    """Apply one kind of damage to the images, and clip to 0 to 1."""
     return xp.clip(OPERATIONS[kind](given, xp), 0, 1)

@@ -1,8 +1,8 @@
-"""A judge's verdicts on pairs against people's: accuracy by task with intervals, nothing dropped in silence.
+"""Compare a judge's verdicts on pairs with people's: accuracy by task with intervals; every omission is counted.
 
-`strict` counts a judge's ties and failures as wrong. `paper_compat` leaves them out, as the public code of
-GEditBench v2 does, which makes a judge that answers only what it is sure of look better. Both are reported with the
-counts. Pairs on which people tie have no right side: they are counted beside.
+`strict` counts a judge's ties and failures as wrong. `paper_compat` leaves them out, like the public code of
+GEditBench v2; this favours a judge that answers only when it is sure. Both are reported with the counts. Pairs on
+which people tie have no correct answer and are counted separately.
 """
 
 from collections import Counter, defaultdict
@@ -24,14 +24,14 @@ from imarena.stats import (
 )
 
 PairKey = tuple[str, str, str]
-"""Item and the two outputs, the smaller id first."""
+"""Item and the two output ids, the smaller id first."""
 MACRO = "mean over tasks"
 ALL_TASKS = "all"
 
 
 @dataclass(frozen=True)
 class PairTruth:
-    """What people say about a pair, as seen from the smaller output id (`left`)."""
+    """People's verdict on a pair; `left` is the smaller output id."""
 
     key: PairKey
     dataset: str
@@ -43,21 +43,21 @@ class PairTruth:
 
 @dataclass(frozen=True)
 class JudgeAnswer:
-    """What a judge says about a pair, seen from the same sides; `winner` None: why not is in `reason`."""
+    """A judge's verdict on a pair, with the same sides; if `winner` is None, `reason` says why."""
 
     winner: Outcome | None
     reason: str = ""
     agreed: bool | None = None
-    """Did both orders give the same outcome? None: not asked in both."""
+    """Did both orders give the same outcome? None if not asked in both."""
 
 
 @dataclass(frozen=True)
 class JudgeRow:
-    """The figures of one judge on one data set, dimension and task (`all`, or `mean over tasks`)."""
+    """The results of one judge on one data set, dimension and task (`all`, or `mean over tasks`)."""
 
     judge: str
     scheme: str
-    """`pairwise`, or `pointwise`: by two scores."""
+    """`pairwise`, or `pointwise` (from two scores)."""
     dataset: str
     dimension: str
     task: str
@@ -65,9 +65,9 @@ class JudgeRow:
     paper_compat: Figure
     consistency: Figure
     pairs: int
-    """On which people decide."""
+    """Number of pairs on which people decide."""
     ties: int
-    """Of the judge, on these."""
+    """Number of the judge's ties on these pairs."""
     failures: Mapping[str, int]
     people_ties: int
 
@@ -84,9 +84,9 @@ class JudgeRow:
 def agreed_truth(
     votes: Sequence[tuple[PairKey, str, str, str, Outcome]],
 ) -> tuple[PairTruth, ...]:
-    """One truth per pair and dimension from single votes (key, data set, dimension, task, outcome): the majority.
+    """Majority vote: one truth per pair and dimension from single votes (key, data set, dimension, task, outcome).
 
-    Equal numbers for both sides are a tie, as are ties in the majority; `both_bad` is a tie here.
+    It is a tie if both sides have equally many votes, or if ties are at least as many; `both_bad` counts as a tie.
     """
     counts: dict[tuple[PairKey, str, str, str], Counter[Outcome]] = defaultdict(Counter)
     for key, dataset, dimension, task, outcome in votes:
@@ -106,7 +106,7 @@ def evaluate_judge(
 ) -> tuple[JudgeRow, ...]:
     """Rows by data set and dimension: each task, all pairs together, and the mean over tasks.
 
-    Truths of one call are about one data set and dimension. A pair that the judge was not asked about is a failure
+    All truths of a call belong to one data set and dimension. A pair that the judge was not asked about is a failure
     with the reason `not asked`.
     """
     if not truths:
@@ -154,7 +154,7 @@ def _row(
 
 
 def _over_items(figure: Figure, right: Sequence[bool], items: Sequence[str], rounds: int) -> Figure:
-    """The figure with an interval over items, where an item has several pairs: these are not independent."""
+    """Add an interval over items if an item has several pairs, which are not independent."""
     if figure.value is None or len(set(items)) == len(items):
         return figure
     return _with_item_interval(figure, [float(mark) for mark in right], items, rounds)
@@ -175,7 +175,7 @@ def accuracy_difference(
     others: Mapping[PairKey, JudgeAnswer],
     rounds: int = 1000,
 ) -> Figure:
-    """Strict accuracy of one judge less that of another on the same pairs, with a paired bootstrap over items."""
+    """Strict accuracy of one judge minus that of another on the same pairs, with a paired bootstrap over items."""
     decided = [truth for truth in truths if truth.winner is not Outcome.TIE]
     method = "paired difference of strict accuracy"
     if len(decided) < 2:
@@ -196,7 +196,7 @@ def _macro(
     answers: Mapping[PairKey, JudgeAnswer],
     rounds: int,
 ) -> JudgeRow:
-    """The mean of the tasks' accuracies; the interval resamples items."""
+    """Mean of the tasks' accuracies; the interval resamples items."""
     marks = []
     for task, truths in enumerate(by_task.values()):
         for truth in truths:

@@ -1,4 +1,4 @@
-"""Pairs as training data: chats, TRL preferences, diffusion DPO, and a benchmark like VCReward-Bench."""
+"""Export pairs as training data: chats, TRL preferences, diffusion DPO, and a benchmark like VCReward-Bench."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,23 +14,23 @@ from imarena.preferences.training.examples import ANSWERS, winner_answer
 
 LoadImage = Callable[[ImageRef], bytes]
 AskedPair = Callable[[PreferencePair, tuple[bytes, bytes, bytes]], tuple[str, tuple[str | bytes, ...]]]
-"""The judge's question about a pair and its source, left and right image: system message and parts."""
+"""Builds the judge's question from a pair and its source, left and right image: system message and parts."""
 EXPORTS = ("training", "trl", "diffusion-dpo", "vcreward", "pairs")
 
 
 @dataclass(frozen=True)
 class ExportReport:
-    """What was written."""
+    """Summary of an export."""
 
     format: str
     rows: Mapping[str, int]
-    """By part of the split."""
+    """Number of rows by part of the split."""
     ties_left_out: int
     images: int
 
 
 class ImageFolder:
-    """The images of an export: each once, under its hash."""
+    """The images of an export, each stored once under its hash."""
 
     def __init__(self, folder: Path, load: LoadImage) -> None:
         self._folder, self._load = folder / IMAGES_FOLDER, load
@@ -49,8 +49,8 @@ class ImageFolder:
 def export_pairs(
     form: str, parts: Mapping[str, Sequence[PreferencePair]], folder: Path, load: LoadImage, ask: AskedPair
 ) -> ExportReport:
-    """Write the parts of a split in one format: a file per part. Ties have no preferred image and are left out,
-    except of `pairs` and `vcreward`, which can hold them.
+    """Write the parts of a split in one format, one file per part. Ties have no preferred image and are left out,
+    except in `pairs` and `vcreward`, which support them.
     """
     if form not in EXPORTS:
         raise UserError(f"There is no export called '{form}'.", hint="Use one of: " + ", ".join(EXPORTS) + ".")
@@ -81,12 +81,12 @@ def export_pairs(
 
 
 def _letters(pair: PreferencePair) -> tuple[str, str]:
-    """The right answer and the wrong one."""
+    """The correct answer and the wrong one."""
     return ANSWERS if pair.winner is Outcome.LEFT else (ANSWERS[1], ANSWERS[0])
 
 
 def _question(pair: PreferencePair, images: ImageFolder, load: LoadImage, ask: AskedPair) -> list[dict[str, Any]]:
-    """The judge's question as messages, with the images' paths in their places."""
+    """The judge's question as messages, with image paths instead of images."""
     shown = {ref.sha256: load(ref) for ref in (pair.source, pair.left, pair.right)}
     paths = {data: images.add(ref) for ref in (pair.source, pair.left, pair.right) for data in (shown[ref.sha256],)}
     system, parts = ask(pair, (shown[pair.source.sha256], shown[pair.left.sha256], shown[pair.right.sha256]))
@@ -133,7 +133,7 @@ _WINNERS = {Outcome.LEFT: "Image A", Outcome.RIGHT: "Image B", Outcome.TIE: "Tie
 
 
 def _write_benchmark(path: Path, pairs: Sequence[PreferencePair], load: LoadImage) -> None:
-    """Rows as in VCReward-Bench: key `<task>_pair_<n>`, numbered within the task."""
+    """Write rows as in VCReward-Bench: key `<task>_pair_<n>`, numbered within the task."""
     rows, numbers = [], dict.fromkeys({pair.task for pair in pairs}, 0)
     for pair in pairs:
         rows.append(

@@ -1,6 +1,6 @@
-"""From measured outputs of one item to preference pairs: z-scores, tiers, and a winner that is nowhere worse.
+"""From measured outputs of one item to preference pairs: z-scores, tiers, and a winner that is never worse.
 
-All functions take candidates in any order and under any name: pairs depend on images and values alone.
+Functions accept candidates in any order and under any name: pairs depend only on images and values.
 """
 
 from collections import Counter
@@ -31,17 +31,17 @@ UNAVAILABLE = "metric_unavailable"
 
 @dataclass(frozen=True)
 class MeasuredCandidate:
-    """One output of an item: its image, metric values by region, and all that explains them."""
+    """One output of an item: its image, metric values by region, and the details behind them."""
 
     image: ImageRef
     values: Mapping[RegionName, Mapping[str, float]]
     details: Mapping[str, Any] = field(default_factory=dict)
-    """Region, missing metrics and their reasons, the editor: recorded, never used."""
+    """Region, missing metrics with reasons, the editor: stored, but never used for pairs."""
 
 
 @dataclass(frozen=True)
 class MeasuredGroup:
-    """The outputs of one item that could be measured, and how many could not, by status."""
+    """The measured outputs of one item, and the number of outputs that could not be measured, by status."""
 
     item: str
     instruction: str
@@ -64,11 +64,11 @@ class GroupScores:
 
 @dataclass(frozen=True)
 class ChosenThreshold:
-    """The z-scores of a region's tiers: published, or quantiles of the candidates at these shares."""
+    """Z-score thresholds of a region's tiers: published, or quantiles of the candidates."""
 
     tiers: TierThresholds
     quantiles: TierQuantiles | None = None
-    """None: published."""
+    """None if published."""
     candidates: int = 0
 
     @property
@@ -86,7 +86,7 @@ class ChosenThreshold:
 
 @dataclass(frozen=True)
 class PairSet:
-    """Pairs with a winner, ties apart, and how many groups and candidates gave nothing, by reason."""
+    """Pairs with a winner, ties listed separately, and counts of skipped groups and candidates by reason."""
 
     pairs: tuple[PreferencePair, ...]
     ties: tuple[PreferencePair, ...] = ()
@@ -95,7 +95,7 @@ class PairSet:
     """By task and region."""
 
     def to_json(self) -> dict[str, Any]:
-        """Counts and thresholds; the pairs are in their file."""
+        """Counts and thresholds; the pairs are in their own file."""
         return {
             "pairs": len(self.pairs), "ties": len(self.ties), "by_task": self.by_task(),
             "skipped": dict(sorted(self.skipped.items())),
@@ -106,19 +106,19 @@ class PairSet:
         }  # fmt: skip
 
     def by_task(self) -> dict[str, int]:
-        """The number of pairs by task, sorted by its name."""
+        """Number of pairs by task, sorted by task name."""
         return dict(sorted(Counter(pair.task for pair in self.pairs).items()))
 
 
 def unique_candidates(candidates: Sequence[MeasuredCandidate]) -> list[MeasuredCandidate]:
-    """Candidates in the order of their images' hashes, each image once."""
+    """Candidates sorted by their images' hashes, each image once."""
     return [candidate for _, candidate in sorted({c.image.sha256: c for c in candidates}.items())]
 
 
 def score_group(group: MeasuredGroup, rule: TaskRule) -> GroupScores:
     """Z-scores over a group: (value - mean) / standard deviation, times the metric's direction, mean over primaries.
 
-    A metric that one candidate lacks is used for none of them.
+    A metric that one candidate lacks is not used for any of them.
     """
     candidates = unique_candidates(group.candidates)
     primary: dict[RegionName, tuple[str, ...]] = {}
@@ -147,7 +147,7 @@ def score_group(group: MeasuredGroup, rule: TaskRule) -> GroupScores:
 def choose_thresholds(
     scored: Sequence[GroupScores], rule: TaskRule, rules: TaskRules
 ) -> dict[RegionName, ChosenThreshold]:
-    """The thresholds of a task's regions, and where each comes from."""
+    """The thresholds of a task's regions, and the origin of each."""
     chosen: dict[RegionName, ChosenThreshold] = {}
     for region in rule.regions():
         published = rule.thresholds.get(region)
@@ -164,7 +164,7 @@ def choose_thresholds(
 
 
 def tier_of(z: Mapping[RegionName, float], thresholds: Mapping[RegionName, TierThresholds]) -> Tier:
-    """C where one region fails, A where all are in the elite, else B."""
+    """C if one region fails, A if all are in the elite, else B."""
     if any(value <= thresholds[region].failure for region, value in z.items()):
         return "C"
     return "A" if all(value > thresholds[region].elite for region, value in z.items()) else "B"
@@ -173,9 +173,9 @@ def tier_of(z: Mapping[RegionName, float], thresholds: Mapping[RegionName, TierT
 def pairs_of_group(
     scored: GroupScores, thresholds: Mapping[RegionName, TierThresholds], margin: float, seed: int
 ) -> list[PreferencePair]:
-    """Pairs of different tiers (A over C, B over C, A over B by the margin) whose winner is nowhere worse.
+    """Pairs of different tiers (A over C, B over C, A over B by the margin) whose winner is never worse.
 
-    The winner is not worse on any primary metric and ahead on more secondary metrics than behind, where there are any.
+    The winner is not worse on any primary metric, and better on more secondary metrics than worse, if there are any.
     """
     candidates = unique_candidates(scored.group.candidates)
     tiers = {candidate.image.sha256: tier_of(scored.z[candidate.image.sha256], thresholds) for candidate in candidates}
@@ -239,7 +239,7 @@ def _explained(scored: GroupScores, candidate: MeasuredCandidate, tiers: Mapping
 
 
 def make_pairs(groups: Sequence[MeasuredGroup], rules: TaskRules, seed: int) -> PairSet:
-    """Pairs of all groups. Thresholds that are not published are quantiles over all groups of a task."""
+    """Pairs of all groups. Unpublished thresholds are quantiles over all groups of a task."""
     pairs: list[PreferencePair] = []
     ties: list[PreferencePair] = []
     skipped: Counter[str] = Counter()

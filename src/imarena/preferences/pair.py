@@ -1,4 +1,4 @@
-"""A preference pair: two edits of one source, which of them is preferred, and how that is known."""
+"""A preference pair: two edits of one source, the preferred one, and the origin of the preference."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -15,12 +15,12 @@ CONSISTENCY = "visual_consistency"
 class PreferencePair(Noun):
     """Two edits of one source and the preferred one.
 
-    Pairs from metrics, votes, judgments and synthetic damage are all of this type, and every export starts from it.
-    Images are named by content: the bytes lie in a workspace, or in the `images` folder beside a file of pairs.
+    Pairs from metrics, votes, judgments and synthetic damage all have this type, and every export starts from it.
+    Images are named by content hash: their bytes are in a workspace, or in the `images` folder next to a file of pairs.
     """
 
     item: str
-    """What a split keeps together: all pairs of one item are in one part."""
+    """Unit of a split: all pairs of one item are in the same part."""
     instruction: str
     task: str
     source: ImageRef
@@ -29,12 +29,12 @@ class PreferencePair(Noun):
     winner: Outcome
     """`left`, `right` or `tie`."""
     made_by: str
-    """`metrics`, `votes`, `judgments` or another way of making pairs, such as `damage`."""
+    """`metrics`, `votes`, `judgments` or another origin, such as `damage`."""
     dimension: str = CONSISTENCY
     strength: float | None = Field(default=None, ge=0)
-    """How clear the preference is, larger is clearer; the unit depends on `made_by`."""
+    """How clear the preference is (larger is clearer); the unit depends on `made_by`."""
     provenance: JsonDict = Field(default_factory=dict)
-    """Regions, metric values, tiers, thresholds, votes, levels of damage: all that explains the winner."""
+    """What explains the winner: regions, metric values, tiers, thresholds, votes, levels of damage."""
 
     @model_validator(mode="after")
     def _decided(self) -> "PreferencePair":
@@ -46,7 +46,7 @@ class PreferencePair(Noun):
 
     @cached_property
     def pair_id(self) -> str:
-        """The same for both arrangements of the sides: source, instruction, the two images and the dimension."""
+        """The same for both orders of the sides: source, instruction, the two images and the dimension."""
         sides = sorted((self.left.sha256, self.right.sha256))
         return content_id("pair", self.source.sha256, self.instruction, sides, self.dimension)
 
@@ -63,7 +63,7 @@ class PreferencePair(Noun):
         return self.right if self.chosen is self.left else self.left
 
     def mirrored(self) -> "PreferencePair":
-        """The same pair with the sides exchanged. Provenance under `left` and `right` changes sides too."""
+        """The same pair with the sides swapped. Provenance under `left` and `right` is swapped too."""
         names = {"left": "right", "right": "left"}
         return self.model_copy(
             update={
@@ -75,7 +75,7 @@ class PreferencePair(Noun):
         )
 
     def arranged(self, seed: int) -> "PreferencePair":
-        """The pair with its sides in an order that depends on the images and the seed alone, never on names."""
+        """The pair with its sides in an order that depends only on the images and the seed, never on names."""
         first, _ = sorted((self.left.sha256, self.right.sha256))
         swap = int(sha256_hex(f"{seed}\n{self.pair_id}".encode())[:8], 16) % 2 == 1
         return self.mirrored() if (self.left.sha256 == first) == swap else self
@@ -86,7 +86,7 @@ IMAGES_FOLDER = "images"
 
 
 def write_pair_file(path: Path, pairs: Iterable[PreferencePair]) -> int:
-    """Write one pair per line; returns how many."""
+    """Write one pair per line; returns the number of pairs."""
     count = 0
     with path.open("w", encoding="utf-8") as stream:
         for pair in pairs:
@@ -116,7 +116,7 @@ def read_pair_file(path: Path) -> tuple[PreferencePair, ...]:
 
 
 def image_file(folder: Path, image: ImageRef) -> Path:
-    """Where a folder of pairs holds an image; one that is missing raises `UserError`."""
+    """Path of an image in a folder of pairs; raises `UserError` if it is missing."""
     for file in sorted((folder / IMAGES_FOLDER).glob(f"{image.sha256}.*")):
         return file
     raise UserError(

@@ -1,7 +1,7 @@
-"""Metrics of one region: what lies in the other region of the output has no influence (section 4.2, step II).
+"""Metrics of one region, which the rest of the output does not affect (section 4.2, step II).
 
-Each metric sees the source and the output with its other region taken from the source. So it is blind to changes there
-by construction, also where a network looks at the whole image.
+Each metric compares the source with a copy of the output in which the other region is taken from the source. So it
+cannot see changes there, even if a network looks at the whole image.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ _BINS = 8
 
 @dataclass(frozen=True)
 class RegionView:
-    """What a metric gets: the source, the output with only this region changed, and the region's mask."""
+    """Input of a metric: the source, the output with only this region changed, and the region's mask."""
 
     source: Pixels
     output: Pixels
@@ -40,7 +40,7 @@ class RegionView:
 
 @dataclass(frozen=True)
 class MeasuredRegion:
-    """Metric values of one region, and why others are missing: a missing value is never a number."""
+    """Metric values of one region, and the reasons for missing ones: a missing value is never a number."""
 
     values: Mapping[str, float]
     missing: Mapping[str, str] = field(default_factory=dict)
@@ -73,7 +73,7 @@ def _ssim(view: RegionView) -> float | None:
 
 
 def _st_lpips(view: RegionView) -> float | None:
-    """The distance per share of the image, so that a large region does not hide a change."""
+    """The distance divided by the region's share of the image, so that a large region does not hide a change."""
     distance = shift_tolerant_lpips(view.source, view.output)
     share = float(view.mask.mean())
     return None if distance is None or not share else distance / share
@@ -91,7 +91,7 @@ def lightness(pixels: Pixels) -> NDArray[np.uint8]:
 
 
 def matched_histogram(values: NDArray[np.uint8], like: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Values (n,) changed by one rising curve so that their distribution becomes that of `like` (m,)."""
+    """Map values (n,) with one increasing curve so that their distribution becomes that of `like` (m,)."""
     levels, at, counts = np.unique(values, return_inverse=True, return_counts=True)
     wanted, wanted_counts = np.unique(like, return_counts=True)
     share = (np.cumsum(counts) - counts / 2) / values.size
@@ -101,7 +101,7 @@ def matched_histogram(values: NDArray[np.uint8], like: NDArray[np.uint8]) -> NDA
 
 
 def _lightness_ssim(view: RegionView) -> float | None:
-    """SSIM of lightness inside the region after its histogram was matched: a new colour costs nothing."""
+    """SSIM of lightness inside the region after histogram matching, so that a new colour is not penalised."""
     if not view.mask.any():
         return None
     before, after = lightness(view.source), lightness(view.output)
@@ -111,7 +111,7 @@ def _lightness_ssim(view: RegionView) -> float | None:
 
 
 def gradient_patches(pixels: Pixels, mask: Mask) -> Floats | None:
-    """Orientation histograms of patches of 16 x 16 pixels that lie in the mask by half or more: (n, 8), length 1."""
+    """Orientation histograms of 16 x 16 patches of which at least half lies in the mask: (n, 8), length 1."""
     light = lightness(pixels).astype(np.float32)
     across, down = cv2.Sobel(light, cv2.CV_32F, 1, 0), cv2.Sobel(light, cv2.CV_32F, 0, 1)
     size = np.hypot(across, down)
@@ -129,13 +129,13 @@ def gradient_patches(pixels: Pixels, mask: Mask) -> Floats | None:
 
 
 def self_similarity_score(before: Floats, after: Floats) -> float:
-    """1 / (1 + 100 MSE) of the cosine self-similarity matrices of two sets of patches (n, d): 1 for the same."""
+    """Compare cosine self-similarity matrices of two sets of patches (n, d): 1 / (1 + 100 MSE), 1 for equal ones."""
     apart = before @ before.T - after @ after.T
     return float(1.0 / (1.0 + 100.0 * np.mean(apart**2)))
 
 
 def _structure_similarity(view: RegionView) -> float | None:
-    """Of orientation histograms of gradients: needs no weights."""
+    """Self-similarity of orientation histograms of gradients; needs no weights."""
     before, after = gradient_patches(view.source, view.mask), gradient_patches(view.output, view.mask)
     return None if before is None or after is None else self_similarity_score(before, after)
 
@@ -169,7 +169,7 @@ def _as_grey(depth: NDArray[np.float32]) -> Pixels:
 
 
 def _crops(view: RegionView) -> tuple[Pixels, Pixels] | None:
-    """The object before and after, each in its own box where it was found in the image, on a white square."""
+    """The object before and after, each cropped to its own box in that image and placed on a white square."""
     boxes = (view.region.source_boxes or view.region.output_boxes, view.region.output_boxes or view.region.source_boxes)
     crops = []
     for pixels, found in zip((view.source, view.output), boxes, strict=True):

@@ -1,6 +1,6 @@
-"""Edit regions: what the instruction names, found in the source and the outputs, or where the pixels changed.
+"""Edit regions: the objects that the instruction names, detected in source and outputs, or the changed pixels.
 
-Failures are statuses. A region never stands for one that was not found (GEditBench v2, section 4.2, step I).
+Failures have a status; no region is ever invented (GEditBench v2, section 4.2, step I).
 """
 
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ from imarena.vision import frame_of, measure_difference
 RegionMethod = Literal["auto", "objects", "changes"]
 
 LARGEST_SHARE = 0.9
-"""From this share of the image on, a region leaves too little outside to be measured (as in the public code)."""
+"""From this share of the image on, a region leaves too little outside to measure (as in the public code)."""
 SMALLEST_SHARE = 0.0005
 _MARGIN = 0.015
-"""Changed regions grow by this share of the longer side: soft edges belong to the edit."""
+"""Changed regions are extended by this share of the longer side, because soft edges belong to the edit."""
 
 _EVERYWHERE = 10.0
-"""Where half of the image has a larger colour distance (CIE76) than this, the change is everywhere."""
+"""If the median colour distance (CIE76) exceeds this, the whole image counts as changed."""
 
 
 class RegionStatus(StrEnum):
@@ -35,28 +35,28 @@ class RegionStatus(StrEnum):
 
     OK = "ok"
     NAMES_NOTHING = "names_nothing"
-    """The instruction names no object, and nothing changed in common."""
+    """The instruction names no object, and there is no common change."""
     NOT_FOUND = "not_found"
-    """The objects that it names were not found."""
+    """The named objects were not found."""
     COVERS_EVERYTHING = "covers_everything"
     COVERS_NOTHING = "covers_nothing"
 
 
 @dataclass(frozen=True, eq=False)
 class EditRegion:
-    """The edit region of one output, at the size of the source; the non-edit region is the rest."""
+    """The edit region of one output, in the size of the source; the non-edit region is the rest."""
 
     status: RegionStatus
     how: str
-    """`objects` or `changes`; empty where nothing was found."""
+    """`objects` or `changes`; empty if nothing was found."""
     names: tuple[str, ...]
-    """The phrases that were looked for."""
+    """The phrases that were searched for."""
     mask: Mask | None
     """True inside; None unless the status is `ok`."""
     source_boxes: tuple[tuple[float, float, float, float], ...] = ()
     output_boxes: tuple[tuple[float, float, float, float], ...] = ()
     share: float = 0.0
-    """Of the image, whatever the status."""
+    """Share of the image, whatever the status."""
 
     @property
     def is_ok(self) -> bool:
@@ -64,7 +64,7 @@ class EditRegion:
 
 
 def edited_names(instruction: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The things that an instruction changes: what to look for in the source, and in the outputs."""
+    """The things that an instruction changes: phrases to search for in the source, and in the outputs."""
     before: list[str] = []
     after: list[str] = []
     for edit in read_instruction(instruction).edits:
@@ -95,10 +95,10 @@ def find_regions(
     method: RegionMethod = "auto",
     segmenter: BoxSegmenter | None = None,
 ) -> tuple[EditRegion, ...]:
-    """The edit region of each output, all of the source's size.
+    """The edit region of each output, each in the source's size.
 
-    `auto` looks for the objects first, and where one output has none, takes the changes that most outputs share for
-    all of them: regions of one group are found in one way. `outputs` are (height, width, 3), of the source's size.
+    `auto` first searches for the objects; if one output has none, it uses the changes shared by most outputs for
+    all of them: all regions of a group have the same method. `outputs` are (height, width, 3), of the source's size.
     """
     before, after = edited_names(instruction)
     if method != "changes" and detector is not None:
@@ -158,16 +158,16 @@ def _mask_of(
 
 
 def _by_changes(source: Pixels, outputs: Sequence[Pixels], names: tuple[str, ...]) -> tuple[EditRegion, ...]:
-    """One region for all: pixels that changed in more than half of the outputs (in both of two).
+    """One region for all outputs: pixels that changed in more than half of them (in both of two).
 
-    What an editor changed by mistake differs from editor to editor; what was asked for is shared.
+    Accidental changes differ between editors; requested changes are shared.
     """
     height, width = source.shape[:2]
     frame = frame_of(Image.fromarray(source))
     changed = []
     for output in outputs:
         difference = measure_difference(frame, Image.fromarray(output))
-        everywhere = float(np.median(difference.colour)) > _EVERYWHERE  # nothing stands out from such a change
+        everywhere = float(np.median(difference.colour)) > _EVERYWHERE  # such a change has no distinct region
         found = np.ones_like(difference.mask) if everywhere else difference.mask
         changed.append(cv2.resize(found.astype(np.float32), (width, height)))
     shared = np.mean([part > 0.5 for part in changed], axis=0) > 0.5

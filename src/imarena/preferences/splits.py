@@ -1,4 +1,4 @@
-"""Splits by item, never by pair: an item's images are in one part only."""
+"""Splits by item, never by pair: all images of an item are in the same part."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ PARTS = ("train", "validation", "test")
 
 
 def parse_shares(text: str) -> tuple[float, float, float]:
-    """Three shares such as `0.8,0.1,0.1` (train, validation, test), which add up to 1."""
+    """Parse three shares such as `0.8,0.1,0.1` (train, validation, test) that add up to 1."""
     try:
         shares = tuple(float(part) for part in text.split(","))
     except ValueError:
@@ -20,7 +20,7 @@ def parse_shares(text: str) -> tuple[float, float, float]:
 
 
 def part_of(group: str, shares: Sequence[float], seed: int) -> str:
-    """The part of an item. It depends on the item and the seed alone, so that more items move none of the others."""
+    """The part of an item. It depends only on the item and the seed, so that adding items does not move others."""
     at = int(sha256_hex(f"{seed}\n{group}".encode())[:13], 16) / 16**13
     total = 0.0
     for name, share in zip(PARTS, shares, strict=True):
@@ -33,7 +33,7 @@ def part_of(group: str, shares: Sequence[float], seed: int) -> str:
 def split_pairs(
     pairs: Sequence[PreferencePair], shares: Sequence[float], seed: int
 ) -> dict[str, tuple[PreferencePair, ...]]:
-    """The pairs of each part. Items that share a source image are in one part too."""
+    """The pairs of each part. Items that share a source image are in the same part too."""
     parts: dict[str, list[PreferencePair]] = {name: [] for name in PARTS}
     leaders = _leaders(pairs)
     for pair in pairs:
@@ -42,7 +42,7 @@ def split_pairs(
 
 
 def _leaders(pairs: Sequence[PreferencePair]) -> dict[str, str]:
-    """For each item and source the smallest source hash that it is connected with."""
+    """For each item and source, the largest source hash that it is connected with."""
     leader: dict[str, str] = {}
 
     def find(name: str) -> str:

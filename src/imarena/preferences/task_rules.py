@@ -1,4 +1,4 @@
-"""What each task measures, where, and from which z-scores on: `tasks.yaml`, checked when it is read."""
+"""Which metrics each task uses, in which regions, and the z-score thresholds: `tasks.yaml`, validated on reading."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -16,7 +16,7 @@ Pipeline = Literal["object", "person", "judge"]
 Ground = Literal["source", "output", "both"]
 
 HIGHER_IS_BETTER: Mapping[str, bool] = package_yaml("imarena.preferences", "region_metrics.yaml")
-"""Every metric of a region, and its direction."""
+"""Every metric of a region and its direction."""
 
 
 class RegionMetrics(Noun):
@@ -47,14 +47,14 @@ class TierThresholds(Noun):
 
 
 class TierQuantiles(Noun):
-    """Shares of the candidates below each threshold, for tasks without published thresholds."""
+    """Share of the candidates below each threshold, for tasks without published thresholds."""
 
     elite: float = Field(gt=0, lt=1)
     failure: float = Field(gt=0, lt=1)
 
 
 class TaskRule(Noun):
-    """How pairs are made for one task."""
+    """How to make pairs for one task."""
 
     pipeline: Pipeline
     ground: Ground = "both"
@@ -79,21 +79,21 @@ class TaskRule(Noun):
         return named
 
     def grounded_in(self, *, public: bool) -> Ground:
-        """Where objects are looked for: as in the paper, or as in its public code."""
+        """Where to search for objects: as in the paper, or as in its public code."""
         return self.public_ground if public and self.public_ground is not None else self.ground
 
 
 class TaskRules(Noun):
-    """The whole file."""
+    """The content of a rules file."""
 
     version: str
     quantiles: TierQuantiles
     margin: float = Field(ge=0)
-    """How far the mean z-score of tier A has to lie above that of tier B."""
+    """Minimum difference of the mean z-scores of tiers A and B."""
     tasks: dict[str, TaskRule]
 
     def rule(self, task: str) -> TaskRule:
-        """The rule of a task; an unknown one raises."""
+        """The rule of a task; raises for an unknown task."""
         if task not in self.tasks:
             raise UnknownName(f"No pairs are made for the task '{task}'.", hint=suggestion(task, sorted(self.tasks)))
         return self.tasks[task]
@@ -107,7 +107,7 @@ def task_rules() -> TaskRules:
 
 
 def read_task_rules(text: str, name: str) -> TaskRules:
-    """Check the text of a rules file; a mistake raises with its place."""
+    """Validate the text of a rules file; an error names its position."""
     try:
         return TaskRules.model_validate(yaml.safe_load(text))
     except (yaml.YAMLError, ValidationError) as error:

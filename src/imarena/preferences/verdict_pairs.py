@@ -1,4 +1,4 @@
-"""Preference pairs from people's votes and from a judge's verdicts in both orders, with filters of agreement."""
+"""Preference pairs from people's votes, and from a judge's verdicts in both orders, filtered by agreement."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,18 +13,18 @@ from imarena.preferences.pair import PreferencePair
 
 
 class AgreementFilter(Noun):
-    """When verdicts make a pair."""
+    """Conditions under which verdicts make a pair."""
 
     min_votes: int = Field(default=1, ge=1)
     min_share: float = Field(default=0.5, gt=0, le=1)
-    """Share of all votes, ties included, that the winner needs; more than that where it is one half."""
+    """Minimum share of all votes, including ties, for the winner; at one half, the share must be larger."""
     both_orders: bool = True
-    """A judge's verdict counts only where it is the same in both orders."""
+    """Count a judge's verdict only if it is the same in both orders."""
 
 
 @dataclass(frozen=True)
 class JudgedPair:
-    """Two outputs and what was said about them, as seen from these sides."""
+    """Two outputs and the verdicts on them, with these sides."""
 
     item: str
     instruction: str
@@ -35,14 +35,14 @@ class JudgedPair:
     outcomes: tuple[Outcome, ...]
     """One per vote, or the outcome of a judge's battle."""
     consistent: bool | None = None
-    """Did a judge give the same outcome in both orders? None: asked in one order, or people."""
+    """Did a judge give the same outcome in both orders? None for a single order, or for people."""
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
 def pairs_from_verdicts(
     judged: Sequence[JudgedPair], rule: AgreementFilter, made_by: str, dimension: str, seed: int
 ) -> PairSet:
-    """Pairs, ties apart, and how many were left out by reason: too few votes, no agreement, orders that disagree."""
+    """Pairs, ties in a separate list, and skipped counts by reason: few votes, no agreement, orders that disagree."""
     pairs: list[PreferencePair] = []
     ties: list[PreferencePair] = []
     skipped: Counter[str] = Counter()

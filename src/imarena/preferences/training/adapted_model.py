@@ -26,7 +26,7 @@ ADAPTER = "adapter"
 
 @dataclass(frozen=True)
 class AdaptedModel:
-    """The model with its adapter, its processor, and where it runs."""
+    """The model with its adapter, its processor, and its device."""
 
     model: Any
     processor: QwenChat
@@ -34,20 +34,20 @@ class AdaptedModel:
 
     @property
     def base(self) -> Any:
-        """The model inside; its linear layers have the adapter in them."""
+        """The base model inside; its linear layers contain the adapter."""
         return self.model.get_base_model()
 
     def parameters(self) -> dict[str, Any]:
-        """The parameters that are trained, by name."""
+        """The trained parameters, by name."""
         return {name: value for name, value in self.model.named_parameters() if value.requires_grad}
 
     def batch(self, examples: Sequence[TrainingExample], answers: Sequence[str] | None = None) -> TrainingBatch:
-        """Examples as a batch; `answers` take the place of their own."""
+        """Examples as a batch; `answers` replace their own."""
         written = [example.answer for example in examples] if answers is None else answers
         return make_batch(self.processor, examples, written, token_types=takes_token_types(self.base))
 
     def loss(self, batch: TrainingBatch) -> tuple[Any, int]:
-        """The mean negative log-likelihood of the answers' tokens, and how many these are."""
+        """The mean negative log-likelihood of the answers' tokens, and the number of these tokens."""
         scores, wanted, _ = self._scores(batch)
         torch, _ = import_torch(FEATURE)
         return torch.nn.functional.cross_entropy(scores, wanted), len(wanted)
@@ -62,9 +62,9 @@ class AdaptedModel:
         return [float(value) for value in sums.tolist()]
 
     def _scores(self, batch: TrainingBatch) -> tuple[Any, Any, Any]:
-        """Logits (n, vocabulary) of the answers' tokens alone, their labels (n,), and their rows (n,).
+        """Logits (n, vocabulary) of only the answers' tokens, their labels (n,), and their rows (n,).
 
-        The language model's head is applied to those few positions only: over all of them its output would take
+        The language model's head is applied only to these few positions: for all positions its output would take
         more memory than the model.
         """
         inputs = {name: value.to(self.device) for name, value in batch.inputs.items()}
@@ -76,7 +76,7 @@ class AdaptedModel:
         return self.base.lm_head(states[chosen]).float(), labels[chosen], chosen.nonzero()[:, 0]
 
     def choices(self, examples: Sequence[TrainingExample], batch_size: int) -> list[str]:
-        """For each example the likelier of the two answers, `A` or `B`."""
+        """For each example the more likely of the two answers, `A` or `B`."""
         self.model.eval()
         chosen = []
         for start in range(0, len(examples), batch_size):
@@ -88,7 +88,7 @@ class AdaptedModel:
 
 
 def import_peft() -> Any:
-    """PEFT, or the command that installs it."""
+    """Import PEFT, or raise with the command that installs it."""
     import_torch(FEATURE)
     try:
         import peft
@@ -98,7 +98,7 @@ def import_peft() -> Any:
 
 
 def load_for_training(base: str, settings: TrainingSettings, device: str = "auto") -> AdaptedModel:
-    """A model's folder, listed weights or a hub id in; the model with a new adapter out."""
+    """Load a model (a folder, listed weights or a hub id) with a new adapter."""
     peft = import_peft()
     torch, transformers = import_torch(FEATURE)
     folder = model_folder(base, FEATURE)
@@ -118,7 +118,7 @@ def load_for_training(base: str, settings: TrainingSettings, device: str = "auto
 def with_adapter(
     peft: Any, torch: Any, model: Any, processor: QwenChat, settings: TrainingSettings, device: str
 ) -> AdaptedModel:
-    """A model in memory with a new adapter, which starts from the seed."""
+    """Add a new adapter to a loaded model, initialised from the seed."""
     torch.manual_seed(settings.seed)
     config = peft.LoraConfig(
         r=settings.rank,
@@ -140,13 +140,13 @@ def with_adapter(
 
 
 def recompute_activations(model: Any) -> None:
-    """Keep no activations of the layers for the backward pass: less memory, a third more work."""
+    """Do not store activations of the layers for the backward pass: less memory, a third more time."""
     enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
     enable({"use_reentrant": False})
 
 
 def merge_adapter(base: str, adapter: Path, target: Path) -> None:
-    """Write the base model with the adapter merged into its weights: a folder that any judge loads."""
+    """Write the base model with the adapter merged into its weights: a folder that any judge can load."""
     peft = import_peft()
     _, transformers = import_torch(FEATURE)
     if not (adapter / "adapter_config.json").is_file():
@@ -160,7 +160,7 @@ def merge_adapter(base: str, adapter: Path, target: Path) -> None:
 
 
 def _image_sizes(adapter: Path) -> tuple[int, int] | None:
-    """The image sizes of the training, where its record lies beside the adapter."""
+    """The image sizes used in training, if its record is next to the adapter."""
     import json
 
     record = adapter.parent / "training.json"

@@ -11,13 +11,13 @@ from imarena.preferences.training.examples import TrainingExample
 from imarena.vision import QwenChat, chat_images
 
 IGNORED = -100
-"""The label of a token that the model does not have to write."""
+"""Label of a token that the model does not have to write."""
 END = "<|im_end|>"
 
 
 @dataclass(frozen=True)
 class TrainingBatch:
-    """`inputs` of the model, `labels` (n, length), and how many tokens there are in all."""
+    """`inputs` of the model, `labels` (n, length), and the total number of tokens."""
 
     inputs: dict[str, Any]
     labels: Any
@@ -27,7 +27,7 @@ class TrainingBatch:
 def make_batch(
     processor: QwenChat, examples: Sequence[TrainingExample], answers: Sequence[str], *, token_types: bool
 ) -> TrainingBatch:
-    """One batch, padded on the right: a causal model does not see what comes later."""
+    """One batch, padded on the right: a causal model does not see later tokens."""
     import torch
 
     rows, starts, shown = [], [], []
@@ -59,13 +59,13 @@ def make_batch(
 
 
 def batch_order(count: int, batch_size: int, epoch: int, seed: int) -> list[list[int]]:
-    """The examples of each batch of one epoch, in an order that seed and epoch decide. The last may be smaller."""
+    """The examples of each batch of one epoch, in an order given by seed and epoch. The last batch may be smaller."""
     order = np.random.default_rng([seed, epoch]).permutation(count).tolist()
     return [order[start : start + batch_size] for start in range(0, count, batch_size)]
 
 
 def read_ahead(makers: Sequence[Callable[[], TrainingBatch]]) -> Iterator[TrainingBatch]:
-    """The batches in order; the next one is made while the present one is used."""
+    """The batches in order; the next one is prepared while the current one is used."""
     with ThreadPoolExecutor(max_workers=1) as pool:
         waiting = pool.submit(makers[0]) if makers else None
         for at in range(len(makers)):

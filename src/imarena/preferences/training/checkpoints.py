@@ -1,4 +1,4 @@
-"""Checkpoints of a training run: adapter and optimiser as safetensors, and the step that they belong to."""
+"""Checkpoints of a training run: adapter and optimiser as safetensors, and their step."""
 
 import json
 import os
@@ -18,7 +18,7 @@ _STATE = "state.json"
 def save_checkpoint(
     out: Path, step: int, parameters: Mapping[str, Any], optimizer: Any, progress: dict[str, Any]
 ) -> None:
-    """Write the checkpoint of a step. It gets its name when all of it is on the disk; older ones go."""
+    """Write the checkpoint of a step. It gets its name once it is completely on the disk; older ones are deleted."""
     files = import_module("safetensors.torch")
     root = out / FOLDER
     part = root / f".step-{step:08d}.part"
@@ -51,7 +51,7 @@ def last_checkpoint(out: Path) -> Path | None:
 
 
 def restore_checkpoint(folder: Path, parameters: Mapping[str, Any], optimizer: Any) -> dict[str, Any]:
-    """Put a checkpoint back into the parameters and the optimiser; returns what `save_checkpoint` was told."""
+    """Restore a checkpoint into the parameters and the optimiser; returns the values given to `save_checkpoint`."""
     files = import_module("safetensors.torch")
     torch = import_module("torch")
     saved = files.load_file(folder / "adapter.safetensors")

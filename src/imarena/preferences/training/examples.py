@@ -1,4 +1,4 @@
-"""Training examples: chats of one question about a pair and its answer, in the form that Qwen-VL trainers read."""
+"""Training examples: chats with a question about a pair and its answer, in the format of Qwen-VL trainers."""
 
 import json
 from collections.abc import Iterable
@@ -19,14 +19,14 @@ class TrainingExample:
     messages: tuple[dict[str, Any], ...]
     images: tuple[Path, ...]
     answer: str
-    """What the model has to write."""
+    """The reply that the model should write."""
     winner: str
     """`A` or `B`."""
     task: str = ""
     item: str = ""
 
     def chat(self) -> list[dict[str, Any]]:
-        """The messages with the bytes of the images in their places."""
+        """The messages with image bytes in place of the images."""
         files = iter(self.images)
         return [{**message, "content": [_loaded(part, files) for part in message["content"]]} for message in
                 self.messages]  # fmt: skip
@@ -37,14 +37,14 @@ def _loaded(part: dict[str, Any], files: Any) -> dict[str, Any]:
 
 
 def winner_answer(letter: str) -> str:
-    """The reply that states a winner, as the judge's prompt asks for it."""
+    """The reply that states a winner, in the format that the judge's prompt asks for."""
     return json.dumps({"winner": letter})
 
 
 def read_examples(path: Path) -> tuple[TrainingExample, ...]:
     """Read a JSON Lines file: `messages` (a chat that ends with the assistant's answer), `winner`, `task`, `item`.
 
-    Images are paths relative to the file. A line that cannot be used raises `UserError` with its number.
+    Images are paths relative to the file. An unusable line raises `UserError` with its number.
     """
     if not path.is_file():
         raise UserError(
@@ -90,7 +90,7 @@ def _example(values: dict[str, Any], folder: Path) -> TrainingExample:
 
 
 def write_examples(path: Path, examples: Iterable[TrainingExample]) -> int:
-    """Write examples as lines with absolute image paths; returns how many."""
+    """Write examples as lines with absolute image paths; returns the number of lines."""
     count = 0
     with path.open("w", encoding="utf-8") as stream:
         for example in examples:

@@ -27,27 +27,27 @@ LOG = "log.jsonl"
 
 @dataclass(frozen=True)
 class TrainingReport:
-    """How far a run came and what it took."""
+    """The progress of a run and its cost in time and memory."""
 
     steps: int
-    """Steps done in all, earlier runs included."""
+    """All steps done so far, including earlier runs."""
     total_steps: int
     resumed_from: int
     examples: int
     loss: float | None
-    """Mean over the last tenth of the steps of this call; None where it made none."""
+    """Mean over the last tenth of this call's steps; None if there were none."""
     tokens: int
     seconds: float
     peak_memory_bytes: int | None
-    """Of a CUDA device; None elsewhere."""
+    """On a CUDA device; None elsewhere."""
     adapter: str
-    """The folder of the finished adapter; empty while the run is not complete."""
+    """The folder of the finished adapter; empty until the run is complete."""
     validation_accuracy: float | None = None
     validation_examples: int = 0
 
     @property
     def complete(self) -> bool:
-        """Were all steps made?"""
+        """Are all steps done?"""
         return self.steps == self.total_steps
 
     def to_json(self) -> dict[str, Any]:
@@ -67,9 +67,9 @@ def train_judge(
     validation: Path | None = None,
     progress: "Progress | None" = None,
 ) -> TrainingReport:
-    """Fine-tune `base` on a file of examples. The same call continues a run that was stopped at any moment.
+    """Fine-tune `base` on a file of examples. The same call continues an interrupted run.
 
-    `stop_after`: steps to make in this call. `validation`: examples on which the finished model chooses an answer.
+    `stop_after`: steps to make in this call. `validation`: examples on which the finished model is tested.
     """
     examples = read_examples(examples_file)
     held_out = () if validation is None else read_examples(validation)
@@ -88,7 +88,7 @@ def train_judge(
 
 
 def _begin(file: Path, examples: Sequence[TrainingExample], base: str, out: Path, settings: TrainingSettings) -> None:
-    """Note what the run is, or check that the folder holds a run of the same kind."""
+    """Record the parameters of the run, or check that the folder contains a run with the same ones."""
     images: set[Path] = {image for example in examples for image in example.images}
     total = hashlib.sha256(file.read_bytes())
     for image in sorted(images):
@@ -115,7 +115,7 @@ def _begin(file: Path, examples: Sequence[TrainingExample], base: str, out: Path
 
 
 def _lasting(settings: TrainingSettings) -> dict[str, Any]:
-    """The settings on which the weights depend: how often they are saved is not one."""
+    """The settings that affect the weights; the interval of checkpoints does not."""
     return {name: value for name, value in settings.to_json().items() if name != "save_every"}
 
 
@@ -128,7 +128,7 @@ def run_steps(
     stop_after: int | None = None,
     progress: "Progress | None" = None,
 ) -> TrainingReport:
-    """Make the steps that are left. Each is decided by its number and the seed alone, whatever came before it."""
+    """Make the remaining steps. Each depends only on its number and the seed, whatever came before it."""
     torch, _ = import_torch(FEATURE)
     parameters = model.parameters()
     optimizer = torch.optim.AdamW(parameters.values(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
@@ -176,7 +176,7 @@ def run_steps(
 
 
 def _plan(count: int, settings: TrainingSettings) -> list[list[list[int]]]:
-    """For each step the batches whose gradients it adds up."""
+    """For each step, the batches whose gradients are accumulated."""
     steps = []
     for epoch in range(settings.epochs):
         batches = batch_order(count, settings.batch_size, epoch, settings.seed)

@@ -1,4 +1,4 @@
-"""How a model is fine-tuned: the defaults of `lora.yaml`, changed by a YAML file and by single values."""
+"""Fine-tuning settings: the defaults of `lora.yaml`, overridden by a YAML file and by single values."""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """LoRA and the optimiser. `targets`: linear layers of the language model; the vision tower stays as it is."""
+    """LoRA and the optimiser. `targets`: linear layers of the language model; the vision tower is not changed."""
 
     rank: int
     alpha: int
@@ -24,10 +24,10 @@ class TrainingSettings:
     learning_rate: float
     schedule: str
     warmup: float
-    """Share of all steps in which the learning rate rises."""
+    """Share of all steps during which the learning rate rises."""
     weight_decay: float
     max_gradient: float
-    """Gradients are scaled down to this norm."""
+    """Maximum gradient norm; larger gradients are scaled down."""
     epochs: int
     batch_size: int
     accumulate: int
@@ -66,7 +66,7 @@ class TrainingSettings:
             raise _wrong("targets", self.targets, "a list of names of linear layers")
 
     def rate_at(self, step: int, steps: int) -> float:
-        """The learning rate of a step (from 0) of so many."""
+        """The learning rate of step `step` (from 0) of `steps`."""
         rising = math.ceil(self.warmup * steps)
         if step < rising:
             return self.learning_rate * (step + 1) / rising
@@ -93,7 +93,7 @@ def _wrong(name: str, value: object, wanted: str) -> UserError:
 
 
 def read_training_settings(file: Path | None = None, changes: Mapping[str, Any] | None = None) -> TrainingSettings:
-    """The defaults, with the values of a YAML file and then single values in their place. An unknown name raises."""
+    """The defaults, overridden by a YAML file and then by single values. An unknown name raises."""
     text = resources.files("imarena.preferences.training").joinpath("lora.yaml").read_text(encoding="utf-8")
     values = _mapping(text, "lora.yaml")
     known = {field.name for field in fields(TrainingSettings)}
