@@ -1,4 +1,4 @@
-"""The rendered world: scenes with exact truth, edits as data, and the entries of the bundled benchmark."""
+"""The rendered world: scenes with exact ground truth, edits as data, and the entries of the bundled benchmark."""
 
 import lazy_loader
 

@@ -13,13 +13,13 @@ from imarena.studio.canvas import Canvas
 
 @dataclass(frozen=True)
 class Backdrop:
-    """A background. `ground` is the band of heights in which things stand; `place` which sizes they have there."""
+    """A background. `ground` is the range of heights on which things stand; `place` selects their sizes."""
 
     paint: Callable[[Canvas, str], None]
     place: str
     ground: tuple[float, float]
     description: str
-    """What an instruction calls it: ``a sunny beach``."""
+    """Its name in instructions: ``a sunny beach``."""
     moods: tuple[str, ...] = ("day",)
 
 

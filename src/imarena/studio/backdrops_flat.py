@@ -1,4 +1,4 @@
-"""Backgrounds of graphic layouts and pictures: posters, program windows, charts, space, a painting."""
+"""Graphic backgrounds: posters, program windows, charts, space, a painting."""
 
 import cv2
 import numpy as np

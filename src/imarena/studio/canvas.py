@@ -1,4 +1,4 @@
-"""Drawing of backgrounds: gradients, soft noise, polygons with smooth edges, on a float picture (height, width, 3)."""
+"""Draw backgrounds: gradients, soft noise, polygons with smooth edges, on a float image (height, width, 3)."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,7 +18,7 @@ TILE = 512
 
 @lru_cache(maxsize=64)
 def _soft_noise(blur: float, stretch: float) -> Floats:
-    """A square of soft noise that repeats without a seam, made once: mean 0, deviation 1, cut at 2.5."""
+    """A square tile of seamless soft noise, cached: mean 0, standard deviation 1, clipped at 2.5."""
     noise = np.random.default_rng(20_26).standard_normal((TILE, TILE), dtype=np.float32)
     edge = min(TILE // 2, round(4 * blur * max(1.0, stretch)) + 1)
     wide = cv2.copyMakeBorder(noise, edge, edge, edge, edge, cv2.BORDER_WRAP)
@@ -28,7 +28,7 @@ def _soft_noise(blur: float, stretch: float) -> Floats:
 
 
 class Canvas:
-    """A picture of `height` x `width` in 0..1 that is painted from back to front in unit coordinates."""
+    """An image of `height` x `width` in 0..1, painted from back to front in unit coordinates."""
 
     def __init__(self, width: int, height: int, seed: int) -> None:
         self.width, self.height = width, height
@@ -38,15 +38,15 @@ class Canvas:
         self.y: Floats = np.linspace(0, 1, height, dtype=np.float32)[:, None]
 
     def _row(self, colour: RGB) -> Floats:
-        """One row of a colour, its channels side by side: numpy is much faster on long rows than on triples."""
+        """One row filled with a colour, flat over channels: NumPy is much faster on long rows than on triples."""
         return np.tile(np.asarray(colour, np.float32) / np.float32(255), self.width)[None, :]
 
     def _lines(self, rows: slice) -> Floats:
-        """Some rows of the picture, (rows, 3 * width): a view."""
+        """Some rows of the image, (rows, 3 * width): a view."""
         return self.rgb[rows].reshape(-1, 3 * self.width)
 
     def _blend(self, rows: slice, colours: Floats, share: Floats) -> None:
-        """Mix `share` of `colours` into some rows; both in the shape of `_lines`."""
+        """Mix `share` of `colours` into some rows; both have the shape of `_lines`."""
         lines = self._lines(rows)
         lines += (colours - lines) * share
 
@@ -60,7 +60,7 @@ class Canvas:
         self._lines(slice(r0, r1))[:] = a + (b - a) * t
 
     def poly(self, points: Sequence[Point], fill: RGB, share: float = 1.0) -> None:
-        """A polygon with smooth edges, `share` of it opaque."""
+        """A polygon with smooth edges and the opacity `share`."""
         corners = np.array([(x * self.width, y * self.height) for x, y in points])
         low = np.clip(np.floor(corners.min(axis=0)) - 2, 0, (self.width, self.height)).astype(int)
         high = np.clip(np.ceil(corners.max(axis=0)) + 3, 0, (self.width, self.height)).astype(int)
@@ -82,7 +82,7 @@ class Canvas:
         part += (np.asarray(fill, np.float32) / 255 - part) * share
 
     def glow(self, centre: Point, radius: float, colour: RGB, share: float) -> None:
-        """A soft round light; `radius` is a share of the height."""
+        """A soft round light; `radius` is a fraction of the height."""
         reach = 3.4 * radius
         rows = slice(*(max(0, round((centre[1] + d) * self.height)) for d in (-reach, reach)))
         dx = (self.x - centre[0]) * self.width / self.height
@@ -92,7 +92,7 @@ class Canvas:
         self._blend(rows, self._row(colour), spot)
 
     def ridge(self, level: float, swing: float, fill: RGB, foot: RGB, waves: int = 3) -> None:
-        """Hills: everything below a wavy line, fading from `fill` to `foot` downwards."""
+        """Hills: fill everything below a wavy line, fading from `fill` to `foot` downwards."""
         phase = self.rng.uniform(0, 6.28, waves)
         line = np.zeros(self.width, dtype=np.float32)
         for i in range(waves):
@@ -106,7 +106,7 @@ class Canvas:
         self._blend(slice(first, None), a + (b - a) * depth, np.clip(below * self.height + 0.5, 0, 1))
 
     def speckle(self, strength: float, blur: float, y0: float = 0.0, y1: float = 1.0, stretch: float = 1.0) -> None:
-        """Soft random lightness between two heights; `stretch` > 1 draws it out sideways."""
+        """Soft random lightness between two heights; `stretch` > 1 stretches it horizontally."""
         r0, r1 = round(y0 * self.height), round(y1 * self.height)
         if r1 <= r0:
             return
@@ -117,6 +117,6 @@ class Canvas:
         self._lines(slice(r0, r1))[:] *= lighter
 
     def done(self) -> Floats:
-        """The finished picture, in 0..1."""
+        """The finished image, in 0..1."""
         result: Floats = np.clip(self.rgb, 0, 1)
         return result

@@ -1,4 +1,4 @@
-"""Pixels on one canvas: decode, and lay the picture before a step over the picture after it."""
+"""Pixels on a common canvas: decode, and align the image before a step with the image after it."""
 
 from io import BytesIO
 
@@ -12,16 +12,16 @@ from imarena.studio.scene import Scene
 
 
 def decode_pixels(data: bytes) -> Pixels:
-    """Encoded bytes as pixels (height, width, 3)."""
+    """Decode bytes to pixels (height, width, 3)."""
     with Image.open(BytesIO(data)) as picture:
         return np.array(picture.convert("RGB"))
 
 
 def align_canvas(pixels: Pixels | None, before: Scene | None, after: Scene, shape: tuple[int, int]) -> Pixels:
-    """The picture before a step on the canvas (height, width) of the picture after it.
+    """The image before a step on the canvas (height, width) of the image after it.
 
-    Where the view widened, the old part lies in its place and its border is drawn out; where there was no picture,
-    the canvas is plain grey. This is what "nothing done" looks like.
+    If the view widened, the old part keeps its place and its border is extended; without an image, the canvas is
+    plain grey. This is what "nothing done" looks like.
     """
     height, width = shape
     if pixels is None:
@@ -39,6 +39,6 @@ def align_canvas(pixels: Pixels | None, before: Scene | None, after: Scene, shap
 
 
 def change_mask(before: Pixels, after: Pixels) -> npt.NDArray[np.bool_]:
-    """Where two pictures of one size differ visibly, (height, width), widened by two pixels."""
+    """Mask (height, width) where two images of the same size differ visibly, widened by two pixels."""
     differs = np.abs(before.astype(np.int16) - after).max(axis=2) > 6
     return np.asarray(cv2.dilate(differs.astype(np.uint8), np.ones((5, 5), np.uint8))) > 0

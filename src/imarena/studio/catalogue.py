@@ -1,4 +1,4 @@
-"""All entries of the bundled benchmark, by key, and the fixed sample that the demo runs."""
+"""All entries of the bundled benchmark, by key, and the fixed sample for the demo."""
 
 from functools import cache
 
@@ -17,13 +17,13 @@ DEMO_KEYS = (
 )  # fmt: skip
 """Twenty entries: every CV-Arena family, ImagenWorld task and topic, EdiVal type, and three photographs.
 
-Small pictures only, so that the demo stays under a minute and a gigabyte.
+Small images only, so that the demo stays under a minute and a gigabyte.
 """
 
 
 @cache
 def entries() -> tuple[BenchmarkEntry, ...]:
-    """The whole benchmark, always in the same order. Nothing is rendered here."""
+    """The whole benchmark, always in the same order. This renders nothing."""
     written = [
         entry
         for name in ("cv_arena", "imagenworld", "photographs")

@@ -1,6 +1,6 @@
-"""Edits as data: each is a function from a scene to a scene, so the exact result of an instruction can be rendered.
+"""Edits as data: each is a function from scene to scene, so the exact result of an instruction can be rendered.
 
-An entry of the bundled benchmark: a start, the steps that change it, and what it is about.
+An entry of the bundled benchmark consists of a start, the steps that change it, and its task and topic.
 """
 
 from typing import Literal
@@ -14,7 +14,7 @@ Op = Literal["add", "remove", "replace", "set", "backdrop", "effects", "view", "
 
 
 class SceneEdit(Noun):
-    """One change. Which fields count depends on `op`; `apply` says how."""
+    """One change. `op` determines which fields are used; see `apply_edit`."""
 
     op: Op
     uids: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class SceneEdit(Noun):
 
 
 def apply_edit(scene: Scene, edit: SceneEdit) -> Scene:
-    """The scene after an edit. A thing that is not there raises."""
+    """The scene after an edit. Raises if a thing does not exist."""
     if edit.op == "several":
         for step in edit.steps:
             scene = apply_edit(scene, step)
@@ -64,12 +64,12 @@ def _locally(scene: Scene, edit: SceneEdit) -> Scene:
 
 
 def with_values(thing: Thing, values: JsonDict) -> Thing:
-    """A thing with some of its fields changed, checked again."""
+    """A thing with some fields changed, validated again."""
     return Thing.model_validate({**thing.model_dump(), **values})
 
 
 class Step(Noun):
-    """One instruction and the edit that carries it out."""
+    """One instruction and the edit that it asks for."""
 
     instruction: str
     task: str
@@ -80,7 +80,7 @@ class Step(Noun):
 
 
 class BenchmarkEntry(Noun):
-    """One benchmark entry. Without `scene` it is a generation task: there is no source picture."""
+    """One benchmark entry. Without `scene` it is a generation task and has no source image."""
 
     key: str
     taxonomy: str

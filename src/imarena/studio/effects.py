@@ -1,4 +1,4 @@
-"""What can happen to a finished picture: degradations that a restorer should undo, and photographic effects."""
+"""Effects on a finished image: degradations that a restorer should undo, and photographic effects."""
 
 from collections.abc import Callable
 
@@ -92,7 +92,7 @@ def _sepia(rgb: Floats, effect: Effect) -> Floats:
 
 
 def _colour_pop(rgb: Floats, effect: Effect, front: Mask) -> Floats:
-    """Everything but the foreground goes grey."""
+    """Turn everything but the foreground grey."""
     grey = rgb + (_grey(rgb) - rgb) * effect.amount
     return np.where(front[..., None], rgb, grey)
 
@@ -138,7 +138,7 @@ def _watermark(rgb: Floats, effect: Effect) -> Floats:
 
 
 def _recolour(rgb: Floats, effect: Effect, front: Mask) -> Floats:
-    """Saturated pixels whose hue is near `seed` degrees take the hue of the named colour, `text`."""
+    """Give saturated pixels with a hue near `seed` degrees the hue of the named colour, `text`."""
     hsv = cv2.cvtColor(rgb, cv2.COLOR_RGB2HSV)
     away = np.abs((hsv[..., 0] - effect.seed + 180) % 360 - 180)
     share = np.clip((34 - away) / 10, 0, 1) * np.clip((hsv[..., 1] - 0.25) / 0.2, 0, 1) * effect.amount
@@ -173,7 +173,7 @@ FRONT: dict[str, Callable[[Floats, Effect, Mask], Floats]] = {
     "background_blur": _background_blur,
     "recolour": _recolour,
 }
-"""Effects that need to know what stands in front."""
+"""Effects that need the mask of the foreground."""
 
 
 def _bytes(rgb: Floats) -> npt.NDArray[np.uint8]:
@@ -181,7 +181,7 @@ def _bytes(rgb: Floats) -> npt.NDArray[np.uint8]:
 
 
 def apply_effect(rgb: Floats, effect: Effect, front: Mask) -> Floats:
-    """The picture (height, width, 3) in 0..1 after an effect; `front` (height, width) marks the foreground."""
+    """The image (height, width, 3) in 0..1 after an effect; `front` (height, width) marks the foreground."""
     if effect.kind in FRONT:
         changed = FRONT[effect.kind](rgb, effect, front)
     elif effect.kind in WHOLE:

@@ -1,4 +1,4 @@
-"""Multi-turn entries: the nine EdiVal types (table 2 of the paper), each on each of three turns."""
+"""Multi-turn entries: the nine EdiVal types (table 2 of the paper), each at each of three turns."""
 
 from collections.abc import Callable, Iterator
 
@@ -52,7 +52,7 @@ def _colours(scene: Scene) -> list[str]:
 
 
 def _all_of(scene: Scene, thing: Thing) -> str:
-    """What to call a thing, or all that look like it: ``red balloon``, ``red balloons``."""
+    """Name for a thing, or for all that look like it: ``red balloon``, ``red balloons``."""
     alike = sum(other.name == thing.name for other in scene.things)
     return thing.name if alike == 1 else f"{thing.colour} {plural_noun(thing.kind)}"
 
@@ -208,7 +208,7 @@ WRITERS: dict[str, Writer] = {
 
 
 def edival_entries(count: int = 18) -> Iterator[BenchmarkEntry]:
-    """Entries of three turns without a repeated type; over 18 of them every type comes up twice on every turn."""
+    """Entries of three turns without a repeated type; in 18 entries every type occurs twice at every turn."""
     for number in range(count):
         types = tuple(TYPES[(number + 2 * turn + turn * (number // 9)) % 9] for turn in range(3))
         yield _chain(number, types)
@@ -222,10 +222,10 @@ def _chain(number: int, types: tuple[str, ...]) -> BenchmarkEntry:
     for task in types:
         used = task
         if task == "text_change" and not any(t.text for t in scene.things):
-            used = "subject_add"  # as in the paper: where a type does not fit the scene, something is added
+            used = "subject_add"  # as in the paper: if a type does not fit the scene, something is added
         try:
             instruction, edit, expected, turn = WRITERS[used](rng, scene)
-        except ValueError:  # nothing in the scene can be counted or moved
+        except ValueError:  # the scene has nothing to count or move
             used = "subject_add"
             instruction, edit, expected, turn = WRITERS[used](rng, scene)
         steps.append(Step(instruction=instruction, task=used, edit=edit, expected=expected, turn=turn))

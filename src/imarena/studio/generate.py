@@ -1,4 +1,4 @@
-"""A seeded writer of scenes: which things stand where, so that each can be seen and named."""
+"""Seeded generation of scenes: which things stand where, so that each can be seen and named."""
 
 import numpy as np
 
@@ -11,19 +11,19 @@ SIZES = ((640, 512), (704, 512), (768, 512), (768, 576))
 
 
 def size_in(kind: str, backdrop: str) -> float:
-    """The usual height of a kind on a backdrop, as a share of the picture."""
+    """The usual height of a kind on a backdrop, as a fraction of the image's height."""
     place, k = backdrop_of(backdrop).place, object_kind(kind)
     usual = {"table": k.table, "room": k.room, "open_air": k.open_air}.get(place, 0.0)
     return usual or k.table * 0.8 or k.open_air or k.room or 0.2
 
 
 def width_of(scene: Scene, kind: str, size: float) -> float:
-    """The width of a thing as a share of the picture's width."""
+    """The width of a thing as a fraction of the image's width."""
     return size * object_kind(kind).aspect * scene.height / scene.width
 
 
 def free_x(scene: Scene, kind: str, size: float, low: float = 0.0, high: float = 1.0) -> float:
-    """The place along the ground, between `low` and `high`, where a thing would hide the least of the others."""
+    """The position along the ground, between `low` and `high`, where a thing would hide the others least."""
     wide = width_of(scene, kind, size)
     left, right = min(0.5, wide / 2 + 0.02), max(0.5, 0.98 - wide / 2)
     left, right = max(left, min(low, right)), min(right, max(high, left))
@@ -43,7 +43,7 @@ def crowding(scene: Scene, x: float, wide: float) -> float:
 
 
 def new_thing(scene: Scene, kind: str, colour: str) -> Thing:
-    """A thing of usual size, put where there is room, in its kind's first state and with its first text."""
+    """A thing of usual size, placed where there is room, in its kind's first state and with its first text."""
     k = object_kind(kind)
     size = size_in(kind, scene.backdrop)
     near, far = backdrop_of(scene.backdrop).ground[::-1]
@@ -66,7 +66,7 @@ def kinds_for(backdrop: str) -> list[str]:
 def random_scene(
     seed: int, backdrop: str, count: int = 4, *, must: tuple[str, ...] = (), with_text: bool = False
 ) -> Scene:
-    """A scene of `count` things of different kinds and colours, `must` among them; the same for the same arguments."""
+    """A scene of `count` things of different kinds and colours, including `must`; reproducible from its arguments."""
     rng = np.random.default_rng([seed, 77])
     width, height = SIZES[int(rng.integers(len(SIZES)))]
     moods = [mood for mood in backdrop_of(backdrop).moods if mood != "night"]
@@ -93,7 +93,7 @@ def random_scene(
 
 
 def pick_colour(rng: np.random.Generator, kind: str, used: list[str]) -> str:
-    """A colour that the kind may have and that is not used yet, where there is one."""
+    """A random colour that the kind may have, unused if possible."""
     allowed = [
         c
         for c in (object_kind(kind).colours or tuple(COLOURS))
@@ -104,5 +104,5 @@ def pick_colour(rng: np.random.Generator, kind: str, used: list[str]) -> str:
 
 
 def join_words(phrases: list[str]) -> str:
-    """``a, b and c``."""
+    """Join phrases: ``a, b and c``."""
     return phrases[0] if len(phrases) == 1 else ", ".join(phrases[:-1]) + " and " + phrases[-1]

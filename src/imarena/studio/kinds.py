@@ -1,4 +1,4 @@
-"""The catalogue of kinds: how each is drawn, how wide it is, where and how large it usually stands."""
+"""The catalogue of kinds: how each is drawn, how wide it is, and where and how large it usually is."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from imarena.studio.pen import Stroke
 
 
 class ObjectKind(Noun):
-    """One kind of thing. `table, room, open_air` are usual heights (shares of the picture); 0: not found there."""
+    """One kind of thing. `table, room, open_air` are usual heights (fractions of the image); 0: not found there."""
 
     strokes: tuple[Stroke, ...]
     aspect: float
@@ -20,7 +20,7 @@ class ObjectKind(Noun):
     floats: bool = False
     flat: bool = False
     casts: bool = True
-    """Whether it throws a shadow."""
+    """Does it cast a shadow?"""
     texts: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
     colours: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ def object_kind(name: str) -> ObjectKind:
 
 
 def plural_noun(kind: str) -> str:
-    """``mug`` -> ``mugs``, ``box`` -> ``boxes``, ``bench`` -> ``benches``."""
+    """Plural of a kind: ``mug`` -> ``mugs``, ``box`` -> ``boxes``, ``bench`` -> ``benches``."""
     return kind + ("es" if kind.endswith(("x", "ch", "s")) else "s")
 
 

@@ -27,12 +27,12 @@ def entry_plan(entry: BenchmarkEntry) -> ObjectPlan | None:
 
 
 def _name_after(turn: ObjectTurn, scene: Scene, uids: tuple[str, ...]) -> str | None:
-    """What a changed object is called after its turn: a new color is a new name."""
+    """The name of a changed object after its turn: a new color or material gives a new name."""
     return scene.thing(uids[0]).name if turn.type in ("color_alter", "material_alter") else None
 
 
 def _objects(scene: Scene) -> tuple[SceneObject, ...]:
-    """One entry per name, with the boxes of every thing of that name that can be seen."""
+    """One entry per name, with the boxes of all visible things of that name."""
     seen = render_scene(scene).seen()
     objects = []
     for name in dict.fromkeys(thing.name for thing in scene.things):

@@ -1,8 +1,8 @@
 """The true quality of an output: how well the change was made, how much was kept, and how clean it is.
 
-Only tests and reports use it. It knows the scene; judges never do. It compares with the one exact picture, so it is
-meant for editors that work on the picture they get, such as the built-in ones: a good answer to a generation task
-that looks different from the exact picture scores low. For a generation task "before" is the empty place: `made` is
+Only tests and reports use it: it knows the scene, judges never do. It compares with the one exact image, so it is
+meant for editors that edit the given image, such as the built-in ones: a good answer to a generation task that looks
+different from the exact image scores low. For a generation task "before" is the empty place: `made` is
 about the things in it, `kept` about the place.
 """
 
@@ -24,7 +24,7 @@ LONG_SIDE = 448
 
 @dataclass(frozen=True)
 class TrueQuality:
-    """True quality, all in 0..1. `score` = 0.6 made + 0.25 kept + 0.15 clean."""
+    """True quality, all values in 0..1. `score` = 0.6 made + 0.25 kept + 0.15 clean."""
 
     made: float
     kept: float
@@ -36,9 +36,9 @@ class TrueQuality:
 
 
 def true_quality(key: str, image: bytes, *, turn: int | None = None, complex_mode: bool = False) -> TrueQuality:
-    """The truth about the encoded `image` as an answer to one turn of an entry (the first, unless said).
+    """The true quality of the encoded `image` as the result of one turn of an entry (by default the first).
 
-    With `complex_mode`, as an answer to all instructions at once, or to those up to `turn`.
+    With `complex_mode`, as the result of all instructions at once, or of those up to `turn`.
     """
     entry = entry_of(key)
     at = turn or 0
@@ -72,7 +72,7 @@ def _fitted(pixels: npt.NDArray[np.uint8]) -> Floats:
 
 
 def _made(base: Floats, target: Floats, shown: Floats, region: npt.NDArray[np.bool_]) -> float:
-    """The share of the asked change that is there, inside the region where something should change."""
+    """Share of the requested change that was made, inside the region where something should change."""
     if not region.any():
         return 1.0
     asked = float(np.abs(base - target)[region].sum())
@@ -81,7 +81,7 @@ def _made(base: Floats, target: Floats, shown: Floats, region: npt.NDArray[np.bo
 
 
 def _kept(target: Floats, shown: Floats, region: npt.NDArray[np.bool_]) -> float:
-    """How little changed outside the region; for global changes, how well the edges of the picture survived."""
+    """How little changed outside the region; for global changes, how well the edges of the image survived."""
     outside = ~region
     if outside.mean() > 0.03:
         return float(np.exp(-float(np.abs(shown - target)[outside].mean()) / 0.05))
@@ -92,11 +92,11 @@ def _edges(picture: Floats) -> Floats:
     grey = cv2.GaussianBlur(picture.mean(axis=2), (0, 0), 1.5)
     strength = np.hypot(cv2.Sobel(grey, cv2.CV_32F, 1, 0), cv2.Sobel(grey, cv2.CV_32F, 0, 1))
     ramp = np.arange(strength.size).reshape(strength.shape) / strength.size
-    return np.asarray(strength + 1e-6 * ramp, np.float32)  # the ramp keeps an empty picture from dividing by zero
+    return np.asarray(strength + 1e-6 * ramp, np.float32)  # the ramp avoids a division by zero for a blank image
 
 
 def _clean(base: Floats, target: Floats, shown: Floats) -> float:
-    """How near each pixel is to something between the picture before and the exact one; all else is artefact."""
+    """How near each pixel is to a blend of the image before and the exact one; everything else is an artefact."""
     step = target - base
     length = np.maximum((step * step).sum(axis=2, keepdims=True), 1e-4)
     share = np.clip(((shown - base) * step).sum(axis=2, keepdims=True) / length, 0, 1)

@@ -1,4 +1,4 @@
-"""A pen that draws one object in unit coordinates, three times enlarged, so that edges come out smooth."""
+"""A pen that draws one object in unit coordinates, at three times the size, so that edges become smooth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ Point = tuple[float, float]
 
 
 class Stroke(Noun):
-    """One call of the pen: the method `shape` with the other fields as its arguments."""
+    """One pen call: the method `shape` with the other fields as its arguments."""
 
     shape: Literal["poly", "blob", "oval", "disc", "rect", "line", "arc", "ring", "text"]
     fill: Literal["colour", "dark", "light", "ink"] | dict[Literal["lighter", "darker", "faded_ink"], float] | RGB
-    """A colour, or how it is made from the thing's colour."""
+    """A colour, or its derivation from the thing's colour."""
     points: tuple[Point, ...] = ()
     box: tuple[float, float, float, float] = (0, 0, 0, 0)
     centre: Point = (0, 0)
@@ -34,15 +34,15 @@ class Stroke(Noun):
     body: bool = False
     text: str = ""
     default_text: str = ""
-    """The text of a thing that has none. `text` is written on all things of the kind."""
+    """Text for things without their own. `text` is written on all things of the kind."""
     when: tuple[str, ...] = ()
-    """The states in which it is drawn; none: all of them."""
+    """The states in which it is drawn; empty for all."""
     unless: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Appearance:
-    """What a shape needs to know about the thing it draws."""
+    """The properties of a thing that its shape depends on."""
 
     colour: RGB
     text: str = ""
@@ -62,15 +62,15 @@ class Appearance:
 
 @lru_cache(maxsize=256)
 def font(size_px: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """Pillow's own scalable font: no font of the machine is ever used."""
+    """Pillow's own scalable font, so that no font of the machine is ever used."""
     return ImageFont.load_default(size=max(4, size_px))
 
 
 class Pen:
-    """Draws an RGBA picture and the mask of the body: the part that has the thing's colour and material.
+    """Draws an RGBA image and the mask of the body: the part with the thing's colour and material.
 
-    Coordinates run from 0 to 1 over the width and the height of the thing's box. What is drawn with
-    `body=True` belongs to the body; what is drawn later without it covers the body.
+    Coordinates run from 0 to 1 over the width and the height of the thing's box. Shapes drawn with
+    `body=True` belong to the body; shapes drawn later without it cover the body.
     """
 
     def __init__(self, width_px: int, height_px: int, ground: RGB) -> None:
@@ -81,7 +81,7 @@ class Pen:
         self._mask = ImageDraw.Draw(self.body)
 
     def draw(self, stroke: Stroke, look: Appearance) -> None:
-        """Make one stroke, if it belongs to the thing's state."""
+        """Draw one stroke, if it belongs to the thing's state."""
         if look.state in stroke.unless or (stroke.when and look.state not in stroke.when):
             return
         arguments = stroke.model_dump(
@@ -111,21 +111,21 @@ class Pen:
         self._mask.ellipse((x0, y0, x1, y1), fill=255 * body)
 
     def disc(self, centre: Point, radius: float, fill: RGB, *, body: bool = False) -> None:
-        """A true circle; `radius` is a share of the height."""
+        """A true circle; `radius` is a fraction of the height."""
         rx = radius * self.height / self.width
         self.oval((centre[0] - rx, centre[1] - radius, centre[0] + rx, centre[1] + radius), fill, body=body)
 
     def rect(
         self, box: tuple[float, float, float, float], fill: RGB, *, radius: float = 0.0, body: bool = False
     ) -> None:
-        """A rectangle, its corners rounded by `radius` (share of the height)."""
+        """A rectangle with corners rounded by `radius` (fraction of the height)."""
         (x0, y0), (x1, y1) = self._xy([(box[0], box[1]), (box[2], box[3])])
         r = min(radius * self.height, (x1 - x0) / 2, (y1 - y0) / 2)
         self._ink.rounded_rectangle((x0, y0, x1, y1), r, fill=fill)
         self._mask.rounded_rectangle((x0, y0, x1, y1), r, fill=255 * body)
 
     def line(self, points: Sequence[Point], fill: RGB, width: float, *, body: bool = False) -> None:
-        """A line with round joints and ends; `width` is a share of the height."""
+        """A line with round joints and ends; `width` is a fraction of the height."""
         xy, thick = self._xy(points), max(1, round(width * self.height))
         for ink, colour in ((self._ink, fill), (self._mask, 255 * body)):
             ink.line(xy, fill=colour, width=thick, joint="curve")
@@ -150,7 +150,7 @@ class Pen:
     def text(
         self, centre: Point, text: str, height: float, fill: RGB, *, max_width: float = 0.9, weight: int = 1
     ) -> None:
-        """Words centred on a point; shrunk to `max_width` (share of the width) where they are too long."""
+        """Text centred on a point; reduced to `max_width` (fraction of the width) if it is too long."""
         if not text:
             return
         size = round(height * self.height)

@@ -1,4 +1,4 @@
-"""The bundled photographs, as backgrounds that effects, views and words can be applied to.
+"""The bundled photographs, used as backgrounds for effects, views and text.
 
 A scene whose backdrop is ``photo:NAME`` shows a photograph; everything else works as with painted backgrounds, so
 the exact result of an instruction on a photograph is a classical operation with known parameters.
@@ -28,7 +28,7 @@ LICENCE_ADDRESSES = {
 
 
 class Photo(Noun):
-    """One bundled photograph: whose it is, under which licence, and where its subject is."""
+    """One bundled photograph: its author and licence, and the place of its subject."""
 
     name: str
     title: str
@@ -62,7 +62,7 @@ def photo_of(name: str) -> Photo:
 
 
 def photo_bytes(name: str) -> bytes:
-    """The photograph as it is bundled: JPEG."""
+    """The bundled JPEG file of the photograph."""
     return _folder().joinpath(f"{photo_of(name).name}.jpg").read_bytes()
 
 
@@ -76,7 +76,7 @@ def photo_pixels(name: str) -> npt.NDArray[np.uint8]:
 
 
 def subject_mask(name: str, height: int, width: int) -> npt.NDArray[np.bool_]:
-    """Where the subject is: an ellipse, (height, width)."""
+    """Mask of the subject: an ellipse, (height, width)."""
     cx, cy, rx, ry = photo_of(name).subject
     x = (np.arange(width, dtype=np.float32)[None, :] / width - cx) / rx
     y = (np.arange(height, dtype=np.float32)[:, None] / height - cy) / ry

@@ -1,12 +1,12 @@
-"""Which entry, and which of its turns, a request is about. Only the built-in editors ask; judges never do.
+"""Recognise the entry and turns of a request. Only the built-in editors use this; judges never do.
 
-A request holds words and pixels only. The words decide first: an instruction of the benchmark that occurs in the
-request names its entry and turn, so an editor's own imperfect output of the turn before is as good a source as the
-exact one. Where several entries share the words, or none has them (they were rewritten), the picture decides:
-the entry with a picture that looks most alike. Nothing is remembered between calls.
+A request contains only text and pixels. The text decides first: an instruction of the benchmark that occurs in the
+request determines entry and turn, so an editor's own imperfect output of the turn before is as good a source as the
+exact one. If several entries share the text, or none has it (it was rephrased), the image decides: the entry with
+the most similar image. Nothing is remembered between calls.
 
-Either way the source must show the entry (`shows`): a picture from elsewhere is about no entry, whatever the words.
-`benchmarks/studio_likeness.py` measures how far pictures of the benchmark and others are apart.
+In both cases the source must show the entry (`is_picture_of`): an image from elsewhere belongs to none, whatever the
+text. `benchmarks/studio_likeness.py` measures how different images of the benchmark and others are.
 """
 
 from dataclasses import dataclass
@@ -22,21 +22,21 @@ from imarena.studio.edits import BenchmarkEntry
 from imarena.studio.render import render_picture, render_scene
 
 FAR = 0.2
-"""Mean difference of two thumbnails (0..1) beyond which nobody need look closer. Own pictures: .15 at most."""
+"""Mean difference of two thumbnails (0..1) above which an entry is not compared closely. Own images: .15 at most."""
 NEAREST = 20
-"""Entries that are looked at closer. Of 2,950 own pictures all but one are among the nearest 3, that one is 17th."""
+"""Number of entries to compare closely. Of 2,950 own images all but one are among the nearest 3, that one is 17th."""
 SHOWN = 0.38
-"""Share of the blocks with any detail that must agree. Measured: own pictures .49 and more, others .28 at most."""
+"""Share of the blocks with any detail that must agree. Measured: own images .49 and more, others .28 at most."""
 SIDE, BLOCK, BLUR = 64, 8, 4.0
 FLAT = 1.5
-"""Lightness (0..100) up to which the detail of a block says nothing: an empty wall looks like any other."""
+"""Lightness (0..100) up to which a block's detail is ignored: an empty wall looks like any other."""
 AGREES = 0.75
-"""Correlation of two blocks' detail from which they show the same."""
+"""Minimum correlation of two blocks' detail that counts as agreement."""
 
 
 @dataclass(frozen=True)
 class RecognisedRequest:
-    """The entry and the turns, `first` up to but without `last`, that a request is about."""
+    """The entry of a request and its turns, from `first` up to but not including `last`."""
 
     entry: BenchmarkEntry
     first: int
@@ -44,7 +44,7 @@ class RecognisedRequest:
 
 
 def recognise_request(instruction: str, sources: tuple[bytes, ...]) -> RecognisedRequest | None:
-    """What a request is about, or None where it is not about this benchmark."""
+    """The entry and turns of a request, or None if it is not from this benchmark."""
     named = requests_from_text(instruction, sources)
     if not named:
         return _by_picture(sources[0]) if sources else None
@@ -52,7 +52,7 @@ def recognise_request(instruction: str, sources: tuple[bytes, ...]) -> Recognise
 
 
 def requests_from_text(instruction: str, sources: tuple[bytes, ...]) -> tuple[RecognisedRequest, ...]:
-    """What the words are about, whatever the picture shows; the entry that looks most like it first."""
+    """Candidates by the text alone, whatever the image shows; the entry that looks most similar first."""
     query = _plain(instruction)
     matches = [(len(text), key, turn) for text, key, turn in _instructions() if text in query]
     named = {key: _first_steps(entry_of(key), query) for key in dict.fromkeys(key for _, key, _ in matches)}
@@ -68,7 +68,7 @@ def requests_from_text(instruction: str, sources: tuple[bytes, ...]) -> tuple[Re
 
 
 def _first_steps(entry: BenchmarkEntry, query: str) -> int:
-    """How many steps of an entry, from the first on, a query holds word for word."""
+    """How many steps of an entry, from the first on, occur word for word in a query."""
     held = 0
     for step in entry.steps:
         if _plain(step.instruction) not in query:
@@ -78,9 +78,9 @@ def _first_steps(entry: BenchmarkEntry, query: str) -> int:
 
 
 def is_picture_of(entry: BenchmarkEntry, source: bytes) -> bool:
-    """Whether a picture shows an entry, at any of its turns and as well or badly as an editor left it.
+    """Does an image show an entry, at any of its turns, however well or badly an editor edited it?
 
-    A task without a picture of its own is known by its words alone.
+    A task without its own image is recognised by its text alone.
     """
     if entry.scene is None or source == render_picture(entry.scene):
         return True
@@ -89,10 +89,10 @@ def is_picture_of(entry: BenchmarkEntry, source: bytes) -> bool:
 
 
 def detail_agreement(first: Pixels, second: Pixels) -> float:
-    """Share (0..1) of the blocks of two pictures (height, width, 3) in which their fine detail agrees.
+    """Share (0..1) of the blocks of two images (height, width, 3) in which their fine detail agrees.
 
-    Brightness, grading, noise, compression and size change it little, and a part that was repainted only its own
-    blocks; pictures of different things agree by chance in a block here and there, however alike their colours are.
+    Brightness, grading, noise, compression and size change it little, and repainting affects only the repainted
+    blocks; images of different things agree by chance in a few blocks, however similar their colours are.
     """
     return _agreement(_detail(first), _detail(second))
 
@@ -109,7 +109,7 @@ def _instructions() -> tuple[tuple[str, str, int], ...]:
 
 
 def _by_picture(source: bytes) -> RecognisedRequest | None:
-    """The nearest entry that the picture shows; a picture after its last turn asks for that turn once more."""
+    """The nearest entry that the image shows; an image after the last turn selects that turn again."""
     look = _thumbnail(decode_pixels(source))
     seen = [(entry, turn) for entry in entries() if entry.scene is not None for turn in range(len(entry.steps) + 1)]
     near = sorted((_far(look, entry.key, turn), index) for index, (entry, turn) in enumerate(seen))
@@ -136,7 +136,7 @@ def _known_look(key: str, turn: int) -> Floats:
     if scene is None:
         return np.full((24, 24, 3), 2.0, np.float32)
     small = scene.model_copy(update={"width": 144, "height": round(144 * scene.height / scene.width)})
-    return _thumbnail(render_scene(small).pixels)  # a fifth of the size looks the same in a thumbnail, and is quick
+    return _thumbnail(render_scene(small).pixels)  # rendering at a fifth of the size gives the same thumbnail faster
 
 
 def _thumbnail(pixels: Pixels) -> Floats:
@@ -150,7 +150,7 @@ def _known_detail(key: str, turn: int) -> Floats:
 
 
 def _detail(pixels: Pixels) -> Floats:
-    """What a picture shows in each block beyond its broad light and shade, (blocks, pixels of a block)."""
+    """The detail of each block without broad light and shade, (blocks, pixels of a block)."""
     small = cv2.resize(pixels, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
     light = cv2.cvtColor(np.asarray(small, np.float32) / np.float32(255), cv2.COLOR_RGB2LAB)[..., 0]
     fine = np.asarray(light - cv2.GaussianBlur(light, (0, 0), BLUR), np.float32)

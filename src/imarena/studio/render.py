@@ -1,4 +1,4 @@
-"""Rendering: a pure function from a scene to pixels and their exact truth."""
+"""Rendering: a pure function from a scene to pixels and their exact ground truth."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,19 +19,19 @@ from imarena.studio.surface import sprite
 
 GEOMETRIC = ("tilt", "keystone", "mirror")
 BACKGROUND, SUBJECT = -1, -2
-"""Values of the index where no thing is: background, or the subject of a photograph."""
+"""Index values of pixels without a thing: background, or the subject of a photograph."""
 
 
 @dataclass(frozen=True)
 class VisibleObject:
-    """One thing as the picture shows it: visible mask (height, width), box (left, top, right, bottom) in pixels."""
+    """One thing in the image: its visible mask (height, width) and box (left, top, right, bottom) in pixels."""
 
     thing: Thing
     mask: Mask
     box: tuple[int, int, int, int] | None
-    """None where nothing of it can be seen."""
+    """None if no part of it is visible."""
     depth: int
-    """0 is the farthest."""
+    """0 is the farthest thing."""
 
     @property
     def name(self) -> str:
@@ -40,14 +40,14 @@ class VisibleObject:
 
 @dataclass(frozen=True)
 class RenderedScene:
-    """A picture (height, width, 3) of bytes, and what each pixel shows: index in `order`, BACKGROUND or SUBJECT."""
+    """An image (height, width, 3) of bytes, and what each pixel shows: index in `order`, BACKGROUND or SUBJECT."""
 
     pixels: Pixels
     index: npt.NDArray[np.int16]
     order: tuple[Thing, ...]
 
     def seen(self) -> tuple[VisibleObject, ...]:
-        """The truth about every thing, from the farthest to the nearest."""
+        """The ground truth about every thing, from the farthest to the nearest."""
         return tuple(self._visible_object(depth, thing) for depth, thing in enumerate(self.order))
 
     def mask(self, uid: str) -> Mask:
@@ -57,7 +57,7 @@ class RenderedScene:
 
     @property
     def foreground(self) -> Mask:
-        """The visible pixels of everything that stands in the foreground."""
+        """The visible pixels of all foreground things."""
         return _front(self.index, self.order)
 
     def _visible_object(self, depth: int, thing: Thing) -> VisibleObject:
@@ -87,14 +87,14 @@ def render_scene(scene: Scene) -> RenderedScene:
 
 @lru_cache(maxsize=64)
 def render_picture(scene: Scene) -> bytes:
-    """The scene as an encoded picture; the same scene always gives the same bytes. A photograph is shown as bundled."""
+    """The encoded image of a scene, byte-for-byte reproducible. A photograph is returned as bundled."""
     if is_photo(scene) and scene == photo_scene(scene.backdrop):
         return photo_bytes(scene.backdrop)
     return encode_pixels(render_scene(scene).pixels, photo=is_photo(scene))
 
 
 def encode_pixels(pixels: Pixels, *, photo: bool = False) -> bytes:
-    """Pixels (height, width, 3) as PNG; photographs as JPEG, where PNG would take many megabytes."""
+    """Encode pixels (height, width, 3) as PNG; photographs as JPEG, because PNG would need many megabytes."""
     sink = BytesIO()
     if photo:
         Image.fromarray(pixels).save(sink, format="JPEG", quality=93, subsampling=0)
@@ -104,18 +104,18 @@ def encode_pixels(pixels: Pixels, *, photo: bool = False) -> bytes:
 
 
 def is_photo(scene: Scene) -> bool:
-    """Whether the scene shows one of the bundled photographs."""
+    """Does the scene show one of the bundled photographs?"""
     return scene.backdrop.startswith(PREFIX)
 
 
 def photo_scene(name: str) -> Scene:
-    """The scene that shows a bundled photograph as it is."""
+    """The scene that shows a bundled photograph unchanged."""
     photo = photo_of(name)
     return Scene(width=photo.width, height=photo.height, backdrop=PREFIX + photo.name)
 
 
 def _ground(scene: Scene) -> tuple[Floats, Mask]:
-    """The empty background, and where the subject of a photograph is."""
+    """The empty background, and the mask of a photograph's subject."""
     if not is_photo(scene):
         painting = paint_backdrop(scene.backdrop, scene.mood, scene.width, scene.height, scene.seed)
         return painting.copy(), np.zeros(painting.shape[:2], np.bool_)
@@ -135,7 +135,7 @@ def _size(thing: Thing, height: int) -> tuple[int, int]:
 
 
 def _shadow(rgb: Floats, thing: Thing, light: str) -> None:
-    """A soft contact shadow, drawn away from the light; flat things get a faint drop shadow instead."""
+    """Draw a soft contact shadow away from the light; flat things get a faint drop shadow instead."""
     if not thing.shadow or not object_kind(thing.kind).casts:
         return
     height, width = rgb.shape[:2]
@@ -159,7 +159,7 @@ def _shadow(rgb: Floats, thing: Thing, light: str) -> None:
 
 
 def _stand(rgb: Floats, index: npt.NDArray[np.int16], thing: Thing, number: int, light: str) -> None:
-    """Put one thing on the picture."""
+    """Draw one thing on the image."""
     height, width = rgb.shape[:2]
     wide, tall = _size(thing, height)
     colours, alpha = sprite(thing.kind, wide, tall, thing.colour, thing.material, thing.text, thing.state, light)
@@ -180,7 +180,7 @@ def _stand(rgb: Floats, index: npt.NDArray[np.int16], thing: Thing, number: int,
 
 
 def _turned(colours: Floats, alpha: Floats, angle: float) -> tuple[Floats, Floats]:
-    """A sprite turned clockwise about its middle, on a larger square."""
+    """A sprite rotated clockwise about its centre, on a larger square."""
     height, width = alpha.shape
     side = int(np.ceil(np.hypot(height, width)))
     matrix = cv2.getRotationMatrix2D((width / 2, height / 2), -angle, 1.0)
@@ -192,7 +192,7 @@ def _turned(colours: Floats, alpha: Floats, angle: float) -> tuple[Floats, Float
 
 
 def _shine(rgb: Floats, thing: Thing) -> None:
-    """A lamp or candle that is on lights its surroundings."""
+    """Light the surroundings of a lamp or candle that is on."""
     if thing.kind not in {"lamp", "candle"} or thing.state == "off":
         return
     height, width = rgb.shape[:2]
@@ -211,7 +211,7 @@ def _looked_at(rgb: Floats, index: npt.NDArray[np.int16], scene: Scene) -> tuple
 
 
 def _bent(rgb: Floats, index: npt.NDArray[np.int16], effect: Effect) -> tuple[Floats, npt.NDArray[np.int16]]:
-    """Effects that move pixels: the picture and its truth move together."""
+    """Effects that move pixels, applied to the image and its ground truth."""
     height, width = rgb.shape[:2]
     if effect.kind == "mirror":
         return np.ascontiguousarray(rgb[:, ::-1]), np.ascontiguousarray(index[:, ::-1])

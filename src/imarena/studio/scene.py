@@ -1,4 +1,4 @@
-"""A scene: everything that a picture of the rendered world shows, as a frozen value that survives JSON."""
+"""A scene: everything that an image of the rendered world shows, as a frozen value that can be stored as JSON."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from imarena.core import Noun, UserError
 
 
 class Thing(Noun):
-    """One object. `x, y` is the middle of its foot, `size` its height; all are shares of the picture's sides."""
+    """One object. `x, y` is the middle of its foot, `size` its height; all are fractions of the image's sides."""
 
     uid: str
     kind: str
@@ -23,18 +23,18 @@ class Thing(Noun):
     flip: bool = False
     stretch: float = Field(default=1.0, gt=0)
     layer: int = 0
-    """Depth: higher layers stand in front; within a layer, what stands lower in the picture is nearer."""
+    """Depth: higher layers are in front; within a layer, things lower in the image are nearer."""
     foreground: bool = True
     shadow: bool = True
 
     @property
     def name(self) -> str:
-        """What an instruction calls it: ``red mug``."""
+        """Its name in instructions: ``red mug``."""
         return f"{self.colour} {self.kind}"
 
 
 class Effect(Noun):
-    """Something that happens to the whole picture: a degradation or a photographic effect."""
+    """An effect on the whole image: a degradation or a photographic effect."""
 
     kind: str
     amount: float = 1.0
@@ -43,7 +43,7 @@ class Effect(Noun):
 
 
 class Viewport(Noun):
-    """The part of the drawn world that the picture shows, in shares of its sides; other than 0..1 it crops."""
+    """The part of the drawn world that the image shows, in fractions of its sides; values other than 0..1 crop it."""
 
     left: float = 0.0
     top: float = 0.0
@@ -52,7 +52,7 @@ class Viewport(Noun):
 
 
 class Scene(Noun):
-    """The whole picture. Rendering is a pure function of this value."""
+    """The whole image. Rendering is a pure function of this value."""
 
     width: int = Field(default=512, ge=16, le=4096)
     height: int = Field(default=512, ge=16, le=4096)
@@ -77,7 +77,7 @@ class Scene(Noun):
         return tuple(sorted(self.things, key=lambda thing: (thing.layer, thing.y, thing.uid)))
 
     def with_things(self, things: tuple[Thing, ...]) -> "Scene":
-        """The same scene with other things."""
+        """The same scene with different things."""
         return self.model_copy(update={"things": things})
 
     def changed(self, uid: str, change: Callable[[Thing], Thing]) -> "Scene":
@@ -86,5 +86,5 @@ class Scene(Noun):
         return self.with_things(tuple(change(thing) if thing.uid == uid else thing for thing in self.things))
 
     def count(self, kind: str) -> int:
-        """How many things of a kind there are."""
+        """Number of things of a kind."""
         return sum(thing.kind == kind for thing in self.things)
