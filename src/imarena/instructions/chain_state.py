@@ -10,33 +10,33 @@ from imarena.instructions.scene_contents import SceneContents
 Relation = tuple[str, PositionName, str]
 OPPOSITE: dict[PositionName, PositionName] = {"left": "right", "right": "left", "above": "below", "below": "above"}
 CLEARLY = 0.02
-"""Share of the image's side by which two centers must differ before their order counts as known."""
+"""Fraction of the image's side by which two centers must differ before their order counts as known."""
 
 
 @dataclass(frozen=True)
 class ChainState:
-    """The objects that can be edited now and the pools; positions count only where they are known."""
+    """The currently editable objects and the pools; only known positions are used."""
 
     contents: SceneContents
     objects: tuple[SceneObject, ...]
-    """As they are now. Boxes are those of the base image, and none where a turn moved or multiplied the object."""
+    """In their current state. Boxes are from the base image, and empty if a turn moved or multiplied the object."""
     pools: ObjectPools
     nouns: tuple[str, ...]
-    """Of everything that was ever there."""
+    """Nouns of everything that was ever in the image."""
     texts: tuple[str, ...]
     relations: frozenset[Relation] = field(default_factory=frozenset)
-    """Relations that turns have made: (object, position, reference)."""
+    """Relations created by turns: (object, position, reference)."""
     background: str | None = None
 
     @classmethod
     def of(cls, contents: SceneContents) -> "ChainState":
-        """The base image."""
+        """The state of the base image."""
         nouns = (*(thing.object for thing in contents.objects), *contents.also_present)
         texts = (*contents.texts, *(thing.text for thing in contents.objects if thing.text))
         return cls(contents, contents.objects, ObjectPools.of(contents.objects), nouns, texts)
 
     def get(self, name: str) -> SceneObject:
-        """The available object of this name."""
+        """The available object with this name."""
         return next(thing for thing in self.objects if thing.name == name)
 
     def was_there(self, noun: str) -> bool:
@@ -44,7 +44,7 @@ class ChainState:
         return any(same_noun(noun, other) for other in self.nouns)
 
     def surely_not(self, name: str, position: PositionName, reference: str) -> bool:
-        """Is it known that the object is not at this position of the reference?"""
+        """Is it certain that the object is not at this position relative to the reference?"""
         moving, fixed = self.get(name).boxes, self.get(reference).boxes
         if moving and fixed:
             size = self.contents.width if position in ("left", "right") else self.contents.height
@@ -57,7 +57,7 @@ class ChainState:
         return bool(self.relations & {(name, OPPOSITE[position], reference), (reference, position, name)})
 
     def after(self, turn: ObjectTurn) -> "ChainState":
-        """The scene and its pools after a turn that did what it says."""
+        """The scene and its pools after a turn that was carried out as described."""
         objects, new_name = self._objects_after(turn)
         foreground = {thing.name for thing in objects if thing.foreground}
         pools = self.pools.after(turn, new_name=new_name, foreground=foreground)
@@ -73,7 +73,7 @@ class ChainState:
         )
 
     def _objects_after(self, turn: ObjectTurn) -> tuple[list[SceneObject], str | None]:
-        """Every object, and the new name of the one that has another color or material."""
+        """All objects after a turn, and the new name of the one whose color or material changed."""
         objects, new_name = [], None
         for thing in self.objects:
             if thing.name != turn.object:
@@ -102,7 +102,7 @@ class ChainState:
 
 
 def _changed(thing: SceneObject, turn: ObjectTurn) -> SceneObject | None:
-    """The object of a turn afterwards; None where it is gone."""
+    """The turn's object afterwards; None if it was removed."""
     if turn.type in ("subject_remove", "subject_replace"):
         return None
     if turn.type in ("color_alter", "material_alter"):

@@ -1,4 +1,4 @@
-"""Algorithm 2 of EdiVal-Agent: a chain of instructions for one scene, and the sentences of its turns."""
+"""Algorithm 2 of EdiVal-Agent: a chain of instructions for one scene, and the sentence of each turn."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ WRITER_VERSION = "1"
 
 @dataclass(frozen=True)
 class ChainSettings:
-    """How chains are drawn."""
+    """How to draw chains."""
 
     turns: int = 3
     seed: int = 0
     language: TextLanguage = "en"
-    """Of the texts that are written into images."""
+    """Language of the texts that are written into images."""
 
 
 @dataclass(frozen=True)
 class WrittenChain:
-    """The turns of a chain with their pools, and each in words."""
+    """The turns of a chain with their pools, and their instructions."""
 
     turns: tuple[ObjectTurn, ...]
     instructions: tuple[str, ...]
@@ -36,9 +36,9 @@ Drafting = Generator[tuple[ChainState, TurnDraft], str | None, WrittenChain]
 
 
 def draft_chain(contents: SceneContents, settings: ChainSettings, key: str) -> Drafting:
-    """Draw one turn after the other. Yields each draft; send a word for its open field, or None for its first option.
+    """Draw the turns one by one. Yields each draft; send a word for its open field, or None for its first option.
 
-    The same contents, settings and key draw the same chain. A word that the draft refuses must not be sent.
+    The same contents, settings and key draw the same chain. Never send a word that the draft refuses.
     """
     random = Random(f"{settings.seed}:{key}")
     state, used = ChainState.of(contents), set[EditType]()
@@ -59,7 +59,7 @@ def draft_chain(contents: SceneContents, settings: ChainSettings, key: str) -> D
 def _next_draft(
     state: ChainState, used: set[EditType], random: Random, language: TextLanguage
 ) -> tuple[EditType, TurnDraft]:
-    """The type that was drawn, and its draft; that of `subject_add` where it does not fit the scene."""
+    """The drawn type and its draft, or a draft of `subject_add` if the type does not fit the scene."""
     unused = [kind for kind in EDIT_TYPES if kind not in used]
     if not unused:
         used.clear()
@@ -72,7 +72,7 @@ def _next_draft(
 
 
 def write_chain(contents: SceneContents, settings: ChainSettings, key: str) -> WrittenChain:
-    """A chain with the words of the vocabulary alone."""
+    """Draw a chain with words from the vocabulary only."""
     drafting = draft_chain(contents, settings, key)
     try:
         next(drafting)
@@ -87,7 +87,7 @@ _PLACES = {"left": "to the left of", "right": "to the right of", "above": "above
 
 
 def instruction_text(state: ChainState, turn: ObjectTurn) -> str:
-    """What a turn says to an editor, for the scene before it."""
+    """The instruction of a turn, given the scene before it."""
     thing = None if turn.object is None else state.get(turn.object)
     match turn.type, thing:
         case "subject_add", _:

@@ -1,4 +1,4 @@
-"""Several instructions as one (complex mode): concatenation and the three other connectors of table 5."""
+"""Join several instructions to one (complex mode): concatenation and the three other connectors of table 5."""
 
 from collections.abc import Sequence
 from random import Random
@@ -16,7 +16,7 @@ CONNECTORS: dict[Connector, str] = {
 def join_instructions(
     instructions: Sequence[str], connector: Connector = "concatenate", *, key: str = "", unchanged: Sequence[str] = ()
 ) -> str:
-    """One instruction for all of them. `key` fixes a random order; `unchanged` names objects to keep."""
+    """One instruction for all. `key` fixes a random order; `unchanged` names objects to keep."""
     steps = [step for step in (instruction.strip().rstrip(".") for instruction in instructions) if step]
     if connector == "shuffle":
         Random(key).shuffle(steps)

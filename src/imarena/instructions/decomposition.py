@@ -1,4 +1,4 @@
-"""What a decomposition gives: the contents of an image, what was left out of them and why, or why there is nothing."""
+"""The result of a decomposition: the contents of an image, what was dropped and why, or why it failed."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -14,12 +14,12 @@ OUTCOMES: dict[DecompositionOutcome, str] = {
     "nothing_found": "objects are listed, and the detector finds none of them that can be edited",
     "failed": "the image could not be read, or the model's reply could not be used",
 }
-"""How a decomposition can end, in words."""
+"""The possible outcomes of a decomposition, in words."""
 
 
 @dataclass(frozen=True)
 class DroppedObject:
-    """An object that is left out of the contents, and why."""
+    """An object that was dropped from the contents, and the reason."""
 
     name: str
     reason: str
@@ -27,7 +27,7 @@ class DroppedObject:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """The result for one image. `status` says whether there is an answer at all; only `ok` may have contents."""
+    """The result for one image. `status` says whether there is an answer; only `ok` may have contents."""
 
     outcome: DecompositionOutcome
     status: Status = Status.OK
@@ -35,14 +35,14 @@ class Decomposition:
     contents: SceneContents | None = None
     dropped: tuple[DroppedObject, ...] = ()
     facts: JsonDict | None = None
-    """What the statistics are made from: scene, lighting, people, faces."""
+    """Input of the statistics: scene, lighting, people, faces."""
     usage: Usage = Usage()
     raw: tuple[str, ...] = ()
-    """The replies of a model, as they came."""
+    """The raw replies of a model."""
 
 
 class Decomposer(Protocol):
-    """Lists the objects of an image. Failures come back as a status; they are never raised."""
+    """Lists the objects of an image. Failures are returned as a status, never raised."""
 
     @property
     def name(self) -> str: ...

@@ -1,4 +1,4 @@
-"""The grounding filter (algorithm 1 of EdiVal-Agent): objects that a detector finds, and that leave room, are kept."""
+"""The grounding filter (algorithm 1 of EdiVal-Agent): keep objects that a detector finds and that leave room."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -14,11 +14,11 @@ LARGEST_AREA = 0.4
 OWN_DETECTOR = "efficientdet"
 
 Grounder = Callable[[Pixels, Sequence[str]], Mapping[str, tuple[Detection, ...]]]
-"""Names of objects in, the boxes of each in pixels of the image out; no boxes where it was not found."""
+"""Maps object names to the boxes of each in pixels of the image; no boxes if it was not found."""
 
 
 def too_large(detections: Sequence[Detection], width: int, height: int) -> str:
-    """Why an object with these boxes is left out; empty where it stays."""
+    """Why an object with these boxes is dropped; empty if it is kept."""
     for detection in detections:
         left, top, right, bottom = detection.box
         across, down = (right - left) / width, (bottom - top) / height
@@ -30,7 +30,7 @@ def too_large(detections: Sequence[Detection], width: int, height: int) -> str:
 
 
 def grounder_of(name: str = OWN_DETECTOR, threshold: float = THRESHOLD) -> Grounder:
-    """The detector of this name as a grounder. One without phrases finds names whose noun is a kind that it knows."""
+    """The detector of this name as a grounder. Without phrases, it finds names whose noun is one of its categories."""
     if name in PHRASE_DETECTORS:
         return _by_phrase(name, threshold)
     detector = DETECTORS.get(name)

@@ -1,7 +1,7 @@
-"""Decomposition without a model: the bundled detector, text reader, saliency and color names.
+"""Decomposition without a model: the bundled detector, OCR, saliency and color names.
 
-It lists what these tools can know and nothing else: everyday kinds of objects, their number, a color where most of
-the object has it, text that was read on it, and whether it stands out. Materials and other kinds are not guessed.
+It lists only what these tools can know: everyday categories of objects, their number, a color that covers most of
+the object, text on it, and whether it stands out. Materials and other categories are not guessed.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ Box = tuple[float, float, float, float]
 
 DETECTOR = "efficientdet"
 SURE = 0.5
-"""The score at which a detection is listed: the detector's own threshold (docs/guide/see.md)."""
+"""Minimum score of a listed detection: the detector's own threshold (docs/guide/see.md)."""
 POSSIBLE = 0.2
-"""The score from which a kind may be in the image: it is not listed, and no instruction adds it."""
+"""Minimum score of a kind that may be in the image: it is not listed, and no instruction adds it."""
 SALIENT = 0.5
 STANDS_OUT = 0.35
-"""Share of an object's box that must be salient for the object to be in the foreground."""
+"""Minimum salient share of a foreground object's box."""
 ONE_COLOR = 0.55
-"""Share of an object that must have one basic color for the object to be called by it."""
+"""Minimum share of an object with one basic color for the object to be named by it."""
 READABLE = 0.85
 LONGEST_TEXT = 30
 COPY_SIDE = 768
@@ -42,7 +42,7 @@ _GRAY = {"grey": "gray"}
 
 @dataclass(frozen=True)
 class OfflineDecomposer:
-    """Lists objects with the tools of the `vision` room; no model is asked and no torch is needed."""
+    """Lists objects with the tools of `imarena.vision`; needs neither a model nor torch."""
 
     detector: str = DETECTOR
     screen: ScreenSettings = field(default_factory=ScreenSettings)
@@ -75,7 +75,7 @@ class OfflineDecomposer:
 
 
 def list_offline(shown: Pixels, found: Sequence[Detection], facts: JsonDict) -> Decomposition:
-    """The contents of an image by what a detector found in it, from `POSSIBLE` on."""
+    """The contents of an image, from detections with a score of at least `POSSIBLE`."""
     height, width = shown.shape[:2]
     sure = [detection for detection in found if detection.score >= SURE]
     facts = {**facts, "people": sum(detection.label == "person" for detection in sure)}
@@ -100,7 +100,7 @@ def list_offline(shown: Pixels, found: Sequence[Detection], facts: JsonDict) -> 
 
 @dataclass(frozen=True, eq=False)
 class _Small:
-    """A small copy of an image: the basic color of each pixel, and whether it is salient. Boxes are of the original."""
+    """A small copy of an image: each pixel's basic color, and whether it is salient. Boxes refer to the original."""
 
     names: NDArray[np.intp]
     salient: Mask
@@ -119,7 +119,7 @@ class _Small:
         return slice(top, max(bottom, top + 1)), slice(left, max(right, left + 1))
 
     def color(self, box: Box) -> str | None:
-        """The basic color of most of an object: of its salient part where it has one, else of the middle of its box."""
+        """The basic color of most of an object: of its salient part if there is one, else of the middle of its box."""
         window = self.window(box)
         inside, mask = self.names[window], self.salient[window]
         if not 0.2 <= float(mask.mean()) <= 0.98:
@@ -133,7 +133,7 @@ class _Small:
         return name if name != "cyan" and counts[best] >= ONE_COLOR * counts.sum() else None
 
     def outside(self, boxes: Sequence[Box]) -> dict[str, float] | None:
-        """Share of each basic color outside all boxes; None where hardly anything is outside."""
+        """Share of each basic color outside all boxes; None if almost nothing is outside."""
         outside = np.ones(self.names.shape, np.bool_)
         for box in boxes:
             outside[self.window(box)] = False
@@ -147,7 +147,7 @@ class _Small:
 def _object(
     kind: str, alike: Sequence[Detection], small: _Small, texts: Sequence[tuple[str, Detection]]
 ) -> SceneObject:
-    """One entry per kind: a color where all of them have it, the text where there is one of them."""
+    """One entry per kind: the color if all of them share it, the text if there is only one of them."""
     colors = {small.color(detection.box) for detection in alike}
     color = colors.pop() if len(colors) == 1 else None
     shares = [float(small.salient[small.window(detection.box)].mean()) for detection in alike]
@@ -168,7 +168,7 @@ def _object(
 
 
 def _texts(shown: Pixels) -> list[tuple[str, Detection]]:
-    """Lines that were read with confidence, with their boxes in pixels."""
+    """Lines read with high confidence, with their boxes in pixels."""
     from PIL import Image
 
     height, width = shown.shape[:2]

@@ -1,4 +1,4 @@
-"""Names of objects, colors and materials: which mean the same, and how they are written in a sentence."""
+"""Names of objects, colors and materials: which have the same meaning, and how they are written in a sentence."""
 
 import re
 from functools import lru_cache
@@ -15,12 +15,12 @@ MOST_ENGLISH_WORDS, MOST_CHINESE_CHARACTERS, LONGEST_TEXT = 2, 4, 24
 
 
 def object_name(noun: str, color: str | None, material: str | None) -> str:
-    """Material, color and object, without what is not known: `ceramic white cup`."""
+    """Material, color and object, without unknown parts: `ceramic white cup`."""
     return " ".join(part for part in (material, color, noun) if part)
 
 
 def renamed(thing: SceneObject, *, color: str | None = None, material: str | None = None) -> str:
-    """The name of an object that has another color or material from now on."""
+    """The new name of an object whose color or material changed."""
     for old, new in ((thing.color, color), (thing.material, material)):
         before, found, after = f" {thing.name} ".partition(f" {old} ")
         if old and new and found:
@@ -51,7 +51,7 @@ def _head(phrase: str) -> str:
 
 @lru_cache(maxsize=4096)
 def basic_colors_of(phrase: str) -> frozenset[str]:
-    """The basic colors (US spelling) that a phrase names: `dark red and white`, `navy`; empty where it names none."""
+    """The basic colors (US spelling) named in a phrase: `dark red and white`, `navy`; empty if there are none."""
     words = phrase.lower()
     basics = {basic_colour(colour) for colour in colours_in(words)}
     named = named_colour(words)
@@ -63,13 +63,13 @@ def basic_colors_of(phrase: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def materials_of(phrase: str) -> frozenset[str]:
-    """The materials of the vocabulary that a phrase names: `oak` is wood; empty where it names none."""
+    """The vocabulary's materials named in a phrase: `oak` is wood; empty if there are none."""
     words = set(re.findall(r"[a-z]+", phrase.lower()))
     return frozenset(name for name, forms in vocabulary().materials.items() if words.intersection(forms))
 
 
 def text_fits(text: str) -> bool:
-    """Two English words at most, or four Chinese characters."""
+    """Is it at most two English words, or four Chinese characters?"""
     if not text or text != text.strip() or len(text) > LONGEST_TEXT or not text.isprintable() or "'" in text:
         return False
     if _CHINESE.search(text):
@@ -78,7 +78,7 @@ def text_fits(text: str) -> bool:
 
 
 def same_text(one: str, other: str) -> bool:
-    """Are they the same without case, punctuation and spaces?"""
+    """Are they equal except for case, punctuation and spaces?"""
     return _plain(one) == _plain(other)
 
 
@@ -87,7 +87,7 @@ def _plain(text: str) -> str:
 
 
 def with_article(noun: str) -> str:
-    """`a bench`, `an apple`; nouns in the plural stay as they are."""
+    """With an indefinite article: `a bench`, `an apple`; plural nouns are unchanged."""
     last = noun.rsplit(maxsplit=1)[-1].lower() if noun.split() else ""
     if last in _PLURALS or (last.endswith("s") and not last.endswith(("ss", "us", "bus", "is"))):
         return noun
@@ -95,12 +95,12 @@ def with_article(noun: str) -> str:
 
 
 def with_definite_article(thing: SceneObject) -> str:
-    """`the red cup`, `the red cups`."""
+    """With a definite article: `the red cup`, `the red cups`."""
     return f"the {in_number(thing.name, thing.count)}"
 
 
 def in_number(name: str, count: int) -> str:
-    """A name in the plural where there are several."""
+    """The name, in the plural if there are several."""
     last = name.rsplit(maxsplit=1)[-1].lower() if name.split() else ""
     is_plural = last in _PLURALS or (last.endswith("s") and not last.endswith(("ss", "us", "is")))
     return name if is_plural else plural(name, count)

@@ -1,4 +1,4 @@
-"""What a decomposition knows of an image: the input of instruction writing."""
+"""What a decomposition knows about an image: the input of instruction writing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,22 +10,22 @@ from imarena.core.records import JsonDict
 
 @dataclass(frozen=True)
 class SceneContents:
-    """The objects of an image that can be edited, and what else is known of it."""
+    """The editable objects of an image, and other facts about it."""
 
     objects: tuple[SceneObject, ...]
     width: int
     height: int
     also_present: tuple[str, ...] = ()
-    """Nouns of things that are, or may be, in the image and that no instruction edits."""
+    """Nouns of things that are, or may be, in the image but that no instruction edits."""
     texts: tuple[str, ...] = ()
-    """Every text that was read in the image, on an object or not."""
+    """All texts in the image, on an object or not."""
     scene: str = ""
-    """What a model says that the image shows, in a word or two: `kitchen`; empty where nobody said."""
+    """What the image shows according to a model, in one or two words: `kitchen`; empty if unknown."""
     background_colors: Mapping[str, float] | None = field(default=None)
-    """Share of each basic color (US spelling) outside the objects, 0 to 1; None where it was not measured."""
+    """Share of each basic color (US spelling) outside the objects, 0 to 1; None if not measured."""
 
     def to_json(self) -> JsonDict:
-        """As it is stored."""
+        """The stored form."""
         colors = None if self.background_colors is None else dict(self.background_colors)
         return {
             "objects": [thing.model_dump(mode="json") for thing in self.objects],
@@ -39,7 +39,7 @@ class SceneContents:
 
 
 def contents_from_json(stored: Mapping[str, Any]) -> SceneContents:
-    """The contents that `to_json` wrote."""
+    """The inverse of `to_json`."""
     return SceneContents(
         tuple(SceneObject.model_validate(thing) for thing in stored["objects"]),
         int(stored["width"]),

@@ -1,4 +1,4 @@
-"""Which images are no base for a benchmark: the checks that need no model, made before objects are listed."""
+"""Images that are unsuitable as a base: checks that need no model, made before objects are listed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,26 +10,26 @@ from imarena.core.records import JsonDict
 from imarena.vision import find_faces
 
 LIGHTING = ((40, "very dark"), (85, "dark"), (150, "medium"), (205, "bright"), (256, "very bright"))
-"""Mean luminance (0 to 255) below which an image has this name (appendix A orders images so)."""
+"""Mean luminance (0 to 255) below which an image gets this name (as in appendix A)."""
 
 
 @dataclass(frozen=True)
 class ScreenSettings:
-    """When an image is left out."""
+    """When to leave out an image."""
 
     smallest_side: int = 64
     least_contrast: float = 2.0
     """Standard deviation of luminance (0 to 255) below which an image is blank."""
     largest_face: float = 0.1
-    """Share of the image that one face may cover: above, the image is a portrait of a person."""
+    """Maximum share of the image that one face may cover; larger ones make the image a portrait of a person."""
 
 
 def screen_image(
     pixels: Pixels, settings: ScreenSettings, people: Sequence[tuple[float, float, float, float]]
 ) -> tuple[str, JsonDict]:
-    """Why an image is left out (empty: it is not), and what was measured.
+    """Why an image is left out (empty: it is kept), and the measurements.
 
-    `people` are the boxes of persons: a face outside of them is an animal's or a picture's, and no reason.
+    `people` are the boxes of persons: a face outside them belongs to an animal or a picture and is ignored.
     """
     height, width = pixels.shape[:2]
     luminance = pixels.astype(np.float32) @ np.array([0.2126, 0.7152, 0.0722], np.float32)

@@ -1,4 +1,4 @@
-"""What a set of images is like (EdiVal-Agent, appendix A): categories of objects, scenes, lighting, types per turn."""
+"""Statistics of a set of images (EdiVal-Agent, appendix A): object categories, scenes, lighting, types per turn."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ class SceneStatistics:
     images: int = 0
     objects: int = 0
     distinct_objects: int = 0
-    """Different nouns."""
+    """Number of different nouns."""
     categories: dict[str, int] = field(default_factory=dict)
     scenes: dict[str, int] = field(default_factory=dict)
     lighting: dict[str, int] = field(default_factory=dict)
@@ -29,7 +29,7 @@ class SceneStatistics:
 
 
 def scene_statistics(plans: Sequence[ObjectPlan], facts: Iterable[JsonDict]) -> SceneStatistics:
-    """Statistics of the images that became items, with what their decompositions say of scene and lighting."""
+    """Statistics of the images that became items, with scene and lighting from their decompositions."""
     nouns = Counter(thing.object for plan in plans for thing in plan.objects)
     categories: Counter[str] = Counter()
     for noun, number in nouns.items():

@@ -1,4 +1,4 @@
-"""Words for the open field of a draft from a vision-language model; what the draft refuses is not used."""
+"""Suggestions by a vision-language model for a draft's open field; words that the draft refuses are not used."""
 
 from imarena.clients import json_object
 from imarena.core import ChatAnswer, ChatPrompt
@@ -15,7 +15,7 @@ _SCHEMA: JsonDict = {
 
 
 def suggestion_prompt(image: bytes, state: ChainState, draft: TurnDraft, language: TextLanguage) -> ChatPrompt:
-    """The question for a draft's open field. The image is the base image; what turns have changed is in words."""
+    """The question for a draft's open field, with the base image; it describes the changes of the turns in words."""
     prompt = prompt_file("suggest_word")
     objects = ", ".join(f"{thing.count} {thing.name}" for thing in state.objects) or "none"
     asked = prompt["ask"].format(objects=objects, task=_task(prompt["tasks"], state, draft, language))
@@ -41,7 +41,7 @@ def _task(tasks: dict[str, str], state: ChainState, draft: TurnDraft, language: 
 
 
 def read_suggestion(answer: ChatAnswer, draft: TurnDraft) -> tuple[str | None, str]:
-    """The word of a reply where the draft takes it; else None and why."""
+    """The word in a reply if the draft accepts it; else None and the reason."""
     if answer.status is not Status.OK:
         return None, f"{answer.status.value}: {answer.error}"
     word = (json_object(answer.text) or {}).get("word")

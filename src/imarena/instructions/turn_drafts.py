@@ -1,7 +1,7 @@
-"""One turn of a chain in draft: which object, which position, and the words from which its open place can be filled.
+"""A draft of one turn of a chain: its object, its position, and the words that can fill its open field.
 
-Each function returns None where its type does not fit the scene. What a draft offers or accepts is never true of the
-image already.
+Each function returns None if its type does not fit the scene. What a draft offers or accepts is never already true
+of the image.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -24,11 +24,11 @@ from imarena.instructions.vocabulary import TextLanguage, vocabulary
 OpenField = Literal["new_object", "color", "material", "text", "background"]
 POSITIONS: tuple[PositionName, ...] = ("left", "right", "above", "below")
 MOST = 10
-"""The highest count that is asked for."""
+"""Maximum count in an instruction."""
 ROOM = 0.15
-"""Share of the image's side that must be free beside a reference."""
+"""Fraction of the image's side that must be free next to a reference."""
 CROWDED = 0.6
-"""Share of the image that all copies of an object may cover."""
+"""Maximum share of the image that all copies of an object may cover."""
 LONGEST_NOUN_WORDS = 3
 
 
@@ -40,17 +40,17 @@ class TurnDraft:
     field: OpenField | None = None
     options: tuple[str, ...] = ()
     refused: Callable[[str], str] | None = None
-    """Why a word of somebody else does not fit the open field; empty where it does."""
+    """Why an external word does not fit the open field; empty if it fits."""
 
     def filled(self, word: str | None = None) -> ObjectTurn:
-        """The turn with this word, or the first option, in its open field."""
+        """The turn with this word, or by default the first option, in its open field."""
         if self.field is None:
             return self.turn
         return self.turn.model_copy(update={self.field: self.options[0] if word is None else word})
 
 
 def draft_turn(state: ChainState, kind: EditType, random: Random, language: TextLanguage = "en") -> TurnDraft | None:
-    """A draft of this type; None where it does not fit the scene."""
+    """A draft of this type; None if it does not fit the scene."""
     if kind == "text_change":
         return _text(state, random, language)
     return _DRAFTS[kind](state, random)
@@ -67,7 +67,7 @@ def _drawn(things: Sequence[SceneObject], random: Random) -> SceneObject:
 
 
 def _new_nouns(state: ChainState, nouns: Iterable[str], random: Random) -> tuple[str, ...]:
-    """Nouns of things that are not in the image; where all are, things of the vocabulary in a color of their own."""
+    """Nouns of things that are not in the image; if all are, nouns of the vocabulary with a distinguishing color."""
     fresh = [noun for noun in nouns if not state.was_there(noun)]
     if not fresh:
         every = (noun for category in vocabulary().categories.values() for noun in category.new)
@@ -107,7 +107,7 @@ def _add(state: ChainState, random: Random) -> TurnDraft | None:
 
 
 def _free_sides(state: ChainState, thing: SceneObject) -> list[PositionName]:
-    """The sides of a reference with room for something; all where its place is not known or it fills the image."""
+    """The sides of a reference with free space; all sides if its place is unknown or it fills the image."""
     if not thing.boxes:
         return list(POSITIONS)
     wide, high = state.contents.width, state.contents.height
@@ -140,7 +140,7 @@ def _replace(state: ChainState, random: Random) -> TurnDraft | None:
 
 
 def _recolor(state: ChainState, random: Random) -> TurnDraft | None:
-    """Only objects whose color is known: of any other it cannot be said that it has another one."""
+    """Only objects of known color, because for others a new color may be no change."""
     names = {thing.name for thing in state.objects}
 
     def colors_for(thing: SceneObject) -> list[str]:
@@ -159,7 +159,7 @@ def _recolor(state: ChainState, random: Random) -> TurnDraft | None:
 
 
 def _rematerial(state: ChainState, random: Random) -> TurnDraft | None:
-    """Only objects whose material is known."""
+    """Only objects of known material."""
     names, words = {thing.name for thing in state.objects}, vocabulary()
 
     def materials_for(thing: SceneObject, every: Iterable[str]) -> list[str]:
@@ -186,7 +186,7 @@ def _rematerial(state: ChainState, random: Random) -> TurnDraft | None:
 
 
 def _text(state: ChainState, random: Random, language: TextLanguage) -> TurnDraft | None:
-    """Another text on an object that has one, or a text somewhere in the image."""
+    """New text on an object that has text, or otherwise a text anywhere in the image."""
 
     def refused(word: str) -> str:
         if not text_fits(word):
@@ -206,7 +206,7 @@ def _text(state: ChainState, random: Random, language: TextLanguage) -> TurnDraf
 
 
 def _move(state: ChainState, random: Random) -> TurnDraft | None:
-    """Only single objects, and only to where they are known not to be."""
+    """Only single objects, and only to positions where they are known not to be."""
     single = [thing for thing in state.objects if thing.count == 1]
     moves = [
         (thing.name, position, reference.name)
@@ -232,7 +232,7 @@ def _recount(state: ChainState, random: Random) -> TurnDraft | None:
 
 
 def _counts_for(state: ChainState, thing: SceneObject) -> list[int]:
-    """Counts near the one that there is, for which there is room; never that one, and 10 at most."""
+    """Counts near the current one that leave enough room; never the current one, and at most 10."""
     most = MOST
     if thing.boxes:
         largest = max((box[2] - box[0]) * (box[3] - box[1]) for box in thing.boxes)
@@ -244,7 +244,7 @@ def _counts_for(state: ChainState, thing: SceneObject) -> list[int]:
 
 
 def _rebackground(state: ChainState, random: Random) -> TurnDraft | None:
-    """Only where something is in the foreground to be kept, and only to what the background surely is not."""
+    """Only if there is a foreground object to keep, and only to a background that is certainly different."""
     if not any(thing.foreground for thing in state.objects):
         return None
     options = _shuffled((name for name in vocabulary().backgrounds if not _may_show(state, name)), random)
@@ -263,7 +263,7 @@ def _rebackground(state: ChainState, random: Random) -> TurnDraft | None:
 
 
 def _may_show(state: ChainState, name: str) -> bool:
-    """May the background be this already? Known from a turn, from a description, or from its colors."""
+    """Could the background already be this one? Decided by a turn, a description, or its colors."""
     background = vocabulary().backgrounds[name]
     if state.background is not None:
         return bool(set(state.background.lower().split()) & {*background.words, *name.split()})

@@ -44,13 +44,13 @@ _LIST_SCHEMA: JsonDict = {
 
 
 def prompt_file(name: str) -> dict[str, Any]:
-    """A prompt of this room."""
+    """A prompt of this package."""
     return stage_prompt("imarena.instructions", name)
 
 
 @dataclass(frozen=True)
 class ChatDecomposer:
-    """Asks a model what an image shows and whether it can be used; a detector checks that each object is there."""
+    """Asks a model what an image shows and whether it is usable; a detector checks that each object exists."""
 
     chat: Chat
     model: str
@@ -91,7 +91,7 @@ class ChatDecomposer:
         return await asyncio.to_thread(self._grounded, shown, objects, found) if objects else found
 
     def _grounded(self, shown: NDArray[np.uint8], objects: list[SceneObject], found: Decomposition) -> Decomposition:
-        """Algorithm 1: keep what the detector finds and what leaves room."""
+        """Algorithm 1: keep objects that the detector finds and that leave room."""
         height, width = shown.shape[:2]
         boxes = self.ground(shown, [thing.name for thing in objects])
         kept: list[SceneObject] = []
@@ -120,7 +120,7 @@ class ChatDecomposer:
 
 
 def checked_objects(entries: list[Any]) -> tuple[list[SceneObject], list[DroppedObject]]:
-    """The objects of a model's list, checked: no persons, no endless names, each name once."""
+    """The objects of a model's list, validated: no persons, no overlong names, no duplicates."""
     objects: dict[str, SceneObject] = {}
     dropped: list[DroppedObject] = []
     for entry in entries[:MOST_OBJECTS]:
@@ -148,7 +148,7 @@ def checked_objects(entries: list[Any]) -> tuple[list[SceneObject], list[Dropped
 
 
 def _failure(answer: ChatAnswer, why: str, *asked: ChatAnswer) -> Decomposition:
-    """The status of an answer; an ok one that cannot be used is unparsable."""
+    """The status of an answer; an ok answer that cannot be used is unparsable."""
     ok = answer.status is Status.OK
     return Decomposition(
         "failed", Status.UNPARSABLE if ok else answer.status, why if ok else answer.error or answer.status.value,
@@ -157,7 +157,7 @@ def _failure(answer: ChatAnswer, why: str, *asked: ChatAnswer) -> Decomposition:
 
 
 def _name(value: Any) -> str:
-    """A name in lower case; empty where it is none, such as `null`, a sentence or markup."""
+    """A name in lower case; empty if it is not a name, such as `null`, a sentence or markup."""
     name = field_text(value, LONGEST_NAME + 1).lower()
     unnamed = name in ("null", "none", "unknown", "n/a", "")
     return "" if unnamed or len(name) > LONGEST_NAME or not _WORD.fullmatch(name) or len(name.split()) > 4 else name

@@ -1,4 +1,4 @@
-"""The words that instructions are written with, from `vocabulary.yaml`."""
+"""The words used in instructions, from `vocabulary.yaml`."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -13,7 +13,7 @@ TextLanguage = Literal["en", "zh"]
 
 
 class ObjectCategory(Noun):
-    """One category of objects: its nouns, those that may be written as new ones, what fits beside it, materials."""
+    """One category of objects: its nouns, the nouns for new objects, categories that fit next to it, materials."""
 
     nouns: tuple[str, ...]
     new: tuple[str, ...]
@@ -22,7 +22,7 @@ class ObjectCategory(Noun):
 
 
 class Background(Noun):
-    """A background: how to write it, and how to see that an image cannot show it already."""
+    """A background: how to write it, and how to tell that an image cannot already show it."""
 
     with_article: str
     colors: tuple[str, ...]
@@ -42,7 +42,7 @@ class Vocabulary(Noun):
     backgrounds: Mapping[str, Background]
 
     def category_of(self, noun: str) -> str:
-        """The category that a noun belongs to, by its longest known ending: `old fire truck` is a vehicle."""
+        """The category of a noun, by its longest known ending: `old fire truck` is a vehicle."""
         words = noun.lower().split()
         for start in range(len(words)):
             ending = " ".join(words[start:])
@@ -55,7 +55,7 @@ class Vocabulary(Noun):
 
 @lru_cache(maxsize=1)
 def vocabulary() -> Vocabulary:
-    """The bundled words, checked."""
+    """The bundled words, validated."""
     return Vocabulary.model_validate(package_yaml("imarena.instructions", "vocabulary.yaml"))
 
 
