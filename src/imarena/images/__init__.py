@@ -1,4 +1,4 @@
-"""Pixels: decode safely, colour-manage, resize, hash, masks, regions."""
+"""Pixels: safe decoding, colour management, resizing, hashing, masks, regions."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Bytes to 8-bit sRGB pixels, by one stated rule for each kind of picture (docs/design/images.md)."""
+"""Decode bytes to 8-bit sRGB pixels, by one documented rule for each kind of image (docs/design/images.md)."""
 
 import io
 from functools import lru_cache
@@ -26,10 +26,10 @@ _PROFILE_SPACES = {"RGB": "RGB", "L": "GRAY", "CMYK": "CMYK", "LAB": "Lab"}
 
 
 def decode(data: bytes) -> Image.Image:
-    """The picture as shown, mode RGB, 8 bits, sRGB. Raises `InvalidImage` with one reason.
+    """The image as displayed: mode RGB, 8 bits, sRGB. Raises `InvalidImage` with one reason.
 
-    EXIF orientation applied; ICC profile (RGB, grey, CMYK) converted; 16 bits rounded to 8; alpha laid on white;
-    the first frame of an animation. Metadata is dropped.
+    Applies the EXIF orientation, converts the ICC profile (RGB, grey, CMYK), rounds 16 bits to 8, puts alpha on white,
+    and takes the first frame of an animation. Metadata is dropped.
     """
     image, info = open_checked(data)
     try:
@@ -51,17 +51,17 @@ def decode(data: bytes) -> Image.Image:
 
 
 def check_image(data: bytes) -> ImageInfo:
-    """Decode fully, so that a truncated file is found, and say what it is."""
+    """Decode fully, so that truncation is detected, and describe the image."""
     image = decode(data)
     _, info = open_checked(data)
     if (info.width, info.height) != image.size:
-        # a PNG may carry its EXIF block behind the pixels, where the header does not show it
+        # a PNG may carry its EXIF block after the pixels, where reading the header does not find it
         info = ImageInfo(info.media_type, *image.size, info.mode, info.frames, info.has_icc, info.bit_depth)
     return info
 
 
 def describe_image(data: bytes) -> ImageRef:
-    """Check a picture fully and refer to it by its hash, size and kind. Raises `InvalidImage`."""
+    """Check an image fully and return a reference with its hash, size and type. Raises `InvalidImage`."""
     info = check_image(data)
     return ImageRef(
         sha256=sha256_hex(data), size_bytes=len(data), media_type=info.media_type, width=info.width, height=info.height
@@ -74,7 +74,7 @@ def pixels(data: bytes) -> NDArray[np.uint8]:
 
 
 def _eight_bits(image: Image.Image, data: bytes, info: ImageInfo) -> Image.Image:
-    """8 bits a channel; modes left: L, LA, RGB, RGBA, CMYK, LAB, YCbCr."""
+    """Convert to 8 bits per channel; the remaining modes are L, LA, RGB, RGBA, CMYK, LAB, YCbCr."""
     mode = image.mode
     if mode == "F" or (mode == "I" and info.media_type == TIFF) or info.bit_depth > 16:
         raise InvalidImage(
@@ -94,12 +94,12 @@ def _eight_bits(image: Image.Image, data: bytes, info: ImageInfo) -> Image.Image
 
 
 def _sixteen_to_eight(values: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """Rounds v * 255 / 65535: 65535 gives 255 and 0 gives 0."""
+    """Round v * 255 / 65535, so that 65535 gives 255 and 0 gives 0."""
     return ((np.minimum(values, 65535) + 128) // 257).astype(np.uint8)
 
 
 def _deep_png(data: bytes) -> Image.Image:
-    """A 16-bit PNG with colour or alpha. Pillow would cut off the low byte, which is not rounding."""
+    """A 16-bit PNG with colour or alpha. Pillow would drop the low byte, which is not rounding."""
     import cv2
 
     try:
@@ -113,7 +113,7 @@ def _deep_png(data: bytes) -> Image.Image:
 
 
 def _split(image: Image.Image) -> tuple[Image.Image, Image.Image | None]:
-    """Colour and alpha apart: a profile speaks of colour only."""
+    """Separate colour and alpha, because a profile applies to colour only."""
     if image.mode in {"RGBa", "La"}:
         image = image.convert("RGBA" if image.mode == "RGBa" else "LA")
     if image.mode not in {"RGBA", "LA"}:
@@ -124,7 +124,7 @@ def _split(image: Image.Image) -> tuple[Image.Image, Image.Image | None]:
 def _to_srgb(image: Image.Image, profile: object) -> Image.Image:
     if isinstance(profile, bytes) and profile and image.mode in _PROFILE_SPACES:
         transform = _transform(profile, image.mode)
-        if transform is None and image.mode == "L":  # a grey picture with a colour profile
+        if transform is None and image.mode == "L":  # a grey image with a colour profile
             image = image.convert("RGB")
             transform = _transform(profile, "RGB")
         if transform is not None:
@@ -137,10 +137,10 @@ def _to_srgb(image: Image.Image, profile: object) -> Image.Image:
 
 @lru_cache(maxsize=32)
 def _transform(profile: bytes, mode: str) -> ImageCms.ImageCmsTransform | None:
-    """From this profile to sRGB: relative colorimetric with black point compensation.
+    """Transform from this profile to sRGB: relative colorimetric with black point compensation.
 
-    None where there is nothing to do (it is sRGB) or the profile is broken or for another kind of pixels: such a
-    picture is read as sRGB, as browsers do.
+    None if it is sRGB already, or if the profile is broken or for another kind of pixels: such an
+    image is treated as sRGB, as in browsers.
     """
     try:
         source = ImageCms.ImageCmsProfile(io.BytesIO(profile))

@@ -1,4 +1,4 @@
-"""Reading an image file that a user names: a regular file of bounded size, never a pipe or a device that has no end."""
+"""Read an image file named by a user: a regular file of limited size, never a pipe or a device without end."""
 
 import errno
 import os
@@ -8,12 +8,12 @@ from pathlib import Path
 from imarena.core import InvalidImage
 
 MAX_IMAGE_BYTES = 256 << 20
-"""Larger files are not read, by any command or importer."""
+"""Larger files are refused by all commands and importers."""
 
 
 def read_image_file(path: Path) -> bytes:
-    """The bytes of a file. Raises `OSError` where it cannot be opened, `InvalidImage` where it may not be read."""
-    # A pipe without a writer would block on opening.
+    """The bytes of a file. Raises `OSError` if it cannot be opened, `InvalidImage` if it must not be read."""
+    # Non-blocking, because opening a pipe without a writer would block.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(descriptor, "rb") as file:
         state = os.fstat(descriptor)
@@ -23,7 +23,7 @@ def read_image_file(path: Path) -> bytes:
             raise InvalidImage("not a regular file (a pipe, a device or a socket)")
         if state.st_size > MAX_IMAGE_BYTES:
             raise InvalidImage(f"the file is larger than {MAX_IMAGE_BYTES >> 20} MiB")
-        data = file.read(MAX_IMAGE_BYTES + 1)  # it may grow meanwhile
+        data = file.read(MAX_IMAGE_BYTES + 1)  # it may grow while it is read
     if len(data) > MAX_IMAGE_BYTES:
         raise InvalidImage(f"the file is larger than {MAX_IMAGE_BYTES >> 20} MiB")
     return data

@@ -10,7 +10,7 @@ BMP = "image/bmp"
 TIFF = "image/tiff"
 
 SUFFIXES = {PNG: ".png", JPEG: ".jpg", WEBP: ".webp", GIF: ".gif", BMP: ".bmp", TIFF: ".tif"}
-"""The types that are read. All others are refused: a small set of decoders is a small set of risks."""
+"""The supported types. All others are refused: fewer decoders mean fewer risks."""
 
 _ADVICE = "Convert it to PNG, JPEG or WebP."
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
@@ -40,7 +40,7 @@ _FTYP_BRANDS = {b"avif": "an AVIF image", b"avis": "an AVIF image", b"heic": "a 
 
 
 def media_type_of(data: bytes) -> str:
-    """The media type by magic numbers; raises `InvalidImage` for everything that is not read."""
+    """The media type by magic numbers; raises `InvalidImage` for an unsupported type."""
     if not data:
         raise InvalidImage("the file is empty")
     for signature, media_type in _SIGNATURES:

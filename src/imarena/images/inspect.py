@@ -1,4 +1,4 @@
-"""Inspect an image from its header, so that no pixel is decoded before its size is known to be safe."""
+"""Inspect an image by its header, so that no pixel is decoded before its size is known to be safe."""
 
 import io
 import struct
@@ -11,8 +11,8 @@ from imarena.core import InvalidImage
 from imarena.images.formats import BMP, GIF, JPEG, PNG, TIFF, WEBP, media_type_of
 
 MAX_PIXELS = 80_000_000
-"""Larger pictures are refused as decompression bombs. Just under the size at which Pillow itself warns, so that its
-global limit is neither changed nor met."""
+"""Larger images are refused as decompression bombs. Slightly below the size at which Pillow itself warns, so that its
+global limit is neither changed nor reached."""
 
 _ORIENTATION_TAG = 0x0112
 _BITS_TAG = 258
@@ -35,13 +35,13 @@ DECODER_ERRORS = (
     Image.DecompressionBombError,
     Image.DecompressionBombWarning,
 )
-"""What Pillow's plug-ins have been seen to raise on damaged files. They parse bytes with plain Python, so a flipped
-bit surfaces as nearly any built-in error."""
+"""Exceptions that Pillow's plug-ins raise on damaged files. They parse bytes in plain Python, so a flipped bit can
+cause almost any built-in error."""
 
 
 @dataclass(frozen=True)
 class ImageInfo:
-    """What the header says. Width and height are as shown, after the EXIF orientation."""
+    """Information from the header. Width and height are as displayed, after the EXIF orientation."""
 
     media_type: str
     width: int
@@ -54,7 +54,7 @@ class ImageInfo:
 
     @property
     def animated(self) -> bool:
-        """Several frames or pages: only the first one is ever judged."""
+        """Are there several frames or pages? Only the first one is ever judged."""
         return self.frames > 1
 
     @property
@@ -64,14 +64,14 @@ class ImageInfo:
 
 
 def inspect(data: bytes) -> ImageInfo:
-    """Read the header. Raises `InvalidImage` with one reason; finds truncation only where the header is hit."""
+    """Read the header. Raises `InvalidImage` with one reason; detects truncation only within the header."""
     image, info = open_checked(data)
     image.close()
     return info
 
 
 def open_checked(data: bytes) -> tuple[ImageFile.ImageFile, ImageInfo]:
-    """An opened, not yet decoded picture of safe size, and what its header says."""
+    """An opened, not yet decoded image of safe size, and the information from its header."""
     media_type = media_type_of(data)
     try:
         if media_type == WEBP:
@@ -84,13 +84,13 @@ def open_checked(data: bytes) -> tuple[ImageFile.ImageFile, ImageInfo]:
 
 
 def decode_error_text(error: BaseException) -> str:
-    """A decoder's complaint on one line."""
+    """A decoder's error message in one line."""
     text = " ".join(str(error).split())
     return text[:200] or type(error).__name__
 
 
 def orientation_of(image: Image.Image) -> int:
-    """The EXIF orientation, 1 to 8; 1 where there is none or it cannot be read."""
+    """The EXIF orientation, 1 to 8; 1 if it is missing or unreadable."""
     try:
         value = image.getexif().get(_ORIENTATION_TAG, 1)
     except DECODER_ERRORS:
@@ -99,7 +99,7 @@ def orientation_of(image: Image.Image) -> int:
 
 
 def _plugin(media_type: str) -> type[ImageFile.ImageFile]:
-    """The decoder class, called directly: `Image.open` would try others and warn about size on its own."""
+    """The decoder class, called directly: `Image.open` would try others and issue its own warnings about size."""
     from PIL import BmpImagePlugin, GifImagePlugin, JpegImagePlugin, PngImagePlugin, TiffImagePlugin, WebPImagePlugin
 
     plugins: dict[str, type[ImageFile.ImageFile]] = {
@@ -126,7 +126,7 @@ def _refuse_bomb(width: int, height: int) -> None:
 def _describe(image: ImageFile.ImageFile, data: bytes, media_type: str) -> ImageInfo:
     width, height = image.size
     orientation = 1
-    # Pillow gives a TIFF's size as shown already; asking a PNG without EXIF would decode all of its pixels.
+    # Pillow returns a TIFF's size as displayed; asking a PNG without EXIF for it would decode all of its pixels.
     if media_type != TIFF and (media_type != PNG or "exif" in image.info):
         orientation = orientation_of(image)
     if orientation >= 5:
@@ -153,7 +153,7 @@ def _bit_depth(image: ImageFile.ImageFile, data: bytes, media_type: str) -> int:
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:
-    """Canvas size by the WebP container specification: extended, lossless or lossy header."""
+    """Canvas size according to the WebP container specification: extended, lossless or lossy header."""
     kind = data[12:16]
     if kind == b"VP8X":
         return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")

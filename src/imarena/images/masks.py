@@ -1,4 +1,4 @@
-"""Masks: boolean arrays of shape (height, width), true where marked; as PNG files and as run lengths."""
+"""Masks: boolean arrays of shape (height, width), true where marked; stored as PNG files and as run lengths."""
 
 from itertools import pairwise
 from typing import TypedDict
@@ -22,7 +22,7 @@ class RunLengths(TypedDict):
 
 
 def mask_from_image(data: bytes, size: tuple[int, int] | None = None) -> Mask:
-    """Read a mask file: marked where it is brighter than middle grey. `size` (width, height) scales by nearest."""
+    """Read a mask file: pixels brighter than middle grey are marked. `size` (width, height) resizes it (nearest)."""
     image = decode(data).convert("L")
     if size is not None and image.size != size:
         image = image.resize(size, Image.Resampling.NEAREST)
@@ -30,7 +30,7 @@ def mask_from_image(data: bytes, size: tuple[int, int] | None = None) -> Mask:
 
 
 def check_mask(data: bytes, size: tuple[int, int]) -> None:
-    """Raise `InvalidImage` where a file is not a mask of this size (width, height): black and white, nothing else.
+    """Raise `InvalidImage` unless a file is a mask of this size (width, height) with only black and white.
 
     Soft edges and the noise of JPEG are allowed: one pixel in twenty may be grey.
     """
@@ -47,7 +47,7 @@ def check_mask(data: bytes, size: tuple[int, int]) -> None:
 
 
 def mask_to_rle(mask: Mask) -> RunLengths:
-    """Run lengths that COCO tools read."""
+    """Encode a mask as run lengths that COCO tools can read."""
     flat = np.asarray(mask, dtype=np.bool_).ravel(order="F")
     edges = [0, *(np.flatnonzero(flat[1:] != flat[:-1]) + 1).tolist(), flat.size]
     counts = [end - start for start, end in pairwise(edges)] if flat.size else []
@@ -58,7 +58,7 @@ def mask_to_rle(mask: Mask) -> RunLengths:
 
 
 def mask_from_rle(rle: RunLengths) -> Mask:
-    """The mask again. Raises `InvalidImage` where the runs do not fill the size."""
+    """Decode the mask. Raises `InvalidImage` if the runs do not fill the size."""
     height, width = rle["size"]
     counts = np.asarray(rle["counts"], dtype=np.int64)
     if height < 0 or width < 0 or height * width > MAX_PIXELS:

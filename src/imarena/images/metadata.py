@@ -1,7 +1,7 @@
-"""Removing metadata from an image file without touching its pixels: EXIF, GPS positions, XMP, IPTC, comments, dates.
+"""Remove metadata from an image file without touching its pixels: EXIF, GPS positions, XMP, IPTC, comments, dates.
 
-Kept is what decides how the image looks: the coded pixels as they are, the colour profile (ICC), resolution,
-animation, and the EXIF orientation, which is written as the only entry of a new EXIF block.
+Everything that affects how the image looks is kept: the coded pixels unchanged, the colour profile (ICC), resolution,
+animation, and the EXIF orientation, which becomes the only entry of a new EXIF block.
 Unknown parts of a file are removed.
 """
 
@@ -29,9 +29,9 @@ _GIF_KEPT = (b"NETSCAPE2.0", b"ANIMEXTS1.0", b"ICCRGBG1012")
 
 
 def strip_metadata(data: bytes) -> bytes:
-    """The same image file without metadata; the same bytes where it has none.
+    """The same image file without metadata; unchanged bytes if it has none.
 
-    Raises `InvalidImage` where it cannot be read, or where its pixels would change.
+    Raises `InvalidImage` if the file cannot be read, or if its pixels would change.
     """
     image, info = open_checked(data)
     with image:
@@ -49,7 +49,7 @@ def strip_metadata(data: bytes) -> bytes:
 
 
 def colour_profile(data: bytes) -> bytes:
-    """The ICC profile of an image file; empty where it has none. Raises `InvalidImage`."""
+    """The ICC profile of an image file; empty if there is none. Raises `InvalidImage`."""
     image, _ = open_checked(data)
     with image:
         profile = image.info.get("icc_profile")
@@ -108,13 +108,13 @@ def _is_kept_in_jpeg(marker: int, part: bytes) -> bool:
         return part[4:9] == b"JFIF\x00"
     if marker == 0xE2:
         return part[4:16] == b"ICC_PROFILE\x00"
-    if marker == 0xEE:  # says whether the channels are YCCK or CMYK
+    if marker == 0xEE:  # tells YCCK from CMYK channels
         return part[4:9] == b"Adobe"
     return not (0xE1 <= marker <= 0xEF or marker == 0xFE)
 
 
 def _jpeg_parts(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Every marker with its segment, and after each start of a scan the coded pixels; ends with the image."""
+    """Every marker with its segment; after the start of a scan also the coded pixels. Stops at the end of the image."""
     yield 0xD8, data[:2]
     at = 2
     while True:
@@ -135,7 +135,7 @@ def _jpeg_parts(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _end_of_scan(data: bytes, at: int) -> int:
-    """Where the next marker begins that is not part of the coded pixels."""
+    """Start of the next marker that is not part of the coded pixels."""
     while True:
         at = data.find(b"\xff", at)
         if at < 0 or at + 1 >= len(data):
@@ -187,7 +187,7 @@ def _strip_gif(data: bytes, _: int) -> bytes:
 
 
 def _colour_table(flags: int) -> int:
-    """Bytes of the colour table that a block announces."""
+    """Size in bytes of the colour table that a block declares."""
     return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
 
 
@@ -198,7 +198,7 @@ def _end_of_blocks(data: bytes, at: int) -> int:
 
 
 def _strip_bmp(data: bytes, _: int) -> bytes:
-    """A BMP file has no metadata; what follows the length that it states is cut off."""
+    """A BMP file has no metadata, but bytes after its declared length are cut off."""
     stated = struct.unpack_from("<I", data, 2)[0]
     return data[:stated] if struct.unpack_from("<I", data, 10)[0] < stated < len(data) else data
 

@@ -1,4 +1,4 @@
-"""Prepare images for a judge or a screen: bounded size, one type, no metadata, deterministic bytes."""
+"""Prepare images for a judge or a screen: limited size, one type, no metadata, reproducible bytes."""
 
 import io
 import math
@@ -11,13 +11,13 @@ from imarena.core import Pixels, UserError, content_id, sha256_hex
 from imarena.images.decode import decode
 from imarena.images.formats import JPEG, PNG
 
-_RULES_VERSION = 1  # raise it when the same bytes and settings would give other pixels
+_RULES_VERSION = 1  # increase it when the same bytes and settings would give different pixels
 _PREVIEW_QUALITY = 85
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """How a picture is made ready. It is part of a judgment's identity: `label` spells it."""
+    """Settings for preparing images. They are part of a judgment's identity; `label` names them."""
 
     max_side: int | None = None
     max_pixels: int | None = None
@@ -35,17 +35,17 @@ class Preparation:
 
     @property
     def label(self) -> str:
-        """A stable id of these settings and of the rules that read them."""
+        """A stable id of these settings and of the decoding rules."""
         return content_id("preparation", _RULES_VERSION, asdict(self))
 
     def key(self, source_sha256: str) -> str:
-        """A stable id of one picture prepared this way."""
+        """A stable id of one image prepared with these settings."""
         return content_id("prepared", _RULES_VERSION, source_sha256, asdict(self))
 
 
 @dataclass(frozen=True)
 class PreparedImage:
-    """An encoded picture, ready to be sent; `key` names the source bytes and how they were prepared."""
+    """An encoded image, ready to send; `key` identifies the source bytes and the preparation."""
 
     data: bytes
     media_type: str
@@ -62,12 +62,12 @@ def prepare(
     media_type: str = JPEG,
     quality: int = 92,
 ) -> PreparedImage:
-    """Decode by the stated rules, scale down (never up) to fit both limits, encode. Raises `InvalidImage`."""
+    """Decode, scale down (never up) to fit both limits, encode. Raises `InvalidImage`."""
     return prepare_with(Preparation(max_side, max_pixels, media_type, quality), data)
 
 
 def prepare_with(preparation: Preparation, data: bytes) -> PreparedImage:
-    """`prepare` with the settings in one value."""
+    """`prepare` with all settings in one value."""
     image = scale_to_fit(decode(data), max_side=preparation.max_side, max_pixels=preparation.max_pixels)
     return PreparedImage(
         data=encode_image(image, preparation.media_type, quality=preparation.quality),
@@ -84,16 +84,16 @@ def preview(data: bytes, side: int) -> PreparedImage:
 
 
 def scale_to_fit(image: Image.Image, *, max_side: int | None = None, max_pixels: int | None = None) -> Image.Image:
-    """The picture scaled down (Lanczos) to fit both limits; unchanged where it fits already."""
+    """The image scaled down (Lanczos) to fit both limits; unchanged if it fits already."""
     size = fitted_size(image.width, image.height, max_side=max_side, max_pixels=max_pixels)
-    # the gap lets Pillow average whole pixels first: a preview takes half the time; noise differs by 4 levels at most
+    # the gap lets Pillow average whole pixels first: previews take half the time; noise differs by at most 4 levels
     return image if size == image.size else image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
 
 
 def fitted_size(
     width: int, height: int, *, max_side: int | None = None, max_pixels: int | None = None
 ) -> tuple[int, int]:
-    """The largest size of the same shape within the limits: at least 1 x 1, never larger than it was."""
+    """The largest size with the same aspect ratio within the limits: at least 1 x 1, never larger than the original."""
     scale = 1.0
     if max_side is not None:
         scale = min(scale, max_side / max(width, height))
@@ -102,7 +102,7 @@ def fitted_size(
     if scale >= 1.0:
         return width, height
     new_width, new_height = max(1, round(width * scale)), max(1, round(height * scale))
-    if max_pixels is not None and new_width * new_height > max_pixels:  # rounding up may pass the limit
+    if max_pixels is not None and new_width * new_height > max_pixels:  # rounding up may exceed the limit
         if new_width >= new_height:
             new_width = max(1, max_pixels // new_height)
         else:
@@ -111,7 +111,7 @@ def fitted_size(
 
 
 def shrink_pixels(pixels: Pixels, side: int) -> Pixels:
-    """At most `side` pixels a side, each the mean of those that it covers; unchanged where it fits already."""
+    """Scale down to at most `side` pixels per side by averaging; unchanged if it fits already."""
     import cv2
 
     height, width = pixels.shape[:2]
@@ -122,7 +122,7 @@ def shrink_pixels(pixels: Pixels, side: int) -> Pixels:
 
 
 def encode_image(image: Image.Image, media_type: str = PNG, *, quality: int = 92) -> bytes:
-    """An 8-bit picture as PNG or JPEG (full-resolution colour, no metadata), the same bytes every time."""
+    """An 8-bit image as PNG or JPEG (full-resolution colour, no metadata), byte-for-byte reproducible."""
     buffer = io.BytesIO()
     clean = Image.frombytes(image.mode, image.size, image.tobytes()) if image.info else image
     if media_type == JPEG:

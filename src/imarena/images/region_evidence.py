@@ -1,4 +1,4 @@
-"""Boxes and masks as the value of an `Evidence` record: how tools and importers write them and judges read them.
+"""Boxes and masks as values of `Evidence` records: tools and importers write them, judges read them.
 
 A box is left, top, right, bottom.
 
@@ -19,14 +19,14 @@ from imarena.images.masks import RunLengths, mask_from_rle, mask_to_rle
 from imarena.images.regions import Box
 
 BOXES = "boxes"
-"""Things found in an image."""
+"""Things detected in an image."""
 EDIT_BOXES = "edit_boxes"
-"""Where the change that an instruction asks for is to be, in the source. The parameter `instruction` names it."""
+"""Where the change requested by an instruction should be, in the source. The parameter `instruction` identifies it."""
 MASKS = "masks"
 
 
 def boxes_value(detections: Sequence[Detection], width: int, height: int) -> JsonDict:
-    """Boxes in an image of this size as the value of evidence of the kind `boxes` or `edit_boxes`."""
+    """Boxes in an image of this size as a value of evidence of kind `boxes` or `edit_boxes`."""
     listed: list[Any] = [
         {"box": list(detection.box), "label": detection.label, "score": detection.score} for detection in detections
     ]
@@ -34,7 +34,7 @@ def boxes_value(detections: Sequence[Detection], width: int, height: int) -> Jso
 
 
 def boxes_in(evidence: Evidence, width: int, height: int) -> tuple[Detection, ...]:
-    """The boxes of evidence in an image of this size, to which they are scaled. Raises `UserError` where it has none.
+    """The boxes of evidence, scaled to an image of this size. Raises `UserError` if it has none.
 
     Works for the kinds `boxes`, `edit_boxes`, `segments` and `text`.
     """
@@ -62,13 +62,13 @@ def _scaled(box: Sequence[float], across: float, down: float) -> tuple[float, fl
 
 
 def masks_value(masks: Sequence[SegmentMask]) -> JsonDict:
-    """Masks as the value of evidence of the kind `masks`."""
+    """Masks as a value of evidence of kind `masks`."""
     listed: list[Any] = [{**mask_to_rle(mask.mask), "label": mask.label, "score": mask.score} for mask in masks]
     return {"masks": listed}
 
 
 def masks_in(evidence: Evidence) -> tuple[SegmentMask, ...]:
-    """The masks of evidence, each of the shape that it was stored with. Raises `UserError` where it has none."""
+    """The masks of evidence, each in its stored shape. Raises `UserError` if it has none."""
     try:
         return tuple(
             SegmentMask(

@@ -1,4 +1,4 @@
-"""Boxes in pixels: left and top inside, right and bottom outside, so that width is right - left."""
+"""Boxes in pixels: left and top are inside, right and bottom outside, so that width is right - left."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from imarena.core import Mask, UserError
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle in pixel coordinates. An inverted one raises."""
+    """A rectangle in pixel coordinates. Raises if it is inverted."""
 
     left: float
     top: float
@@ -22,7 +22,7 @@ class Box:
 
     @classmethod
     def from_size(cls, left: float, top: float, width: float, height: float) -> "Box":
-        """From COCO's left, top, width, height."""
+        """Convert from COCO's left, top, width, height."""
         return cls(left, top, left + width, top + height)
 
     @property
@@ -45,23 +45,23 @@ class Box:
         return self.left, self.top, self.right, self.bottom
 
     def scaled(self, x: float, y: float) -> "Box":
-        """In a picture that is x times as wide and y times as high."""
+        """The box in an image that is x times as wide and y times as high."""
         return Box(self.left * x, self.top * y, self.right * x, self.bottom * y)
 
     def padded(self, margin: float) -> "Box":
-        """Wider and higher by `margin` times its own size on each side."""
+        """The box extended on each side by `margin` times its own size."""
         dx, dy = self.width * margin, self.height * margin
         return Box(self.left - dx, self.top - dy, self.right + dx, self.bottom + dy)
 
     def clipped(self, width: float, height: float) -> "Box":
-        """What of it lies inside a picture of this size; maybe empty."""
+        """The part of the box inside an image of this size; may be empty."""
         left, right = (min(max(value, 0.0), width) for value in (self.left, self.right))
         top, bottom = (min(max(value, 0.0), height) for value in (self.top, self.bottom))
         return Box(left, top, right, bottom)
 
 
 def box_to_mask(box: Box, width: int, height: int) -> Mask:
-    """True inside the box (rounded to whole pixels), shape (height, width)."""
+    """A mask that is true inside the box (rounded to whole pixels), shape (height, width)."""
     inside = box.clipped(width, height)
     mask = np.zeros((height, width), dtype=np.bool_)
     mask[round(inside.top) : round(inside.bottom), round(inside.left) : round(inside.right)] = True

@@ -9,28 +9,28 @@ _KEEP = 8
 
 
 def perceptual_hash(image: Image.Image) -> int:
-    """64 bits: the low 8 x 8 cosine coefficients of a 32 x 32 grey copy, each above their median or not.
+    """64 bits: is each of the low 8 x 8 cosine coefficients of a 32 x 32 grey copy above their median?
 
-    Near duplicates (rescaled, recompressed) differ in few bits; the constant term is left out of the median.
+    Near duplicates (rescaled, recompressed) differ in few bits; the median does not include the constant term.
     """
     grey = np.asarray(image.convert("L").resize((_SIDE, _SIDE), Image.Resampling.LANCZOS), dtype=np.float64)
     basis = _cosines()
     low = (basis @ grey @ basis.T)[:_KEEP, :_KEEP].ravel()
-    # a flat picture has coefficients of rounding noise only: call them zero
+    # an image of one colour only has coefficients of rounding noise: treat them as zero
     low = np.where(np.abs(low) < 1e-6, 0.0, low)
     bits = low > np.median(low[1:])
     return int("".join("1" if bit else "0" for bit in bits), 2)
 
 
 def hash_distance(left: int, right: int) -> int:
-    """How many of the 64 bits differ; 10 or fewer usually means the same picture."""
+    """Number of the 64 bits that differ; 10 or fewer usually means the same image."""
     return (left ^ right).bit_count()
 
 
 def difference(left: Image.Image, right: Image.Image) -> NDArray[np.float32]:
-    """The largest channel difference at each pixel, 0 to 1, shape (height, width) of `left`.
+    """The largest channel difference at each pixel, 0 to 1, in the shape (height, width) of `left`.
 
-    Where the sizes differ, `right` is scaled to `left` first.
+    If the sizes differ, `right` is first scaled to `left`.
     """
     if right.size != left.size:
         right = right.resize(left.size, Image.Resampling.LANCZOS)

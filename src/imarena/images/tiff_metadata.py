@@ -1,4 +1,4 @@
-"""Metadata of TIFF files: entries that are not needed to show the image are removed where they stand."""
+"""Metadata of TIFF files: entries that are not needed to show the image are removed in place."""
 
 import struct
 
@@ -12,7 +12,7 @@ _KEPT = frozenset(
 """Tags of the image itself: size, colours, strips, tiles, orientation (274), resolution, ICC profile (34675)."""
 _SUB_IMAGES = 330
 _NESTED = frozenset({34665, 34853, 40965})
-"""EXIF, GPS and interoperability: directories of their own, removed with everything in them."""
+"""EXIF, GPS and interoperability: separate directories, removed with everything in them."""
 _WIDTHS = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8}
 _MOST_DIRECTORIES = 1000
 
@@ -20,7 +20,7 @@ _MOST_DIRECTORIES = 1000
 def strip_tiff(data: bytes) -> bytes:
     """The file with the same length and pixels; removed values are overwritten with zeros.
 
-    Raises `ValueError`, `IndexError` or `struct.error` where its directories are damaged.
+    Raises `ValueError`, `IndexError` or `struct.error` if its directories are damaged.
     """
     return _Tiff(data).strip()
 
@@ -40,7 +40,7 @@ class _Tiff:
         return bytes(self._data)
 
     def _directory(self, at: int, *, removed: bool) -> int:
-        """Strip one directory, or wipe it; where the next one is."""
+        """Strip one directory, or wipe it; returns the position of the next one."""
         if at in self._seen or len(self._seen) >= _MOST_DIRECTORIES:
             raise ValueError("its directories have no end")
         self._seen.add(at)
@@ -72,7 +72,7 @@ class _Tiff:
         return following
 
     def _wipe(self, start: int, *, nested: bool) -> None:
-        """Overwrite the value of an entry that lies elsewhere in the file."""
+        """Overwrite the value of an entry that is stored elsewhere in the file."""
         if nested:
             for offset in self._offsets(start):
                 self._directory(offset, removed=True)
