@@ -1,4 +1,4 @@
-"""Reading an instruction: what to change, where, to what."""
+"""Parse an edit instruction: what to change, where, and to what."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Cutting an instruction into clauses: quotes set aside, courtesies dropped, prohibitions kept apart."""
+"""Split an instruction into clauses: quotes replaced by marks, courtesies dropped, prohibitions separated."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from imarena.language.lexicon import lexicon
 
 MAX_CHARS = 2000
-"""Longer instructions are read up to here: time stays bounded."""
+"""Longer instructions are cut off here, to limit the time."""
 
 _QUOTE = re.compile(r"[“\"]([^”\"]{1,200})[”\"]|(?<![\w])['‘]([^'’]{1,200})['’](?![\w])|«([^»]{1,200})»")
 _COURTESY = re.compile(
@@ -34,7 +34,7 @@ _IN_A_WAY = re.compile(r"^(?:leave|keep)\s+(?:only|just)\b")
 
 @dataclass(frozen=True)
 class Clauses:
-    """Clauses in lower case with `{0}`-style marks for quotes; the quotes themselves as written."""
+    """Clauses in lower case with marks such as `q0q` for quotes; the quotes themselves as written."""
 
     asks: tuple[str, ...]
     keeps: tuple[str, ...]
@@ -52,7 +52,7 @@ def _set_quotes_aside(text: str) -> tuple[str, list[str]]:
 
 
 def strip_courtesy(clause: str) -> str:
-    """A clause without 'please', 'could you', 'what if' and the like at its start."""
+    """A clause without 'please', 'could you', 'what if' and similar words at its start."""
     while True:
         shorter = _COURTESY.sub("", clause, count=1).strip()
         if shorter == clause or not shorter:
@@ -70,10 +70,10 @@ def _split(text: str) -> list[str]:
 
 
 def split_clauses(instruction: str) -> Clauses:
-    """Cut `instruction` into what it asks for and what it forbids."""
+    """Split `instruction` into what it asks for and what it forbids."""
     text, quotes = _set_quotes_aside(instruction[:MAX_CHARS].replace("’", "'"))
     text = re.sub(r"[ \t\r\f\v]+", " ", text).strip().lower()
-    if _NUMBERED.fullmatch(text):  # the numbers of a list are no edits
+    if _NUMBERED.fullmatch(text):  # the numbers of a list are not edits
         text = _NUMBER.sub("", text)
     asks: list[str] = []
     keeps: list[str] = []

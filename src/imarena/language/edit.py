@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class EditKind(StrEnum):
-    """The kinds of change that the reader tells apart."""
+    """The kinds of change that the reader distinguishes."""
 
     COLOUR = "colour"
     ADD = "add"
@@ -27,49 +27,49 @@ class EditKind(StrEnum):
 
 @dataclass(frozen=True)
 class Edit:
-    """One change. `target` is what is there now, `value` what shall be there; either may be empty."""
+    """One change. `target` is what exists now, `value` what should exist afterwards; either may be empty."""
 
     kind: EditKind
     target: str = ""
     value: str = ""
     colours: tuple[str, ...] = ()
-    """Colours that shall be seen afterwards, as words of the lexicon or as `#rrggbb`."""
+    """Colours that should be visible afterwards, as words of the lexicon or as `#rrggbb`."""
     old_colours: tuple[str, ...] = ()
-    """Colours by which the instruction points at the target."""
+    """Colours that identify the target in the instruction."""
     count: int | None = None
     text: str = ""
-    """Words that shall be legible afterwards."""
+    """Text that should be legible afterwards."""
     old_text: str = ""
-    """Words that shall be gone afterwards."""
+    """Text that should be gone afterwards."""
     places: tuple[str, ...] = ()
     operation: str = ""
-    """Which enhancement (`brighten`), size (`up`, `down`), move (`left`, `flip`) or ambience."""
+    """Name of the enhancement (`brighten`), size (`up`, `down`), move (`left`, `flip`) or ambience."""
     whole_image: bool = False
     clause: str = ""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """An instruction read: its edits in order and what it says must stay."""
+    """A parsed instruction: its edits in order, and what must stay unchanged."""
 
     instruction: str
     edits: tuple[Edit, ...] = ()
     keep: tuple[str, ...] = ()
     """Clauses that forbid a change ("keep the background")."""
     unread: tuple[str, ...] = field(default=())
-    """Clauses that no rule understood; they are edits of kind `other`."""
+    """Clauses that no rule understood; they become edits of kind `other`."""
 
     @property
     def kinds(self) -> frozenset[EditKind]:
-        """All kinds of change asked for."""
+        """All requested kinds of change."""
         return frozenset(edit.kind for edit in self.edits)
 
     @property
     def about_text(self) -> bool:
-        """Does it talk about written words?"""
+        """Is it about written text?"""
         return any(edit.kind is EditKind.TEXT or edit.text or edit.old_text for edit in self.edits)
 
     @property
     def whole_image(self) -> bool:
-        """Does any edit reach the whole picture?"""
+        """Does any edit affect the whole image?"""
         return any(edit.whole_image for edit in self.edits)

@@ -1,4 +1,4 @@
-"""Is an instruction English? The reader knows no other language, and must not take foreign words for things."""
+"""Is an instruction English? The reader supports no other language, and must not take foreign words for things."""
 
 import re
 import unicodedata
@@ -17,9 +17,9 @@ def _little_words() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def is_english(text: str) -> bool:
-    """By its script, and by the little words of several languages; words in quotation marks do not count.
+    """Decide by the script, and by common short words of several languages; words in quotation marks are ignored.
 
-    A text without any telling word (a bare noun, 'sunset') passes for English.
+    A text without any distinctive word (a bare noun, 'sunset') counts as English.
     """
     bare = _QUOTED.sub(" ", text.replace("’", "'"))
     letters = [character for character in bare if character.isalpha()]

@@ -1,4 +1,4 @@
-"""The reader's word lists, from `lexicon.yaml` and `colour_names.yaml`, checked once when first asked for."""
+"""The reader's word lists, from `lexicon.yaml` and `colour_names.yaml`, validated once on first use."""
 
 import re
 from functools import cache, lru_cache
@@ -15,7 +15,7 @@ Word = Annotated[str, StringConstraints(to_lower=True)]
 class Lexicon(Noun):
     """Words by meaning. `colours`: word to sRGB value; `colour_names`: the same for names of several words.
 
-    `enhance`: operation to the words that ask for it.
+    `enhance`: operation to the words that request it.
     """
 
     version: int
@@ -40,7 +40,7 @@ class Lexicon(Noun):
 
 @lru_cache(maxsize=1)
 def lexicon() -> Lexicon:
-    """The bundled word lists; of the styles, the longest first."""
+    """The bundled word lists; styles are sorted by length, longest first."""
     words = package_yaml("imarena.language", "lexicon.yaml")
     names = package_yaml("imarena.language", "colour_names.yaml")["names"]
     styles = sorted(words["styles"], key=len, reverse=True)
@@ -49,5 +49,5 @@ def lexicon() -> Lexicon:
 
 @cache
 def sentence_forms(name: str) -> tuple[re.Pattern[str], ...]:
-    """A list of `forms.yaml`: sentences that ask for one kind of change."""
+    """A list from `forms.yaml`: sentence patterns that request one kind of change."""
     return tuple(map(re.compile, package_yaml("imarena.language", "forms.yaml")[name]))

@@ -1,4 +1,4 @@
-"""Noun phrases: colours, numbers, places and materials named in them."""
+"""Noun phrases, and the colours, numbers, places and materials named in them."""
 
 import re
 
@@ -9,7 +9,7 @@ _HEX = re.compile(r"#[0-9a-f]{6}\b")
 
 
 def phrase_words(phrase: str) -> list[str]:
-    """The phrase's words, possessives cut off."""
+    """The words of a phrase, without possessive endings."""
     return [re.sub(r"'s$", "", w) for w in re.findall(r"#[0-9a-f]{6}\b|[\w][\w'-]*", phrase)]
 
 
@@ -22,7 +22,7 @@ def strip_article(phrase: str) -> str:
 
 
 def has_article(phrase: str) -> bool:
-    """Does it begin with 'a', 'an', 'some' or a number, as a new thing does?"""
+    """Does it begin with 'a', 'an', 'some' or a number, like a new thing?"""
     first = phrase.strip().split(" ")[0] if phrase.strip() else ""
     return first in {"a", "an", "some", "another"} or (first in lexicon().numbers and first != "one")
 
@@ -62,7 +62,7 @@ def named_colour(phrase: str) -> str | None:
 
 
 def is_colour_phrase(phrase: str) -> bool:
-    """Nothing but colours: 'dark blue', 'red and white', 'all white'."""
+    """Does the phrase contain only colours ('dark blue', 'red and white', 'all white')?"""
     tokens = [
         t
         for t in phrase_words(phrase)
@@ -79,14 +79,14 @@ def is_colour_phrase(phrase: str) -> bool:
 
 
 def is_material_phrase(phrase: str) -> bool:
-    """Nothing but a material: 'wooden', 'made of glass', 'cement'."""
+    """Does the phrase contain only a material ('wooden', 'made of glass', 'cement')?"""
     cleaned = re.sub(r"^(?:be )?(?:made |built )?(?:out of|of|from)\s+", "", phrase.strip())
     tokens = [t for t in phrase_words(cleaned) if t not in _ARTICLES and t not in lexicon().shades]
     return bool(tokens) and all(t in lexicon().materials for t in tokens)
 
 
 def count_in(phrase: str) -> int | None:
-    """The number that a phrase begins with, where it says one: 'two dogs' is 2, 'a dog' is 1, 'dogs' None."""
+    """The number at the beginning of a phrase, if any: 'two dogs' is 2, 'a dog' is 1, 'dogs' None."""
     tokens = phrase_words(phrase)
     for token in tokens[:3]:
         if token.isdecimal() and token.isascii() and len(token) <= 3:
@@ -99,7 +99,7 @@ def count_in(phrase: str) -> int | None:
 
 
 def places_in(phrase: str) -> tuple[str, ...]:
-    """Where in the picture: left, right, top, bottom, centre, background, foreground, corner."""
+    """Places in the image: left, right, top, bottom, centre, background, foreground, corner."""
     tokens = set(
         phrase_words(
             re.sub(
@@ -114,13 +114,13 @@ def places_in(phrase: str) -> tuple[str, ...]:
 
 
 def is_whole_image(phrase: str) -> bool:
-    """Is the phrase about the picture itself?"""
+    """Is the phrase about the image itself?"""
     tokens = [t for t in phrase_words(phrase) if t not in _ARTICLES and t not in {"of", "in"}]
     return all(t in lexicon().image_words for t in tokens) if tokens else True
 
 
 def head_noun(phrase: str) -> str:
-    """The last word of the phrase before any preposition: its head noun, roughly."""
+    """The last word of the phrase before any preposition, which is roughly its head noun."""
     before = re.split(
         r"\b(?:of|on|in|at|with|near|next|by|from|under|over|behind|beside|that|which|to|"
         r"for)\b",

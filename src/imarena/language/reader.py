@@ -1,4 +1,4 @@
-"""Reading an instruction: what to change, where, to what. Rules in order, the first that fits wins."""
+"""Parse an instruction: what to change, where, to what. Rules are tried in order; the first match wins."""
 
 from dataclasses import replace
 
@@ -46,7 +46,7 @@ _MENDING = frozenset({EditKind.ENHANCE, EditKind.OTHER, EditKind.POSITION, EditK
 
 
 def _read_all(clauses: Clauses, instruction: str) -> list[Edit]:
-    """Edits in order. A statement of what is wrong ("the photo is too dark") decides what a vague 'fix it' means."""
+    """Edits in order. A statement of a defect ("the photo is too dark") determines what a vague 'fix it' means."""
     edits: list[Edit] = []
     mending = False
     for clause in clauses.asks:
@@ -66,7 +66,7 @@ def _read_all(clauses: Clauses, instruction: str) -> list[Edit]:
 
 
 def read_instruction(instruction: str) -> Reading:
-    """Read free English. Never raises: what no rule understands becomes an edit of kind `other`."""
+    """Parse free English. Never raises: clauses that no rule understands become edits of kind `other`."""
     clauses = split_clauses(instruction)
     edits = tuple(_read_all(clauses, instruction))
     unread = tuple(edit.clause for edit in edits if edit.kind is EditKind.OTHER)

@@ -1,4 +1,4 @@
-"""Rules for changes of words, light, style and background. Each takes a clause and gives an `Edit` or None."""
+"""Rules for changes of text, light, style and background. Each takes a clause and returns an `Edit` or None."""
 
 import re
 
@@ -20,7 +20,7 @@ _SHOUT = re.compile(r"\b[A-Z][A-Z0-9!&' -]*[A-Z0-9!]\b")
 
 
 def read_text(clause: str, quotes: tuple[str, ...], original: str) -> Edit | None:
-    """Written words: quoted, or named by 'text', 'sign says', 'write'."""
+    """Written text: quoted, or introduced by 'text', 'sign says', 'write'."""
     marks = [int(m) for m in _MARK.findall(clause)]
     quoted = [quotes[m] for m in marks if m < len(quotes)]
     tokens = set(phrase_words(clause))
@@ -48,7 +48,7 @@ def read_text(clause: str, quotes: tuple[str, ...], original: str) -> Edit | Non
 
 
 def _operation(clause: str) -> str:
-    """The enhancement whose words come first in the clause."""
+    """The enhancement whose words occur first in the clause."""
     best: tuple[int, int, str] | None = None
     for name, asked in lexicon().enhance.items():
         for word in asked:
@@ -124,7 +124,7 @@ def _style_in(clause: str) -> str:
 
 
 def read_style(clause: str) -> Edit | None:
-    """Style of the whole picture, or its time, weather and season."""
+    """Style of the whole image, or its time of day, weather and season."""
     styled = re.search(r"\b(?:in|to|with|using|into|as if|like)\b.*?\bstyle\b|\bstyle of\b|\bstyli[sz]e\b", clause)
     named = _style_in(clause)
     if re.match(r"^(?:bathe|light|drench|immerse|dip)\b.*\b(?:light|glow|sun|sunlight|moonlight)\b", clause):
@@ -167,7 +167,7 @@ _BACKGROUND = re.compile(
 
 
 def read_background(clause: str) -> Edit | None:
-    """The background as the thing to change: replaced, removed, blurred, or the subject put elsewhere."""
+    """Changes of the background: replace, remove, blur, or put the subject elsewhere."""
     if re.match(r"^blur (?:everything|all|the rest|whatever)\b", clause) or re.search(r"\bbehind\b.*\bblur\b", clause):
         return Edit(EditKind.BACKGROUND, target="background", operation="blur", whole_image=True)
     match = _BACKGROUND.match(clause)
@@ -197,7 +197,7 @@ _VIEW = re.compile(
 
 
 def read_view(clause: str) -> Edit | None:
-    """The frame itself: extended, levelled, seen from elsewhere."""
+    """Changes of the frame: extend, level, another point of view."""
     if _EXTEND.match(clause):
         return Edit(EditKind.EXTEND, target="image", places=places_in(clause), whole_image=True)
     if _LEVEL.match(clause):
@@ -222,9 +222,9 @@ _DEFECTS = {
 
 
 def read_defect(clause: str) -> str | None:
-    """'The photo is too dark': what is wrong with it, as the operation that mends it; '' for another statement.
+    """The operation that repairs a stated defect ('The photo is too dark'); '' for any other statement.
 
-    None where the clause is no statement at all.
+    None if the clause is not a statement.
     """
     match = _STATEMENT.match(clause)
     if match is None or re.search(r"\b(?:should|could|must|would|can)\b", clause):

@@ -1,4 +1,4 @@
-"""Rules for changes of things: put in, taken out, exchanged, coloured, moved. Clause in, `Edit` or None out."""
+"""Rules for changes of things: add, remove, replace, colour, move. Each takes a clause, returns an `Edit` or None."""
 
 import re
 
@@ -30,7 +30,7 @@ _GIVING = re.compile(
     r"sit on |ride )?(?=an? )"
 )
 _NEVER_ALONE = frozenset(("a", "an", "the", "his", "its", "their", "my", "our", "your"))
-"""Words that cannot be the thing that is changed; "this" and "her" can."""
+"""Words that cannot be the target by themselves; "this" and "her" can."""
 _SCOPE = re.compile(r"\b(?:on|in|at|near|next to|behind|beside|under|above|over|to the|of the|from)\b.*$")
 
 
@@ -42,7 +42,7 @@ def _sized(phrase: str) -> str:
 
 
 def _becoming(old: str, new: str, clause: str) -> Edit:
-    """`old` becomes `new`: which kind of change is that?"""
+    """Classify the change from `old` to `new`."""
     places = places_in(clause)
     target, value = strip_article(re.sub(r"\b(?:the )?colou?r of\b", "", old).strip()), strip_article(new)
     bare = _SCOPE.sub("", new).strip() or new
@@ -106,7 +106,7 @@ def read_property(clause: str) -> Edit | None:
 
 
 def read_exchange(clause: str) -> Edit | None:
-    """One thing for another, or one look for another: replace, colour, material, size, count."""
+    """Replace a thing or its appearance: replacement, colour, material, size, count."""
     for pattern in sentence_forms("exchanges"):
         match = pattern.match(clause)
         if match and not re.match(r"^(?:add|attach|apply)\b", match["old"]):
@@ -131,7 +131,7 @@ def read_look(clause: str) -> Edit | None:
         old, new = " ".join(tokens[:cut]), " ".join(tokens[cut:])
         new = re.sub(r"^(?:be|turn|become|look|have|to be|in)\s+", "", new)
         if old in _NEVER_ALONE:
-            continue  # "sky orange" and "rose pink" are colours too: "the" still wants its noun
+            continue  # "sky orange" and "rose pink" are colours too: after "the" a noun is still needed
         if old.endswith((" ice", " contain", " hold", " eat", " wear")):
             continue
         if is_colour_phrase(new) or (is_material_phrase(new) and not has_article(new)):
@@ -152,7 +152,7 @@ def read_look(clause: str) -> Edit | None:
 
 
 def read_remove(clause: str) -> Edit | None:
-    """Something shall be gone."""
+    """Remove something."""
     match = re.match(
         r"^(?:remove|delete|erase|get rid of|take away|take out|take off|eliminate|clear(?: "
         r"away)?|wipe out|hide|cut out|drop|lose|clean up) (.+)$",
@@ -175,7 +175,7 @@ def read_remove(clause: str) -> Edit | None:
 
 
 def read_size(clause: str) -> Edit | None:
-    """Bigger, smaller."""
+    """Make something bigger or smaller."""
     verb = re.match(
         r"^(?P<verb>enlarge|shrink|resize|scale up|scale down|scale|grow|increase the size of|"
         r"reduce the size of|double the size of|halve) (?P<rest>.+)$",
@@ -211,7 +211,7 @@ _MOVE = re.compile(
 
 
 def read_position(clause: str) -> Edit | None:
-    """Moved, turned or mirrored; 'put the X' with a known X is a move too."""
+    """Move, turn or mirror something; 'put the X' with a known X is a move too."""
     arranged = re.match(
         r"^(?:swap|exchange|switch) (?:the )?(?:places?|positions?) of (.+)$|^(?:arrange|line up|order|sort) (.+)$",
         clause,

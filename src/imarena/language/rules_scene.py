@@ -1,4 +1,4 @@
-"""Rules for new things and new actions: the last to be asked, because their verbs are the most general."""
+"""Rules for new things and new actions; tried last, because their verbs are the most general."""
 
 import re
 
@@ -32,7 +32,7 @@ def _adding(new: str, clause: str, host: str = "") -> Edit:
 
 
 def read_add(clause: str) -> Edit | None:
-    """Something new shall be there, alone or held, worn or contained by something that is there."""
+    """Add something, alone or held, worn or contained by something that exists."""
     another = re.match(
         r"^(?:add|put|insert|include|draw|place|show|give)\b.*?\b(?:another|one more|an extra|"
         r"an additional) (.+)$",
@@ -74,7 +74,7 @@ _ACTS = re.compile(
 
 
 def read_action(clause: str) -> Edit | None:
-    """Someone or something shall do, feel or look differently."""
+    """Make someone or something act, feel or look different."""
     switched = re.match(r"^(?:switch|turn) (?:(on|off) (.+)|(.+?) (on|off))$", clause)
     if switched:
         state, thing = switched.group(1) or switched.group(4), switched.group(2) or switched.group(3)
@@ -89,7 +89,7 @@ def read_action(clause: str) -> Edit | None:
             EditKind.ACTION, target=strip_article(match["subject"]), value=match["act"], places=places_in(clause)
         )
     tokens = phrase_words(strip_article(match["who"]))
-    # The doer is one or two words as a rule; what follows is the deed.
+    # The actor is usually one or two words; the rest is the action.
     cut = min(max(len(tokens) - 1, 1), 3 if tokens[:2] == ["one", "of"] else 2) if len(tokens) > 2 else 1
     cut = next((at for at, t in enumerate(tokens) if t in {"be", "look", "turn"} and at), cut)
     return Edit(EditKind.ACTION, target=" ".join(tokens[:cut]), value=" ".join(tokens[cut:]), places=places_in(clause))

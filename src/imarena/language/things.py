@@ -1,4 +1,4 @@
-"""Things that a sentence names: its noun phrases, roughly, by the words that end one. English only."""
+"""Things named in a sentence: roughly its noun phrases, found by the words that end one. English only."""
 
 import re
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ class _Stops:
     not_things: frozenset[str]
     not_phrases: frozenset[str]
     made: frozenset[str]
-    """Kinds of picture: what stands before them says how it is made."""
+    """Words for images, such as 'painting': the words before them describe how the image is made."""
     photos: frozenset[str]
-    """Kinds of picture: what stands before them is what they show."""
+    """Words for images, such as 'photo': the words before them describe what the image shows."""
 
 
 @lru_cache(maxsize=1)
@@ -65,7 +65,7 @@ def things_in(text: str) -> tuple[str, ...]:
 def _ends(token: str, following: str, phrase: list[str], stops: _Stops) -> bool:
     if token in stops.ending or not (_LATIN.search(token) or (token.isdecimal() and len(token) <= 3)):
         return True
-    # "a cat sleeping on ...", "a boy quickly ...": a deed, where nothing that it could describe comes after it
+    # "a cat sleeping on ...", "a boy quickly ...": an action, unless followed by something it could describe
     acting = token.endswith(("ing", "ly")) and len(token) > 4 and bool(phrase) and token not in stops.made
     return acting and (following in stops.ending or following in stops.determiners or not following[0].isalnum())
 
@@ -75,7 +75,7 @@ def _is_picture(phrase: list[str], stops: _Stops) -> bool:
 
 
 def _close(phrase: list[str], things: list[str]) -> None:
-    """Keep the end of a long phrase, where its noun is; drop one without a noun."""
+    """Keep the end of a long phrase, where the noun is; drop a phrase without a noun."""
     stops = _stops()
     words = phrase[-LONGEST:]
     while words and (words[-1] in _JOINS or words[-1].isdecimal() or words[-1].endswith("ly")):
