@@ -21,7 +21,7 @@ class CurationSettings(Noun):
     min_long_side: int = Field(default=2048, ge=16)
     """Minimum long side in pixels (ours: the paper asks for high resolution without a number)."""
     max_blocking: float = Field(default=0.9, gt=0)
-    """Block strength above which an image has compression artefacts (ours; see `imarena see --tool quality`)."""
+    """JPEG block strength above which an image has compression artefacts (ours; see `imarena see --tool quality`)."""
     max_blur: float = Field(default=0.62, gt=0, le=1)
     """Images with more blur are refused, except for tasks about blur (ours)."""
     hash_distance: int = Field(default=7, ge=0, le=11)

@@ -79,7 +79,7 @@ class S3Blobs:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             found = list(pool.map(self.size, hashes))
         if None in found:
-            next(iter(self), None)  # a listing, because a request for one object does not distinguish a missing bucket
+            next(iter(self), None)  # a listing distinguishes a missing bucket from a missing object
         return found
 
     def digest(self, sha256: str) -> str:
