@@ -115,7 +115,7 @@ def aligned_face(pixels: Pixels, face: Face) -> Pixels:
 
 
 def face_vector(pixels: Pixels, face: Face) -> Floats:
-    """Embedding of a face that does not depend on pose or light: a vector of length 1, shape (128,)."""
+    """Embedding of a face, largely independent of pose and light: a vector of length 1, shape (128,)."""
     session, unread = _recogniser()
     given = np.ascontiguousarray(aligned_face(pixels, face).transpose(2, 0, 1)[None], np.float32)
     vector = np.asarray(session.run(["fc1"], {"data": given, **unread})[0], np.float32).ravel()

@@ -31,7 +31,7 @@ Method = Literal["bt", "davidson", "elo"]
 
 
 class FilterParams(Wire):
-    """Which verdicts count. All of them can stand in a link."""
+    """Filters of verdicts. All of them can be part of a link."""
 
     source: Source = "all"
     judge: Word = None
@@ -47,19 +47,19 @@ class FilterParams(Wire):
 
 
 class BoardFilters(FilterParams):
-    """The same for a board: where no source is chosen it is the one that `imarena rank` shows without options."""
+    """The same filters for a board; the default source is the one that `imarena rank` shows without options."""
 
     source: Source = "auto"
 
 
 class BoardParams(BoardFilters):
-    """Filters and the way to rank."""
+    """Filters and the ranking method."""
 
     method: Method = "bt"
 
 
 class HistoryQuery(BoardParams):
-    """A board at several moments."""
+    """A board at several times."""
 
     points: Annotated[int, Query(ge=2, le=50)] = 12
 
@@ -91,14 +91,14 @@ class BattleQuery(FilterParams):
 
 
 class BattlesPageQuery(BattleQuery):
-    """A page of them."""
+    """A page of battles."""
 
     cursor: Cursor = None
     limit: Limit = 50
 
 
 class ItemQuery(Wire):
-    """Which items."""
+    """Filters of items."""
 
     dataset: Word = None
     family: Word = None
@@ -108,7 +108,7 @@ class ItemQuery(Wire):
 
 
 class ItemsPageQuery(ItemQuery):
-    """A page of them."""
+    """A page of items."""
 
     cursor: Cursor = None
     limit: Limit = 50

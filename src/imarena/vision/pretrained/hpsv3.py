@@ -67,7 +67,7 @@ class HpsV3:
             raise UserError(f"The weights have no embedding for {REWARD_TOKEN}.", hint="Use the tokenizer of HPSv3.")
 
     def batch(self, images: Sequence[Pixels]) -> list[float]:
-        """The reward of each image (height, width, 3) by itself, without a caption."""
+        """The reward of each image (height, width, 3) alone, without a caption."""
         return [preference.reward for preference in self.preferences(images)]
 
     def preferences(self, images: Sequence[Pixels], captions: Sequence[str] | None = None) -> list[HumanPreference]:
