@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 
 PAUSE_SHARE = 0.5
-"""The route pauses if at least this share of a window was refused."""
+"""The route pauses when at least this share of a window was refused."""
 _MIN_WINDOW = 16
 """Minimum number of replies in a window with refusals."""
 _SHARE_REPLIES = 32

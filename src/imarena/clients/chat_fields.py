@@ -1,4 +1,4 @@
-"""Prompt files and replies for stages that ask a model for a JSON object and can fall back on rules."""
+"""Prompt files and replies of stages that ask a model for a JSON object and have rules to fall back on."""
 
 import json
 import re

@@ -26,7 +26,7 @@ class Endpoint(Noun):
 
     name: str = ""
     base_url: tuple[str, ...] = Field(min_length=1)
-    """Up to and including `/v1`; the client adds `/chat/completions`."""
+    """Up to and including `/v1`: `/chat/completions` is added."""
     model: str = Field(min_length=1)
     api_key_env: tuple[str, ...] = ()
     key_header: str = "Authorization"

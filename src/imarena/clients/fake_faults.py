@@ -81,7 +81,7 @@ class TokenBucket:
         self._tokens = self.burst
 
     def accept(self, now: float) -> bool:
-        """Is a request that arrives now within the limit?"""
+        """Whether a request that arrives now is within the limit."""
         passed_s = 0.0 if self._filled_at is None else now - self._filled_at
         self._filled_at = now
         self._tokens = min(self.burst, self._tokens + passed_s * self.per_s)

@@ -140,6 +140,6 @@ def _part(part: str | ImagePart) -> dict[str, Any]:
         return {"type": "text", "text": part}
     from PIL import Image
 
-    image = Image.open(io.BytesIO(part.data))  # already prepared: 8-bit RGB, of safe size
+    image = Image.open(io.BytesIO(part.data))  # prepared by us: 8-bit RGB, of safe size
     image.load()
     return {"type": "image", "image": image}

@@ -112,7 +112,7 @@ def body_pieces(request: ChatRequest, endpoint: Endpoint, *, structured: bool) -
 
 
 def _dumps(value: object) -> bytes:
-    # Escape lone surrogates (damaged input), so that a body can always be encoded.
+    # Lone surrogates (damaged input) become escapes, so that a body can always be encoded.
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 
@@ -159,7 +159,7 @@ class ImageParts:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes held now; never above the limit."""
+        """Bytes held now; never above the cap."""
         return int(self._kept.currsize)
 
     async def get(self, data: bytes, sha256: str, preparation: Preparation) -> ImagePart:

@@ -40,7 +40,7 @@ class IndexSettings:
 
 @dataclass(frozen=True)
 class WantedArchive:
-    """One file of a package: it must have this name, size and hash."""
+    """One file of a package: it must have this name, this size and this hash."""
 
     package: str
     file: str

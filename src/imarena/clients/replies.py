@@ -31,7 +31,7 @@ class FailureKind(Enum):
     FAILED = "failed"  # the server or the connection to it: try again
     TIMEOUT = "timeout"  # try again, but only a few times
     THROTTLED = "throttled"  # wait as the endpoint asks, then try again
-    REJECTED = "rejected"  # the same request would be rejected again
+    REJECTED = "rejected"  # the same request will be rejected again
     SHUT = "shut"  # key, account or model rejected: every request on this route would be
 
 
@@ -141,7 +141,7 @@ def _codes_and_message(error: Any, body: bytes) -> tuple[frozenset[str], str]:
 
 
 def _flagged(error: Any) -> bool:
-    """OpenRouter's moderation error lists the reasons in its metadata."""
+    """OpenRouter's moderation error carries the reasons in its metadata."""
     metadata = error.get("metadata") if isinstance(error, dict) else None
     return isinstance(metadata, dict) and "flagged_input" in metadata
 

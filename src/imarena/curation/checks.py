@@ -52,7 +52,7 @@ def check_licence(found: FoundImage) -> tuple[str, ...]:
 
 
 def least_long_side(settings: CurationSettings, needs: TaskNeeds) -> int:
-    """Required pixels of the long side; fewer are enough for a task about small images."""
+    """Pixels that the long side must have; fewer are enough for a task about small images."""
     return min(SMALL_LONG_SIDE, settings.min_long_side) if "small" in needs.allows else settings.min_long_side
 
 

@@ -23,7 +23,7 @@ CROPS: tuple[tuple[float, float, float, float], ...] = (
     (_C, _C, 0, 0), (0, _C, _C, 0), (_C, 0, 0, _C), (0, 0, _C, _C),
     (_C, 0, 0, 0), (0, _C, 0, 0), (0, 0, _C, 0), (0, 0, 0, _C),
 )  # fmt: skip
-"""Fractions cut off at left, top, right and bottom: whole, centre, corners, sides."""
+"""Shares cut off at left, top, right and bottom: whole, centre, corners, sides."""
 
 
 @dataclass(frozen=True, eq=False)

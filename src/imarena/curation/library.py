@@ -65,12 +65,12 @@ _FORGET_WORDS = "DELETE FROM words WHERE rowid = (SELECT rowid FROM images WHERE
 
 @dataclass(frozen=True)
 class LibraryEntry:
-    """One image of a library before indexing."""
+    """One image of a library before it is indexed."""
 
     key: str
     address: str
     stamp: str
-    """Changes if the file changes."""
+    """Changes with the file."""
     title: str
     text: str
     fields: Mapping[str, str]

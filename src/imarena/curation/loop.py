@@ -43,7 +43,7 @@ class CurationResult:
 
     brief: ImageBrief
     pool: tuple[CandidateRecord, ...]
-    """The best K_p candidates, highest score first."""
+    """The best K_p, the highest score first."""
     candidates: tuple[CandidateRecord, ...]
     reflections: tuple[Reflection, ...]
     rounds: int

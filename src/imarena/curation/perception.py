@@ -41,7 +41,7 @@ class SeenThing:
 
 @dataclass(frozen=True)
 class SeenWords:
-    """One line of text and its box as fractions of the image."""
+    """One line of text and its box as shares of the image."""
 
     text: str
     confidence: float
@@ -58,7 +58,7 @@ class Perception:
     faces: int = 0
     words: tuple[SeenWords, ...] = ()
     colours: tuple[tuple[str, float], ...] = ()
-    """Names and shares, largest first."""
+    """Names and shares, the largest first."""
     salient_share: float = 0.0
     lightness: float = 50.0
     """Mean lightness, 0 to 100."""
@@ -146,7 +146,7 @@ def _shares(names: NDArray[Any]) -> tuple[tuple[str, float], ...]:
 
 
 def _dark_channel(rgb: NDArray[np.float32]) -> float:
-    """Mean of the dark channel (He et al. 2009): the lowest value of any channel around each pixel."""
+    """Mean of the dark channel (He et al. 2009): the darkest value of any channel around each pixel."""
     side = max(3, round(max(rgb.shape[:2]) / 40))
     return float(cv2.erode(np.ascontiguousarray(rgb.min(axis=2)), np.ones((side, side), np.uint8)).mean())
 

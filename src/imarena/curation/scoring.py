@@ -56,7 +56,7 @@ def score_image(brief: ImageBrief, seen: Perception, text: str, shows: str = "",
         weight += requirement.weight
         if requirement.essential and value < 0.5:
             gate = CEILING
-    if not weight:  # nothing to check: any image of sufficient quality fits
+    if not weight:  # nothing to check: any image of enough quality fits
         return ImageScore(STATED, parts, "the instruction names nothing that can be checked")
     return ImageScore(round(min(total / weight, gate), 3), parts)
 
@@ -115,7 +115,7 @@ def text_evidence(brief: ImageBrief, stated: str, file_name: str) -> int:
 
 
 def _names(phrase: str) -> set[str]:
-    """The head noun of a phrase, plus its likely singulars."""
+    """The head noun of a phrase, with its likely singulars."""
     head = phrase.rsplit(maxsplit=1)[-1].casefold()
     return {head, *_singulars(head)}
 

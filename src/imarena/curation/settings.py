@@ -6,7 +6,7 @@ from imarena.core import JsonDict, Noun, UserError, suggestion
 
 
 class CurationSettings(Noun):
-    """All parameters of a curation run."""
+    """Every parameter of a curation run."""
 
     queries: int = Field(default=5, ge=1, le=20)
     """K: queries per round."""
@@ -17,7 +17,7 @@ class CurationSettings(Noun):
     pool: int = Field(default=3, ge=1, le=100)
     """K_p: images per instruction."""
     rounds: int = Field(default=4, ge=1, le=50)
-    """T: rounds before an instruction is flagged for manual review (ours: the paper mentions T without a value)."""
+    """T: rounds before an instruction is flagged for manual review (ours: the paper names T without a value)."""
     min_long_side: int = Field(default=2048, ge=16)
     """Minimum long side in pixels (ours: the paper asks for high resolution without a number)."""
     max_blocking: float = Field(default=0.9, gt=0)

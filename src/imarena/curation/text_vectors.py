@@ -38,7 +38,7 @@ def merge_rankings(rankings: Mapping[str, Sequence[int]]) -> list[tuple[int, tup
 
 
 class TextVectors:
-    """The vectors of a library's texts. Each text is embedded once per model version, whatever files it belongs to."""
+    """The vectors of a library's texts. One text is embedded once per model version, whatever file it belongs to."""
 
     def __init__(self, embedder: TextEmbedder) -> None:
         self._embedder = embedder
@@ -47,7 +47,7 @@ class TextVectors:
 
     @property
     def version(self) -> str:
-        """Changes if the same texts would be ranked differently."""
+        """Changes when the same texts would be ranked in another way."""
         return f"{self._embedder.version} near {NEAR} k {FUSION_K}"
 
     def build(self, connection: sqlite3.Connection, progress: Progress | None = None) -> None:

@@ -45,7 +45,7 @@ class ChatMind:
         self.name = f"{model} {versions}"
 
     async def plan(self, brief: ImageBrief, memory: Sequence[Reflection], number: int) -> PlannedQueries:
-        """Queries from the model."""
+        """Queries by the model."""
         learnt = " ".join(f"Round {each.round}: {each.note}" for each in memory)
         answer = await self._ask("plan", (), instruction=brief.request.instruction, task=brief.request.task or "any",
                                  memory=learnt, number=number)  # fmt: skip
@@ -59,7 +59,7 @@ class ChatMind:
         return PlannedQueries(chosen, note, _cost(answer))
 
     async def caption(self, candidate: Candidate) -> Caption:
-        """A dense caption from the model."""
+        """A dense caption by the model."""
         answer = await self._ask("caption", (candidate.data,), text=candidate.text[:_LONGEST])
         fields, note = read_fields(answer)
         text = field_text(fields.get("caption"), _LONGEST)
@@ -69,7 +69,7 @@ class ChatMind:
         return Caption(text, note, _cost(answer))
 
     async def score(self, brief: ImageBrief, candidate: Candidate, caption: str) -> ScoreAnswer:
-        """A score in [0, 1] from the model, or a status."""
+        """A score in [0, 1] by the model, or a status."""
         answer = await self._ask("score", (candidate.data,), instruction=brief.request.instruction,
                                  task=brief.request.task or "any", caption=caption)  # fmt: skip
         if answer.status is not Status.OK:

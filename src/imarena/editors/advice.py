@@ -17,7 +17,7 @@ OF_FUNCTIONS = "The error comes from the function itself: fix the named line, th
 
 
 def failure_advice(statuses: Iterable[str], errors: Mapping[str, str]) -> dict[str, str]:
-    """One or two sentences for each status that is not ok. `errors`: the messages, by `editor: status`."""
+    """A sentence or two for each status that is not ok. `errors`: the messages, by `editor: status`."""
     known = dict(ADVICE)
     failed = Status.API_ERROR.value
     messages = [message for where, message in errors.items() if where.endswith(f": {failed}")]

@@ -31,7 +31,7 @@ class EditorKind(Noun):
     needs: Needs
     about: str
     argument: str = ""
-    """The option that is set by the text after the colon in `kind:TEXT`."""
+    """The option that the text after the colon of `kind:TEXT` sets."""
 
 
 KINDS: Mapping[str, EditorKind] = TypeAdapter(dict[str, EditorKind]).validate_python(

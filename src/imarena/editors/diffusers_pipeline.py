@@ -53,7 +53,7 @@ class DiffusersSettings(Noun):
     """The model, its pipeline, and where it runs."""
 
     model: str = Field(min_length=1)
-    """A folder, or the name of a repository on the hub."""
+    """A folder, or a repository's name on the hub."""
     pipeline: str
     device: str = ""
     """Empty: a GPU if available."""

@@ -15,7 +15,7 @@ Task = Literal["TIG", "TIE", "SRIG", "SRIE", "MRIG", "MRIE"]
 
 
 class ModelCard(Noun):
-    """One model. None means that our sources do not state it."""
+    """One model. None means that our sources do not say."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9.+_-]*$")
     title: str = Field(min_length=1)

@@ -11,5 +11,5 @@ S = TypeVar("S", bound=BaseModel)
 
 
 def read_editor_options(settings: type[S], options: Mapping[str, JsonValue], kind: str) -> S:
-    """`options` as validated settings of the editor kind called `kind`."""
+    """`options` as checked settings of the editor kind called `kind`."""
     return read_options(settings, options, f"The editor kind '{kind}'", "editors")

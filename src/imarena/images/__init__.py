@@ -1,4 +1,4 @@
-"""Pixels: safe decoding, colour management, resizing, hashing, masks, regions."""
+"""Pixels: decode safely, colour-manage, resize, hash, masks, regions."""
 
 import lazy_loader
 

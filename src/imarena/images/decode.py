@@ -99,7 +99,7 @@ def _sixteen_to_eight(values: NDArray[np.uint32]) -> NDArray[np.uint8]:
 
 
 def _deep_png(data: bytes) -> Image.Image:
-    """A 16-bit PNG with colour or alpha. Pillow would drop the low byte, which is not rounding."""
+    """A 16-bit PNG with colour or alpha. Pillow would cut off the low byte, which is not rounding."""
     import cv2
 
     try:

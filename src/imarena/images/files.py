@@ -1,4 +1,4 @@
-"""Read an image file named by a user: a regular file of limited size, never a pipe or a device without end."""
+"""Reading an image file that a user names: a regular file of bounded size, never a pipe or a device that has no end."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Inspect an image by its header, so that no pixel is decoded before its size is known to be safe."""
+"""Inspect an image from its header, so that no pixel is decoded before its size is known to be safe."""
 
 import io
 import struct
@@ -99,7 +99,7 @@ def orientation_of(image: Image.Image) -> int:
 
 
 def _plugin(media_type: str) -> type[ImageFile.ImageFile]:
-    """The decoder class, called directly: `Image.open` would try others and issue its own warnings about size."""
+    """The decoder class, called directly: `Image.open` would try others and warn about size on its own."""
     from PIL import BmpImagePlugin, GifImagePlugin, JpegImagePlugin, PngImagePlugin, TiffImagePlugin, WebPImagePlugin
 
     plugins: dict[str, type[ImageFile.ImageFile]] = {
@@ -153,7 +153,7 @@ def _bit_depth(image: ImageFile.ImageFile, data: bytes, media_type: str) -> int:
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:
-    """Canvas size according to the WebP container specification: extended, lossless or lossy header."""
+    """Canvas size by the WebP container specification: extended, lossless or lossy header."""
     kind = data[12:16]
     if kind == b"VP8X":
         return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")

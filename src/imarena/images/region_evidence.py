@@ -19,14 +19,14 @@ from imarena.images.masks import RunLengths, mask_from_rle, mask_to_rle
 from imarena.images.regions import Box
 
 BOXES = "boxes"
-"""Things detected in an image."""
+"""Things found in an image."""
 EDIT_BOXES = "edit_boxes"
 """Where the change requested by an instruction should be, in the source. The parameter `instruction` identifies it."""
 MASKS = "masks"
 
 
 def boxes_value(detections: Sequence[Detection], width: int, height: int) -> JsonDict:
-    """Boxes in an image of this size as a value of evidence of kind `boxes` or `edit_boxes`."""
+    """Boxes in an image of this size as the value of evidence of the kind `boxes` or `edit_boxes`."""
     listed: list[Any] = [
         {"box": list(detection.box), "label": detection.label, "score": detection.score} for detection in detections
     ]
@@ -62,7 +62,7 @@ def _scaled(box: Sequence[float], across: float, down: float) -> tuple[float, fl
 
 
 def masks_value(masks: Sequence[SegmentMask]) -> JsonDict:
-    """Masks as a value of evidence of kind `masks`."""
+    """Masks as the value of evidence of the kind `masks`."""
     listed: list[Any] = [{**mask_to_rle(mask.mask), "label": mask.label, "score": mask.score} for mask in masks]
     return {"masks": listed}
 

@@ -1,4 +1,4 @@
-"""Boxes in pixels: left and top are inside, right and bottom outside, so that width is right - left."""
+"""Boxes in pixels: left and top inside, right and bottom outside, so that width is right - left."""
 
 from dataclasses import dataclass
 

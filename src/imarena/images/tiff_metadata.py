@@ -72,7 +72,7 @@ class _Tiff:
         return following
 
     def _wipe(self, start: int, *, nested: bool) -> None:
-        """Overwrite the value of an entry that is stored elsewhere in the file."""
+        """Overwrite the value of an entry that lies elsewhere in the file."""
         if nested:
             for offset in self._offsets(start):
                 self._directory(offset, removed=True)

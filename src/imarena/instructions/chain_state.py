@@ -10,7 +10,7 @@ from imarena.instructions.scene_contents import SceneContents
 Relation = tuple[str, PositionName, str]
 OPPOSITE: dict[PositionName, PositionName] = {"left": "right", "right": "left", "above": "below", "below": "above"}
 CLEARLY = 0.02
-"""Fraction of the image's side by which two centers must differ before their order counts as known."""
+"""Share of the image's side by which two centers must differ before their order counts as known."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ChainState:
     """Nouns of everything that was ever in the image."""
     texts: tuple[str, ...]
     relations: frozenset[Relation] = field(default_factory=frozenset)
-    """Relations created by turns: (object, position, reference)."""
+    """Relations that turns have made: (object, position, reference)."""
     background: str | None = None
 
     @classmethod
@@ -36,7 +36,7 @@ class ChainState:
         return cls(contents, contents.objects, ObjectPools.of(contents.objects), nouns, texts)
 
     def get(self, name: str) -> SceneObject:
-        """The available object with this name."""
+        """The available object of this name."""
         return next(thing for thing in self.objects if thing.name == name)
 
     def was_there(self, noun: str) -> bool:

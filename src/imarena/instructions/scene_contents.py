@@ -16,7 +16,7 @@ class SceneContents:
     width: int
     height: int
     also_present: tuple[str, ...] = ()
-    """Nouns of things that are, or may be, in the image but that no instruction edits."""
+    """Nouns of things that are, or may be, in the image and that no instruction edits."""
     texts: tuple[str, ...] = ()
     """All texts in the image, on an object or not."""
     scene: str = ""

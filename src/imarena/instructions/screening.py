@@ -15,7 +15,7 @@ LIGHTING = ((40, "very dark"), (85, "dark"), (150, "medium"), (205, "bright"), (
 
 @dataclass(frozen=True)
 class ScreenSettings:
-    """When to leave out an image."""
+    """When an image is left out."""
 
     smallest_side: int = 64
     least_contrast: float = 2.0

@@ -159,7 +159,7 @@ def _recolor(state: ChainState, random: Random) -> TurnDraft | None:
 
 
 def _rematerial(state: ChainState, random: Random) -> TurnDraft | None:
-    """Only objects of known material."""
+    """Only objects whose material is known."""
     names, words = {thing.name for thing in state.objects}, vocabulary()
 
     def materials_for(thing: SceneObject, every: Iterable[str]) -> list[str]:

@@ -42,7 +42,7 @@ class Vocabulary(Noun):
     backgrounds: Mapping[str, Background]
 
     def category_of(self, noun: str) -> str:
-        """The category of a noun, by its longest known ending: `old fire truck` is a vehicle."""
+        """The category that a noun belongs to, by its longest known ending: `old fire truck` is a vehicle."""
         words = noun.lower().split()
         for start in range(len(words)):
             ending = " ".join(words[start:])

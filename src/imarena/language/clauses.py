@@ -52,7 +52,7 @@ def _set_quotes_aside(text: str) -> tuple[str, list[str]]:
 
 
 def strip_courtesy(clause: str) -> str:
-    """A clause without 'please', 'could you', 'what if' and similar words at its start."""
+    """A clause without 'please', 'could you', 'what if' and the like at its start."""
     while True:
         shorter = _COURTESY.sub("", clause, count=1).strip()
         if shorter == clause or not shorter:

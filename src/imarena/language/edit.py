@@ -57,7 +57,7 @@ class Reading:
     keep: tuple[str, ...] = ()
     """Clauses that forbid a change ("keep the background")."""
     unread: tuple[str, ...] = field(default=())
-    """Clauses that no rule understood; they become edits of kind `other`."""
+    """Clauses that no rule understood; they are edits of kind `other`."""
 
     @property
     def kinds(self) -> frozenset[EditKind]:

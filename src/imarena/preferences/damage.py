@@ -18,7 +18,7 @@ LEVELS = tuple(range(1, 11))
 
 
 class DamageKind(Noun):
-    """One kind of damage; level n has the strength n times `step`, in `unit`."""
+    """One kind of damage; level n is n times `step`, in `unit`."""
 
     name: str
     unit: str
@@ -26,7 +26,7 @@ class DamageKind(Noun):
     reach: Literal["everywhere", "patch"]
     about: str
     area: tuple[float, float] = (1.0, 1.0)
-    """Smallest and largest share of the image that a patch covers."""
+    """Smallest and largest share of the image that a patch has."""
     held_out: bool = False
     """Never used in training."""
 

@@ -34,7 +34,7 @@ _TO_YCC = np.array([[0.299, 0.587, 0.114], [-0.168736, -0.331264, 0.5], [0.5, -0
 
 @dataclass(frozen=True)
 class DamageInput:
-    """The inputs that an operation may use."""
+    """Everything that an operation may use."""
 
     image: Array
     amount: Array
@@ -62,7 +62,7 @@ def numbering(images: Array, xp: Any) -> Array:
 
 
 def grid(image: Array, xp: Any) -> tuple[Array, Array]:
-    """Row and column of each pixel, both (n, height, width)."""
+    """The row and the column of each pixel, both (n, height, width)."""
     ones = xp.ones_like(image[..., 0])
     return xp.cumsum(ones, 1) - 1.0, xp.cumsum(ones, 2) - 1.0
 
@@ -103,7 +103,7 @@ def _moved(image: Array, step: int, axis: int, xp: Any) -> Array:
 
 
 def gaussian_blur(image: Array, sigma: Array, xp: Any) -> Array:
-    """Gaussian blur with one width per image, (n, 1, 1, 1), up to 5 pixels."""
+    """Gaussian blur with a width for each image, (n, 1, 1, 1), up to 5 pixels."""
     sigma = xp.clip(sigma, 1e-3, 5.0)
     weights = [xp.exp(-(step * step) / (2.0 * sigma * sigma)) for step in range(_RADIUS + 1)]
     total = weights[0] + 2.0 * sum(weights[1:])

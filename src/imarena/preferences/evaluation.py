@@ -196,7 +196,7 @@ def _macro(
     answers: Mapping[PairKey, JudgeAnswer],
     rounds: int,
 ) -> JudgeRow:
-    """Mean of the tasks' accuracies; the interval resamples items."""
+    """The mean of the tasks' accuracies; the interval resamples items."""
     marks = []
     for task, truths in enumerate(by_task.values()):
         for truth in truths:

@@ -1,4 +1,4 @@
-"""Export pairs as training data: chats, TRL preferences, diffusion DPO, and a benchmark like VCReward-Bench."""
+"""Pairs as training data: chats, TRL preferences, diffusion DPO, and a benchmark like VCReward-Bench."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -133,7 +133,7 @@ _WINNERS = {Outcome.LEFT: "Image A", Outcome.RIGHT: "Image B", Outcome.TIE: "Tie
 
 
 def _write_benchmark(path: Path, pairs: Sequence[PreferencePair], load: LoadImage) -> None:
-    """Write rows as in VCReward-Bench: key `<task>_pair_<n>`, numbered within the task."""
+    """Rows as in VCReward-Bench: key `<task>_pair_<n>`, numbered within the task."""
     rows, numbers = [], dict.fromkeys({pair.task for pair in pairs}, 0)
     for pair in pairs:
         rows.append(

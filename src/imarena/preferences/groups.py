@@ -95,7 +95,7 @@ class PairSet:
     """By task and region."""
 
     def to_json(self) -> dict[str, Any]:
-        """Counts and thresholds; the pairs are in their own file."""
+        """Counts and thresholds; the pairs are in their file."""
         return {
             "pairs": len(self.pairs), "ties": len(self.ties), "by_task": self.by_task(),
             "skipped": dict(sorted(self.skipped.items())),
@@ -106,12 +106,12 @@ class PairSet:
         }  # fmt: skip
 
     def by_task(self) -> dict[str, int]:
-        """Number of pairs by task, sorted by task name."""
+        """The number of pairs by task, sorted by its name."""
         return dict(sorted(Counter(pair.task for pair in self.pairs).items()))
 
 
 def unique_candidates(candidates: Sequence[MeasuredCandidate]) -> list[MeasuredCandidate]:
-    """Candidates sorted by their images' hashes, each image once."""
+    """Candidates in the order of their images' hashes, each image once."""
     return [candidate for _, candidate in sorted({c.image.sha256: c for c in candidates}.items())]
 
 

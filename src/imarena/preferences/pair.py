@@ -75,7 +75,7 @@ class PreferencePair(Noun):
         )
 
     def arranged(self, seed: int) -> "PreferencePair":
-        """The pair with its sides in an order that depends only on the images and the seed, never on names."""
+        """The pair with its sides in an order that depends on the images and the seed alone, never on names."""
         first, _ = sorted((self.left.sha256, self.right.sha256))
         swap = int(sha256_hex(f"{seed}\n{self.pair_id}".encode())[:8], 16) % 2 == 1
         return self.mirrored() if (self.left.sha256 == first) == swap else self

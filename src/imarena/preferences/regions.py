@@ -21,10 +21,10 @@ from imarena.vision import frame_of, measure_difference
 RegionMethod = Literal["auto", "objects", "changes"]
 
 LARGEST_SHARE = 0.9
-"""From this share of the image on, a region leaves too little outside to measure (as in the public code)."""
+"""From this share of the image on, a region leaves too little outside to be measured (as in the public code)."""
 SMALLEST_SHARE = 0.0005
 _MARGIN = 0.015
-"""Changed regions are extended by this share of the longer side, because soft edges belong to the edit."""
+"""Changed regions grow by this share of the longer side: soft edges belong to the edit."""
 
 _EVERYWHERE = 10.0
 """If the median colour distance (CIE76) exceeds this, the whole image counts as changed."""

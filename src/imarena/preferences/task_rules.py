@@ -16,7 +16,7 @@ Pipeline = Literal["object", "person", "judge"]
 Ground = Literal["source", "output", "both"]
 
 HIGHER_IS_BETTER: Mapping[str, bool] = package_yaml("imarena.preferences", "region_metrics.yaml")
-"""Every metric of a region and its direction."""
+"""Every metric of a region, and its direction."""
 
 
 class RegionMetrics(Noun):
@@ -47,7 +47,7 @@ class TierThresholds(Noun):
 
 
 class TierQuantiles(Noun):
-    """Share of the candidates below each threshold, for tasks without published thresholds."""
+    """Shares of the candidates below each threshold, for tasks without published thresholds."""
 
     elite: float = Field(gt=0, lt=1)
     failure: float = Field(gt=0, lt=1)

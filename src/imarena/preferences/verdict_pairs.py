@@ -1,4 +1,4 @@
-"""Preference pairs from people's votes, and from a judge's verdicts in both orders, filtered by agreement."""
+"""Preference pairs from people's votes and from a judge's verdicts in both orders, with filters of agreement."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

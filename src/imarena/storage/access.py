@@ -56,7 +56,7 @@ class StoredInvitation:
 
     @property
     def one_use(self) -> bool:
-        """Does the link open only once?"""
+        """Does the link open once only?"""
         return self.role in ONE_USE
 
     @property

@@ -48,7 +48,7 @@ class Snapshot:
 
 
 def backup(workspace: Workspace, target: Path, *, progress: Progress | None = None) -> Snapshot:
-    """Add a snapshot to a backup folder. Blobs that are already in the folder are not copied again."""
+    """Add a snapshot to a backup folder. Blobs that are in the folder already are not copied again."""
     if target.resolve().is_relative_to(workspace.root.resolve()):
         raise UserError("A backup cannot be inside the workspace.", hint="Name a folder outside it.")
     stamp = now().strftime("%Y%m%dT%H%M%S.%fZ")

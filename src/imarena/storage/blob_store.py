@@ -15,7 +15,7 @@ FOLDER = "blobs"
 
 
 class BlobStore(Protocol):
-    """Bytes by their hash. Safe for many concurrent processes."""
+    """Bytes by their hash. Safe for many processes at once."""
 
     @property
     def place(self) -> str:

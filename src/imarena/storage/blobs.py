@@ -24,7 +24,7 @@ def check_bytes(data: bytes, sha256: str, place: str) -> bytes:
 
 
 class Blobs:
-    """A folder of blobs. Safe for many concurrent processes."""
+    """A folder of blobs. Safe for many processes at once."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -113,7 +113,7 @@ class Blobs:
         return True
 
     def clock(self) -> float:
-        """Seconds since 1970 by the clock of the file system, which for a shared folder is that of another machine."""
+        """Seconds since 1970 by the clock of the file system: on a shared folder, it is that of another machine."""
         try:
             with tempfile.TemporaryFile(dir=self.root) as file:
                 return os.fstat(file.fileno()).st_mtime

@@ -47,7 +47,7 @@ class Cache:
                 raise
             part.unlink(missing_ok=True)
             return
-        with suppress(FileNotFoundError):  # another process deleted old files
+        with suppress(FileNotFoundError):  # another process made room
             part.replace(path)
         self._size = self.size() if self._size is None else self._size + len(data)
         if self._size > self.cap_bytes:

@@ -136,7 +136,7 @@ def _in_body(kind: RecordKind) -> set[str]:
 
 
 def to_row(record: records.Record) -> dict[str, Any]:
-    """The row of a record. Fields with their default value are left out of `body`."""
+    """The row of a record. Fields at their default are left out of `body`."""
     kind = record_kind(type(record))
     values = record.__dict__
     row: dict[str, Any] = {"id": getattr(record, kind.identity)}

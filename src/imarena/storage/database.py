@@ -156,7 +156,7 @@ def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001
         "journal_mode = WAL",
         "synchronous = NORMAL",
         "foreign_keys = ON",
-        "secure_delete = ON",  # withdrawn personal data must not remain in free pages
+        "secure_delete = ON",  # withdrawn personal data must not linger in free pages
         "cache_size = -16384",
         "wal_autocheckpoint = 8000",  # 32 MB, so that bulk imports checkpoint the log less often
         "temp_store = MEMORY",

@@ -43,7 +43,7 @@ _TABLES = (
         sa.Column("lifted_at", sa.Text),
     ),
 )
-"""The tables added by 0005; exclusions as they were then, because later migrations add columns to them."""
+"""The tables that 0005 brought; exclusions as they were then, since later migrations add columns to them."""
 
 
 def derive_columns(engine: sa.Engine, progress: Progress | None = None) -> None:

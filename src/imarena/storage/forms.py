@@ -37,7 +37,7 @@ class Form:
 
     @cached_property
     def form_id(self) -> int:
-        """A positive 63-bit number computed from the content."""
+        """A positive 63-bit number from the content."""
         content = canonical_json(list(asdict(self).values())).encode("utf-8", "surrogatepass")
         return int(sha256_hex(content)[:16], 16) >> 1
 
@@ -85,7 +85,7 @@ def form_from(params: Mapping[str, Any], *, imported: bool, **known: Any) -> For
 
 
 def form_of_row(row: Any) -> Form:
-    """The form of a row in the table ``judge_forms``."""
+    """The form of a row of the table ``judge_forms``."""
     flags = ("pairwise", "imported", "higher_is_better")
     values: dict[str, Any] = {name: bool(row[name]) if name in flags else row[name] for name in row if name != "id"}
     return Form(**values)

@@ -26,7 +26,7 @@ __all__ = [
     "upgrade",
 ]
 
-# Alembic is slow to import and every command opens a workspace, so it is imported only for an upgrade.
+# Alembic is slow to import and every command opens a workspace: it is loaded only to upgrade.
 
 
 def current_version(engine: Engine) -> str | None:

@@ -19,7 +19,7 @@ from imarena.storage.schema_versions import check_not_newer
 
 R = TypeVar("R", bound=Record)
 Pair = tuple[Record, dict[str, Any]]
-"""A record and its row."""
+"""A record with its row."""
 
 PAGE = 1_000
 """Rows read at a time, and ids looked up at a time."""

@@ -82,7 +82,7 @@ class Canvas:
         part += (np.asarray(fill, np.float32) / 255 - part) * share
 
     def glow(self, centre: Point, radius: float, colour: RGB, share: float) -> None:
-        """A soft round light; `radius` is a fraction of the height."""
+        """A soft round light; `radius` is a share of the height."""
         reach = 3.4 * radius
         rows = slice(*(max(0, round((centre[1] + d) * self.height)) for d in (-reach, reach)))
         dx = (self.x - centre[0]) * self.width / self.height

@@ -1,4 +1,4 @@
-"""All entries of the bundled benchmark, by key, and the fixed sample for the demo."""
+"""All entries of the bundled benchmark, by key, and the fixed sample that the demo runs."""
 
 from functools import cache
 
@@ -23,7 +23,7 @@ Small images only, so that the demo stays under a minute and a gigabyte.
 
 @cache
 def entries() -> tuple[BenchmarkEntry, ...]:
-    """The whole benchmark, always in the same order. This renders nothing."""
+    """The whole benchmark, always in the same order. Nothing is rendered here."""
     written = [
         entry
         for name in ("cv_arena", "imagenworld", "photographs")

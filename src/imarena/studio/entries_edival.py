@@ -1,4 +1,4 @@
-"""Multi-turn entries: the nine EdiVal types (table 2 of the paper), each at each of three turns."""
+"""Multi-turn entries: the nine EdiVal types (table 2 of the paper), each on each of three turns."""
 
 from collections.abc import Callable, Iterator
 
@@ -225,7 +225,7 @@ def _chain(number: int, types: tuple[str, ...]) -> BenchmarkEntry:
             used = "subject_add"  # as in the paper: if a type does not fit the scene, something is added
         try:
             instruction, edit, expected, turn = WRITERS[used](rng, scene)
-        except ValueError:  # the scene has nothing to count or move
+        except ValueError:  # nothing in the scene can be counted or moved
             used = "subject_add"
             instruction, edit, expected, turn = WRITERS[used](rng, scene)
         steps.append(Step(instruction=instruction, task=used, edit=edit, expected=expected, turn=turn))

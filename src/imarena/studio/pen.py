@@ -16,7 +16,7 @@ Point = tuple[float, float]
 
 
 class Stroke(Noun):
-    """One pen call: the method `shape` with the other fields as its arguments."""
+    """One call of the pen: the method `shape` with the other fields as its arguments."""
 
     shape: Literal["poly", "blob", "oval", "disc", "rect", "line", "arc", "ring", "text"]
     fill: Literal["colour", "dark", "light", "ink"] | dict[Literal["lighter", "darker", "faded_ink"], float] | RGB
@@ -111,21 +111,21 @@ class Pen:
         self._mask.ellipse((x0, y0, x1, y1), fill=255 * body)
 
     def disc(self, centre: Point, radius: float, fill: RGB, *, body: bool = False) -> None:
-        """A true circle; `radius` is a fraction of the height."""
+        """A true circle; `radius` is a share of the height."""
         rx = radius * self.height / self.width
         self.oval((centre[0] - rx, centre[1] - radius, centre[0] + rx, centre[1] + radius), fill, body=body)
 
     def rect(
         self, box: tuple[float, float, float, float], fill: RGB, *, radius: float = 0.0, body: bool = False
     ) -> None:
-        """A rectangle with corners rounded by `radius` (fraction of the height)."""
+        """A rectangle, its corners rounded by `radius` (share of the height)."""
         (x0, y0), (x1, y1) = self._xy([(box[0], box[1]), (box[2], box[3])])
         r = min(radius * self.height, (x1 - x0) / 2, (y1 - y0) / 2)
         self._ink.rounded_rectangle((x0, y0, x1, y1), r, fill=fill)
         self._mask.rounded_rectangle((x0, y0, x1, y1), r, fill=255 * body)
 
     def line(self, points: Sequence[Point], fill: RGB, width: float, *, body: bool = False) -> None:
-        """A line with round joints and ends; `width` is a fraction of the height."""
+        """A line with round joints and ends; `width` is a share of the height."""
         xy, thick = self._xy(points), max(1, round(width * self.height))
         for ink, colour in ((self._ink, fill), (self._mask, 255 * body)):
             ink.line(xy, fill=colour, width=thick, joint="curve")

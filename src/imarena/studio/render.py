@@ -31,7 +31,7 @@ class VisibleObject:
     box: tuple[int, int, int, int] | None
     """None if no part of it is visible."""
     depth: int
-    """0 is the farthest thing."""
+    """0 is the farthest."""
 
     @property
     def name(self) -> str:
@@ -109,7 +109,7 @@ def is_photo(scene: Scene) -> bool:
 
 
 def photo_scene(name: str) -> Scene:
-    """The scene that shows a bundled photograph unchanged."""
+    """The scene that shows a bundled photograph as it is."""
     photo = photo_of(name)
     return Scene(width=photo.width, height=photo.height, backdrop=PREFIX + photo.name)
 

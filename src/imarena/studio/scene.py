@@ -77,7 +77,7 @@ class Scene(Noun):
         return tuple(sorted(self.things, key=lambda thing: (thing.layer, thing.y, thing.uid)))
 
     def with_things(self, things: tuple[Thing, ...]) -> "Scene":
-        """The same scene with different things."""
+        """The same scene with other things."""
         return self.model_copy(update={"things": things})
 
     def changed(self, uid: str, change: Callable[[Thing], Thing]) -> "Scene":

@@ -1,4 +1,4 @@
-"""From a drawn shape to a lit object: soft relief, and the appearance of its material on the body."""
+"""From a drawn shape to a lit object: soft relief, and the look of its material on the body."""
 
 from functools import lru_cache
 from typing import Any
@@ -40,7 +40,7 @@ _STEEL: Floats = np.array([0.6, 0.62, 0.65], np.float32)
 
 
 def _relief(rgb: Floats, alpha: Floats, light: str, gloss: float) -> Floats:
-    """Light from the upper left or right, according to the slope of the blurred silhouette."""
+    """Light from the upper left or right, by the slope of the blurred silhouette."""
     height, width = alpha.shape
     sigma = max(1.0, 0.09 * min(height, width))
     dome = cv2.GaussianBlur(alpha, (0, 0), sigma)
@@ -61,7 +61,7 @@ def _relief(rgb: Floats, alpha: Floats, light: str, gloss: float) -> Floats:
 
 
 def _grain(height: int, width: int, seed: int) -> Floats:
-    """Soft noise in -1..1, reproducible for the same size and seed."""
+    """Soft noise in -1..1, the same for the same size and seed."""
     noise = np.random.default_rng(seed).standard_normal((height, width), dtype=np.float32)
     return np.asarray(np.clip(noise / 2.5, -1, 1), np.float32)
 

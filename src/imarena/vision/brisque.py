@@ -53,7 +53,7 @@ def blind_quality(pixels: Pixels, against: Pixels | None = None) -> float:  # no
 
 
 def _features(plane: Plane) -> list[float]:
-    """18 shape parameters: of the normalised pixels, and of the products of neighbours in four directions."""
+    """18 shape parameters: of normalised pixels, and of the products of neighbours in four directions."""
     normal = _normalised(plane)
     alpha, _, left, right = _shape(normal)
     features = [alpha, (left + right) / 2]
@@ -114,7 +114,7 @@ def _machine() -> dict[str, NDArray[np.float64]]:
 
 
 def _regression(features: NDArray[np.float64]) -> float:
-    """Support vector regression with a Gaussian kernel, on features scaled to -1..1."""
+    """Support vector regression with a Gaussian kernel, over features scaled to -1..1."""
     machine = _machine()
     scaled = 2 * (features - machine["lowest"]) / (machine["highest"] - machine["lowest"]) - 1
     near = np.exp(-machine["gamma"] * ((machine["vectors"] - scaled) ** 2).sum(axis=1))

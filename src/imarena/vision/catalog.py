@@ -27,7 +27,7 @@ class Tool(Noun):
     extra: str = ""
     """The extra of this package that the tool needs."""
     weights: str = ""
-    """The name of weights that are not bundled; install them with `imarena weights get NAME`."""
+    """The name of weights that are not bundled: `imarena weights get NAME` installs them."""
 
     @property
     def gpus(self) -> float:

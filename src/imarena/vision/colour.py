@@ -84,7 +84,7 @@ def _names() -> NDArray[np.intp]:
     ]
     far = np.stack([_distance(oklab, to_oklab(rgb_of(shade))) for shade, _ in shades], axis=-1)
     coloured = np.array([name not in {"black", "white", "grey"} for _, name in shades])
-    # A cell with almost no chroma is black, grey or white, whatever hue its noise has.
+    # A cell with hardly any chroma is black, grey or white, whatever hue its noise has.
     dull = np.hypot(oklab[:, 1], oklab[:, 2]) < _GREY_CHROMA * np.clip(oklab[:, 0] / 0.6, 0.5, 1.0)
     far += 1.0 * (dull[:, None] & coloured[None, :])
     return np.array([BASIC_COLOURS.index(shades[i][1]) for i in far.argmin(axis=-1)])

@@ -1,4 +1,4 @@
-"""A small embedding without a network: mean CIE Lab colours on a grid, similar to MPEG-7's colour layout."""
+"""A small embedding without a network: mean CIE Lab colours on a grid, in the manner of MPEG-7's colour layout."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -13,12 +13,12 @@ GRID = 16
 """The image is also analysed in 16 x 16 blocks, a robust measure of how much of it changed."""
 _ASPECT_TOLERANCE = 0.03
 _FLOOR = 10.0
-"""Smallest colour distance (CIE76) that counts as a change; recompression and latent round trips stay below it."""
+"""Smallest colour distance (CIE76) that counts as a change; recompression and latent round trips stay below."""
 _OVER_MEDIAN = 2.5
 _SMALLEST = 0.0005
 _C_STRUCTURE = 9.0
 _FINE = 0.3
-"""Detail (units of lightness) too faint to compare."""
+"""Detail (units of lightness) that is too faint to be compared."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Difference:
 
 
 def structure_change(left: Floats, right: Floats, sigma: float = 3.0) -> Floats:
-    """1 minus the structure term of SSIM on two lightness maps: 0 identical, 1 unrelated, 2 inverted."""
+    """1 minus the structure term of SSIM on two lightness maps: 0 same, 1 unrelated, 2 inverted."""
 
     def mean(values: Floats) -> Floats:
         return np.asarray(cv2.GaussianBlur(values, (0, 0), sigma), dtype=np.float32)
@@ -96,7 +96,7 @@ def colour_distance(left: Floats, right: Floats) -> Floats:
 
 
 def blocks(values: Floats, side: int = GRID) -> Floats:
-    """Means over a grid of `side` x `side` blocks."""
+    """Means over a raster of `side` x `side` blocks."""
     method = cv2.INTER_AREA if min(values.shape) >= side else cv2.INTER_LINEAR
     return np.asarray(cv2.resize(values, (side, side), interpolation=method), dtype=np.float32)
 

@@ -87,7 +87,7 @@ def frame_of(image: Image.Image, size: tuple[int, int] | None = None, long_side:
 
 
 def detail_of(image: Image.Image) -> Floats:
-    """Lightness of the middle of an image at its own size, as in `Frame.detail`."""
+    """Lightness of the middle of an image at its own size, as `Frame.detail` has it."""
     return _middle(np.asarray(image.convert("RGB"), dtype=np.uint8))
 
 

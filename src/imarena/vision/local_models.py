@@ -64,7 +64,7 @@ def model_folder(path: str, feature: str) -> Path:
 
 
 def _from_hub_cache(name: str) -> Path | None:
-    """Listed weights that another program has already downloaded, at the listed commit."""
+    """Listed weights that another program has downloaded already, at the listed commit."""
     from imarena.vision.model_weights.entries import weights_entries
 
     source = weights_entries()[name].hub

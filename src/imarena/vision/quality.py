@@ -64,9 +64,9 @@ class Artefacts:
     """How the edit changed the image's texture, as logs of ratios: 0 is unchanged, negative is less than before."""
 
     detail_outside: float
-    """Fine detail outside the edit: negative means blur, positive means noise or ringing."""
+    """Fine detail outside the edit: negative is blur, positive is noise or ringing."""
     edges_outside: float
-    """Edge strength in the half of the image that changed least."""
+    """Edge strength in the half that changed least."""
     edges_peak: float
     """Strength of the strongest edges (99th percentile)."""
     contrast: float

@@ -49,7 +49,7 @@ def segment_masks(pixels: NDArray[np.uint8]) -> tuple[SegmentMask, ...]:
 
 
 def _labels(pixels: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """The region of every pixel, at working size."""
+    """The region of every pixel at working size."""
     import cv2
 
     small = shrink_pixels(pixels, WORKING_SIDE)

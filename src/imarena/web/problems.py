@@ -18,7 +18,7 @@ from imarena.workflows.serving import HiddenRecord, RecordNotFound
 
 log = logging.getLogger("imarena.web")
 RETRY_AFTER_S = 2
-"""A restarting database is usually back within seconds."""
+"""A database that restarts is usually back within seconds."""
 RETRY_FULL_S = 5
 """Somebody has to free space first."""
 _STATUS = {

@@ -187,7 +187,7 @@ def rater_out(work: RaterWork) -> RaterOut:
 
 
 def standings_out(ranking: RankingRecord | None) -> list[StandingOut]:
-    """The rows of a ranking."""
+    """A ranking's rows."""
     return [StandingOut.model_validate(standing) for standing in ranking.models] if ranking is not None else []
 
 

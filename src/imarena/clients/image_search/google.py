@@ -19,7 +19,7 @@ from imarena.clients.image_search.polite import (
 from imarena.core import FoundImage, ImageQuery
 
 RIGHTS = ("cc_publicdomain", "cc_attribute")
-"""The rights filters named by CV-Arena (appendix D)."""
+"""The filters that CV-Arena names (appendix D)."""
 _LICENCES = {"cc_publicdomain": "public domain", "cc_attribute": "CC-BY (version not stated)"}
 _PAGE = 10
 """Maximum number of results per request."""

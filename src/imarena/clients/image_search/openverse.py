@@ -1,4 +1,4 @@
-"""Openverse (https://api.openverse.org): openly licensed images from many collections."""
+"""Openverse (https://api.openverse.org): openly licensed images of many collections."""
 
 from typing import Any
 from urllib.parse import urlencode

@@ -14,7 +14,7 @@ _METADATA = "LicenseShortName|LicenseUrl|Artist|ImageDescription|Categories|Obje
 
 
 class WikimediaSource(WebSource):
-    """Searches the bitmap images of Commons."""
+    """Searches the bitmaps of Commons."""
 
     default_url = "https://commons.wikimedia.org"
 

@@ -1,1 +1,1 @@
-"""Built-in classical editors: image processing that follows an instruction without a model."""
+"""Built-in classical editors: image processing that carries out an instruction without a model."""

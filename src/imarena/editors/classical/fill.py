@@ -61,7 +61,7 @@ def fill(rgb: Floats, hole: Mask, start: Floats | None = None, avoid: Mask | Non
 
 
 def inpaint_telea(rgb: Floats, hole: Mask) -> Floats:
-    """Telea's inpainting at a limited size: smooth, without texture."""
+    """Telea's inpainting at a bounded size: smooth, without texture."""
     height, width = hole.shape
     scale = min(1.0, 400 / max(height, width))
     size = (max(1, round(width * scale)), max(1, round(height * scale)))

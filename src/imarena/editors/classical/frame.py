@@ -46,7 +46,7 @@ def extend(rgb: Floats, named_sides: tuple[str, ...]) -> Floats:
 
 
 def _rims(shape: tuple[int, ...], sides: list[str]) -> Mask:
-    """The outermost pixels on these sides."""
+    """The outermost pixels at these sides."""
     rims = np.zeros(shape, np.bool_)
     for side, edge in (("left", np.s_[:, 0]), ("right", np.s_[:, -1]), ("top", np.s_[0]), ("bottom", np.s_[-1])):
         rims[edge] |= side in sides

@@ -179,4 +179,4 @@ TONES: dict[str, Callable[[Floats], Floats]] = {
     "nighttime": night,
     "moonlight": night,
 }
-"""By a word in the style or the ambience."""
+"""By a word of the style or the ambience."""

@@ -22,7 +22,7 @@ _SHOWN = 200
 
 
 class ImageSettings(ImageEndpoint):
-    """Settings of all editors behind an endpoint."""
+    """Settings that all editors behind an endpoint have."""
 
     version: str = ""
     take: Literal["one", "first"] = "one"

@@ -1,1 +1,1 @@
-"""Built-in editors for the rendered world, with a known quality order."""
+"""Built-in editors of the rendered world, with a known order of quality."""

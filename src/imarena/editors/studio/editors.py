@@ -90,5 +90,5 @@ def describe_habit(habit: str) -> str:
 
 
 def studio_editors() -> tuple[StudioEditor, ...]:
-    """All eight, in the known order, with `flaky` last."""
+    """All eight, in the known order, `flaky` last."""
     return tuple(studio_editor(habit) for habit in RECIPES)

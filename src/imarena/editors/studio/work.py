@@ -1,4 +1,4 @@
-"""The input of a built-in editor: the given pixels, and the scene from which they were rendered."""
+"""The input of a built-in editor: the given pixels, and the scene they were rendered from."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

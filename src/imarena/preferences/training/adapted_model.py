@@ -146,7 +146,7 @@ def recompute_activations(model: Any) -> None:
 
 
 def merge_adapter(base: str, adapter: Path, target: Path) -> None:
-    """Write the base model with the adapter merged into its weights: a folder that any judge can load."""
+    """Write the base model with the adapter merged into its weights: a folder that any judge loads."""
     peft = import_peft()
     _, transformers = import_torch(FEATURE)
     if not (adapter / "adapter_config.json").is_file():

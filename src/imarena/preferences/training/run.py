@@ -41,7 +41,7 @@ class TrainingReport:
     peak_memory_bytes: int | None
     """On a CUDA device; None elsewhere."""
     adapter: str
-    """The folder of the finished adapter; empty until the run is complete."""
+    """The folder of the finished adapter; empty while the run is not complete."""
     validation_accuracy: float | None = None
     validation_examples: int = 0
 

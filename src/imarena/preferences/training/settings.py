@@ -15,7 +15,7 @@ DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """LoRA and the optimiser. `targets`: linear layers of the language model; the vision tower is not changed."""
+    """LoRA and the optimiser. `targets`: linear layers of the language model; the vision tower stays as it is."""
 
     rank: int
     alpha: int
@@ -24,7 +24,7 @@ class TrainingSettings:
     learning_rate: float
     schedule: str
     warmup: float
-    """Share of all steps during which the learning rate rises."""
+    """Share of all steps in which the learning rate rises."""
     weight_decay: float
     max_gradient: float
     """Maximum gradient norm; larger gradients are scaled down."""

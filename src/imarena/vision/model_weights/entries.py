@@ -27,7 +27,7 @@ HUB_FILES = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")
 
 
 class HubSource(Noun):
-    """A repository on a model hub."""
+    """A repository of a model hub."""
 
     repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
     revision: str | None = Field(default=None, pattern=r"^[0-9a-f]{40}$")
@@ -67,7 +67,7 @@ class WeightsEntry(Noun):
     size_bytes: int | None = Field(default=None, gt=0)
     """Approximate size; None if not known."""
     gated: bool = False
-    """The hub requires an account that has accepted the licence there."""
+    """The hub asks for an account that has accepted the licence there."""
     hub: HubSource | None = None
     package: PackageSource | None = None
     sha256: dict[str, str] = Field(default_factory=dict)
@@ -145,7 +145,7 @@ _VARIABLE = "IMARENA_WEIGHTS"
 
 
 def weights_root() -> Path:
-    """The folder of the user's weights: IMARENA_WEIGHTS, else the system's cache folder."""
+    """The folder of this user's weights: IMARENA_WEIGHTS, else the cache folder of the system."""
     named = os.environ.get(_VARIABLE)
     if named:
         return Path(named).expanduser().absolute()

@@ -61,7 +61,7 @@ class WeightsManifest(Noun):
 
 
 class WeightPins(Noun):
-    """The hashes and the revision recorded at the first download of a name."""
+    """The hashes and the revision of the first download of a name."""
 
     source: str
     revision: str | None = None
@@ -95,7 +95,7 @@ def weights_folder(name: str, feature: str) -> Path:
 
 
 def installed_names() -> list[str]:
-    """The installed names, sorted."""
+    """The names that are installed, sorted."""
     root = weights_root()
     return sorted(path.parent.parent.name for path in root.glob(f"*/{_MANIFEST.as_posix()}"))
 
@@ -149,7 +149,7 @@ def prepared_folder(name: str) -> Iterator[Path]:
             import fcntl
 
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # this system has no such locks
+        except ImportError:  # no such locks on this system
             pass
         except BlockingIOError as error:
             raise UserError(

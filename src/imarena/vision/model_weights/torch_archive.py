@@ -108,7 +108,7 @@ _TensorUnpickler.dispatch = _known_steps()
 
 
 def read_torch_archive(path: Path) -> dict[str, StoredTensor]:
-    """Every tensor and array of a file by name; names of nested dictionaries are joined with dots."""
+    """Every tensor and array of a file by its name; names of nested dictionaries are joined with dots."""
     try:
         if path.suffix == ".ckpt":
             return _Collector(path).collect(_TensorUnpickler(_bounded(path), _no_storage).load())

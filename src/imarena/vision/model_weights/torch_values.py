@@ -24,7 +24,7 @@ class UnsafePickle(ImarenaError):
 
 @dataclass(frozen=True)
 class StorageType:
-    """A torch element type. NumPy has no bfloat16: its bits are held as uint16."""
+    """An element type of torch. NumPy has no bfloat16: its bits are held as uint16."""
 
     safetensors: str
     numpy: str
@@ -178,7 +178,7 @@ def _size(*values: Any) -> tuple[int, ...]:
 
 
 _NOT_CALLED = AllowedCall(_array)
-"""`numpy.ndarray` only occurs as an argument of `_reconstruct`."""
+"""`numpy.ndarray` is only an argument of `_reconstruct`."""
 ALLOWED_CALLS = MappingProxyType(
     {
         ("collections", "OrderedDict"): AllowedCall(_ordered_dict),

@@ -57,7 +57,7 @@ def _encoder(folder: Path, placement: Placement) -> SentenceEncoder:
 
 
 def embed_sentences(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Features of texts from the installed weights (`imarena weights get all-minilm-l6-v2`), (n, d)."""
+    """The features of texts by the installed weights (`imarena weights get all-minilm-l6-v2`), (n, d)."""
     import_torch(FEATURE)
     return _encoder(model_folder(WEIGHTS, FEATURE), placement_from_environment()).embed_texts(texts)
 

@@ -69,7 +69,7 @@ def _sam_config(transformers: Any, tensors: Mapping[str, Any], side: int) -> Any
             "output_channels": width, "num_pos_feats": width // 2,
         },
         prompt_encoder_config={**sizes, "hidden_size": width},
-        # the epsilon of the released decoder
+        # epsilon of the released decoder
         mask_decoder_config={
             "hidden_size": width, "mlp_dim": mlp, "iou_head_hidden_dim": iou_width, "layer_norm_eps": 1e-5,
         },

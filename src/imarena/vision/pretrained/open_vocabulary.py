@@ -90,7 +90,7 @@ class OpenVocabularyModel(ABC):
     def _boxes(
         self, pixel_values: NDArray[np.float32], encoded: Mapping[str, Any]
     ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        """For each image: boxes (n, 4) as fractions of the input, and scores (n, columns of the network)."""
+        """For each image: boxes (n, 4) as shares of the input, and scores (n, columns of the network)."""
         pixels = self._torch.from_numpy(pixel_values).to(self._device)
         texts = {name: ids.to(self._device).repeat(len(pixels), 1) for name, ids in encoded.items()}
         with self._placement.inference(self._torch):

@@ -44,7 +44,7 @@ class Placement:
         return self.device
 
     def torch_dtype(self, torch: Any) -> Any:
-        """The number format for computations on that device."""
+        """The number format of computations on that device."""
         if self.dtype != "auto":
             return getattr(torch, self.dtype)
         return torch.bfloat16 if self.torch_device(torch).startswith("cuda") else torch.float32

@@ -114,7 +114,7 @@ def with_bounded_aspect(pixels: Pixels) -> Pixels:
 
 
 def load_image_processor(transformers: Any, folder: Path) -> Any:
-    """The Pillow image processor of a folder: results do not depend on whether torchvision is installed."""
+    """The image processor of a folder, on Pillow: values do not depend on whether torchvision is installed."""
     return transformers.AutoImageProcessor.from_pretrained(
         str(folder), local_files_only=True, trust_remote_code=False, backend="pil"
     )

@@ -101,7 +101,7 @@ class PromptedSegmenter:
     def _decode(
         self, code: Any, prompts: NDArray[np.float64], size: tuple[int, int], *, as_boxes: bool
     ) -> tuple[Any, Any]:
-        """Logits (n, m, h, w) and scores (n, m), in float32 because prompts are coordinates."""
+        """Logits (n, m, h, w) and scores (n, m), in float32: prompts are coordinates."""
         height, width = self._network.preparation.inner_size(*size)
         scale = np.tile([width / size[1], height / size[0]], prompts.shape[1] // 2)
         coordinates = self._torch.from_numpy(np.asarray(prompts * scale, np.float32)).to(self._device)[None]
@@ -146,7 +146,7 @@ def _chunks(prompts: NDArray[np.float64]) -> list[NDArray[np.float64]]:
 
 
 def _grid(per_side: int, size: tuple[int, int]) -> NDArray[np.float64]:
-    """The cell centres (n, 2), as x and y, of a grid over an image (height, width)."""
+    """The centres (n, 2) of the cells of a grid over an image (height, width), as x and y."""
     steps = (np.arange(per_side) + 0.5) / per_side
     columns, rows = np.meshgrid(steps * size[1], steps * size[0])
     return np.stack([columns.ravel(), rows.ravel()], axis=1)

@@ -25,7 +25,7 @@ from imarena.vision.pretrained.registered_tool import PretrainedTool
 from imarena.vision.pretrained.reward_heads import RewardLayers, apply_head
 
 QUALITY_HEADS = "quality-heads"
-"""Name of the weights: `imarena weights add quality-heads FOLDER`."""
+"""The name of the weights: `imarena weights add quality-heads FOLDER`."""
 HEAD_NAMES = ("plausibility", "aesthetics")
 FEATURE = "The quality heads"
 _TENSOR = re.compile(r"^(?P<head>[a-z_]+)\.(?P<layer>\d+)\.(?P<part>weight|bias)$")

@@ -130,7 +130,7 @@ class QwenChat:
 
 
 def takes_token_types(model: Any) -> bool:
-    """Does the model need a mask of the image tokens? transformers 5 added it."""
+    """Does the model need to know which tokens are images? transformers 5 added this."""
     return "mm_token_type_ids" in inspect.signature(model.forward).parameters
 
 

@@ -47,7 +47,7 @@ def stages_of(tensors: Mapping[str, Any]) -> tuple[TinyVitStage, ...]:
 
 
 def _conv(inner: int, outer: int, kernel: int = 1, stride: int = 1, groups: int = 1) -> Any:
-    """A convolution and its normalisation, named `c` and `bn`."""
+    """A convolution and its normalisation, under the names `c` and `bn`."""
     layers = nn.Sequential()
     layers.add_module("c", nn.Conv2d(inner, outer, kernel, stride, kernel // 2, groups=groups, bias=False))
     layers.add_module("bn", nn.BatchNorm2d(outer))
