@@ -166,7 +166,7 @@ class _Reader:
         return str(row["key"]), str(row["dataset"])
 
     def label(self, each: Disagreement, name: str) -> str:
-        """The item's task or topic; empty where it has none."""
+        """The item's task or topic; empty if it has none."""
         return str(self.item_row(each)[name] or "")
 
     def confidence(self, names: Sequence[str]) -> dict[tuple[str, str, str], float]:
