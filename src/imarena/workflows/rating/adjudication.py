@@ -1,7 +1,7 @@
-"""Adjudication: units on which raters disagree are answered once more, by one more rater or by the lead.
+"""Adjudication: another rater or the lead answers units on which raters disagree.
 
-All answers are kept: those of the raters and, beside them, that of the adjudication, which counts as one more vote.
-Whether the adjudicator saw the others' answers is kept with the task (`answers` in its params).
+All answers are kept; the adjudicator's answer counts as one more vote.
+The task records whether the adjudicator saw the others' answers (`answers` in its params).
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from imarena.workflows.rating.vote_checks import answer_of_vote
 from imarena.workflows.views import vote_is_excluded
 
 RATING_STEPS = 2.0
-"""Ratings of one criterion that lie this far apart are a disagreement."""
+"""Ratings of one criterion that differ by this much are a disagreement."""
 _PURPOSE = {"rater": "adjudication", "lead": "lead"}
-"""The purpose of the lease: raters are never offered what is for the lead."""
+"""The purpose of the lease: raters are never offered tasks for the lead."""
 
 
 def are_disputed(answers: Sequence[Vote]) -> bool:
-    """Do raters disagree: another choice, another yes or no, or ratings two steps apart?"""
+    """Whether raters disagree: different choices, different yes/no answers, or ratings two steps apart."""
     labels = {preference_label(vote) for vote in answers}
     if len(labels) > 1:
         return True
@@ -36,7 +36,7 @@ def are_disputed(answers: Sequence[Vote]) -> bool:
 
 
 def offer_adjudication(connection: Connection, plan: CampaignPlan, campaign_id: str, unit: str) -> bool:
-    """Offer a unit once more where all its raters have answered and disagree; False where there is no need."""
+    """Offer a unit once more if all its raters have answered and disagree; returns False otherwise."""
     if plan.adjudication == "off":
         return False
     mine = (table.c.campaign_id == campaign_id, table.c.unit == unit)
@@ -67,7 +67,7 @@ def offer_adjudication(connection: Connection, plan: CampaignPlan, campaign_id: 
 
 
 def _answers(connection: Connection, campaign_id: str, unit: str) -> list[tuple[Assignment, Vote]]:
-    """The votes on a unit that count, each with its task; also those that came on a sheet."""
+    """The votes on a unit that count, each with its task, including those from a sheet."""
     query = (
         select(assignments, *[column.label(f"vote_{column.name}") for column in votes.c])
         .join(votes, votes.c.assignment_id == assignments.c.id)
@@ -89,7 +89,7 @@ def _answers(connection: Connection, campaign_id: str, unit: str) -> list[tuple[
 
 
 def _checks(connection: Connection, campaign_id: str, unit: str) -> tuple[Assignment | None, list[Verification]]:
-    """A task of a unit, and the newest check of its item by each rater who did one; a check has no task of its own."""
+    """A task of a unit, and each rater's newest check of its item; a check is not linked to a task."""
     mine = (assignments.c.campaign_id == campaign_id, assignments.c.purpose == "vote", assignments.c.unit == unit)
     row = connection.execute(select(assignments).where(*mine).limit(1)).mappings().first()
     if row is None:
@@ -105,9 +105,9 @@ def _checks(connection: Connection, campaign_id: str, unit: str) -> tuple[Assign
 
 
 def offer_adjudications(workspace: Workspace, campaign: Campaign) -> int:
-    """Offer every unit of a campaign on which raters disagree; returns how many are new.
+    """Offer every disputed unit of a campaign for adjudication; returns how many are new.
 
-    For answers that were there before adjudication was switched on, and for those that came on a sheet.
+    For answers stored before adjudication was enabled, and for answers from a sheet.
     """
     plan = plan_of(campaign)
     if plan.adjudication == "off":
@@ -118,14 +118,14 @@ def offer_adjudications(workspace: Workspace, campaign: Campaign) -> int:
     with reading(workspace.store.engine) as connection:
         units = sorted(connection.execute(mine.distinct()).scalars())
     new = 0
-    for unit in units:  # short transactions: raters go on voting meanwhile
+    for unit in units:  # short transactions, so that raters can vote meanwhile
         with writing(workspace.store.engine) as connection:
             new += offer_adjudication(connection, plan, campaign.campaign_id, unit)
     return new
 
 
 def hand_over_open(workspace: Workspace, campaign: Campaign) -> None:
-    """Open adjudications follow the setting: those that nobody holds go to raters or to the lead."""
+    """Apply a changed setting to open adjudications: those that nobody holds go to raters or to the lead."""
     mode = plan_of(campaign).adjudication
     free = (table.c.campaign_id == campaign.campaign_id, table.c.purpose.in_(leases.ADJUDICATING))
     with writing(workspace.store.engine) as connection:
@@ -137,7 +137,7 @@ def hand_over_open(workspace: Workspace, campaign: Campaign) -> None:
 def take_for_lead(
     connection: Connection, campaign_id: str, rater_id: str, *, until: str, address: str, now: str
 ) -> str | None:
-    """Take an adjudication that is for the lead: the id of its assignment, or None where there is none."""
+    """Take an adjudication for the lead; returns the assignment's id, or None if there is none."""
     late = (table.c.state == "held") & (table.c.until < now) & (table.c.rater_id != rater_id)
     query = (
         select(table)
@@ -157,7 +157,7 @@ def take_for_lead(
 
 
 def other_answers(workspace: Workspace, assignment: Assignment) -> list[Answer]:
-    """What the raters of a unit answered, on the sides of this task; empty unless the task shows answers."""
+    """Other raters' answers on the unit, with the sides as in this task; empty unless the task shows answers."""
     if assignment.purpose != "adjudication" or assignment.params.get("answers") != "shown":
         return []
     with reading(workspace.store.engine) as connection:

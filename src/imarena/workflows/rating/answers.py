@@ -1,4 +1,4 @@
-"""The live votes of a campaign, also those from a sheet (`imarena route ingest`), and their values by criterion."""
+"""The live votes of a campaign, including those from sheets (`imarena route ingest`), and values by criterion."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,19 +23,19 @@ class AnsweredTask:
 
 
 VOTE_OF_TASK = [column.label(f"vote_{column.name}") for column in votes.c]
-"""The vote's columns in a query of `answers_in_force`, beside those of the assignment."""
+"""The vote's columns in a query for `answers_in_force`, in addition to those of the assignment."""
 
 
 def answers_in_force(workspace: Workspace, query: Select[Any], *, excluded: bool) -> Iterator[AnsweredTask]:
-    """The votes in force among those of a query of assignments with `VOTE_OF_TASK`, in the order of their numbers.
+    """Yield the live votes from a query of assignments with `VOTE_OF_TASK`, by sequence number.
 
-    `excluded`: also of raters who are excluded, and on pairs that were shown the source of one side only.
+    `excluded`: include votes of excluded raters, and on pairs shown with the source of only one side.
     """
     query = query.order_by(votes.c.seq)
     query = query if excluded else without_excluded_raters(query)
     with reading(workspace.store.engine) as connection:
         rows = connection.execute(votes_in_force(query)).mappings().all()
-        later = [row["vote_seq"] for row in rows if '"turn":' in row["vote_body"]]  # a first turn is not written
+        later = [row["vote_seq"] for row in rows if '"turn":' in row["vote_body"]]  # the first turn is not stored
         one_sided = () if excluded else one_sided_votes(connection, later)
     for row in rows:
         if row["vote_seq"] in one_sided:
@@ -46,9 +46,9 @@ def answers_in_force(workspace: Workspace, query: Select[Any], *, excluded: bool
 
 
 def sheet_votes(workspace: Workspace, campaign: Campaign, *, excluded: bool) -> Iterator[AnsweredTask]:
-    """Live votes on tasks of a campaign that were never dealt here: they were made for somebody, and sent out.
+    """Live votes on tasks of a campaign that were never offered here, but made for a rater and sent out on a sheet.
 
-    `excluded`: also of raters who are excluded.
+    `excluded`: include votes of excluded raters.
     """
     query = (
         select(assignments, *VOTE_OF_TASK)
@@ -60,7 +60,7 @@ def sheet_votes(workspace: Workspace, campaign: Campaign, *, excluded: bool) -> 
 
 
 def sheet_raters(workspace: Workspace, campaign: Campaign) -> dict[str, int]:
-    """Who answered tasks of a campaign and never joined it here, each with the number of the first vote."""
+    """Raters who answered tasks of a campaign but never joined it here, with the number of their first vote."""
     joined = select(participants.c.rater_id).where(participants.c.campaign_id == campaign.campaign_id)
     query = (
         select(votes.c.rater_id, func.min(votes.c.seq))
@@ -73,9 +73,9 @@ def sheet_raters(workspace: Workspace, campaign: Campaign) -> dict[str, int]:
 
 
 def is_known_answer_right(assignment: Assignment, vote: Vote, known: dict[str, KnownTask]) -> bool | None:
-    """Was a task with a known answer answered rightly? One that was sent out does not carry its answer.
+    """Whether a task with a known answer was answered correctly. A task sent out on a sheet does not carry its answer.
 
-    `known`: the campaign's known answers by unit. None where nothing is known.
+    `known`: the campaign's known answers by unit. Returns None if no answer is known.
     """
     known_task = known.get(assignment.unit)
     if isinstance(assignment.params.get("expected"), dict) or known_task is None or known_task.preference is None:
@@ -85,7 +85,7 @@ def is_known_answer_right(assignment: Assignment, vote: Vote, known: dict[str, K
 
 
 def count_check_tasks(workspace: Workspace, campaign: Campaign) -> tuple[int, int]:
-    """Tasks of a campaign that tell something of raters, not of models (repeats, known answers): all, and answered."""
+    """Number of check tasks of a campaign (repeats, known answers), which measure raters: all, and answered."""
     mine = (
         assignments.c.campaign_id == campaign.campaign_id,
         assignments.c.purpose.not_in(("vote", "adjudication")),
@@ -98,7 +98,7 @@ def count_check_tasks(workspace: Workspace, campaign: Campaign) -> tuple[int, in
 
 
 def answered_tasks(workspace: Workspace, campaign: Campaign, *, excluded: bool = False) -> Iterator[AnsweredTask]:
-    """All live votes of a campaign, those that came on a sheet last. `excluded`: also of raters who are excluded."""
+    """All live votes of a campaign, those from a sheet last. `excluded`: include votes of excluded raters."""
     query = (
         select(assignments, *VOTE_OF_TASK)
         .join(leases, leases.c.assignment_id == assignments.c.id)
@@ -110,14 +110,14 @@ def answered_tasks(workspace: Workspace, campaign: Campaign, *, excluded: bool =
 
 
 def preference_label(vote: Vote) -> float | None:
-    """A preference as a label that does not depend on the sides shown: the outputs in the order of their ids."""
+    """A preference as a label that does not depend on the sides shown: the outputs are ordered by id."""
     if vote.preference is None or vote.right_id is None:
         return None
     return PAIR_CODES[(vote.preference if vote.left_id < vote.right_id else vote.preference.mirrored()).value]
 
 
 def answers_by_criterion(answered: Sequence[AnsweredTask]) -> dict[str, tuple[list[str], list[str], list[float]]]:
-    """Units, raters and values by criterion, of real work only; of two answers by one rater the newer counts."""
+    """Units, raters and values by criterion, from tasks of purpose `vote`; a rater's newest answer counts."""
     values_by_criterion: dict[str, dict[tuple[str, str], float]] = {}
     for cast in answered:
         if cast.assignment.purpose != "vote":

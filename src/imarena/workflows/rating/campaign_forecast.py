@@ -1,4 +1,4 @@
-"""How many tasks a campaign will make, before it is made, and why there are fewer units than there could be."""
+"""Forecast how many tasks a campaign will have before it is created, and why units are left out."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
@@ -14,7 +14,7 @@ from imarena.workflows.rating.campaigns import candidate_items, check_plan, plan
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Why something is not asked about, and how often."""
+    """A reason why items, outputs or units are left out, and how many are."""
 
     reason: str
     text: str
@@ -23,20 +23,20 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class CampaignForecast:
-    """What a campaign would ask."""
+    """Size of a campaign before it is created."""
 
     units: int
     raters_per_unit: int
     tasks: int
     checks: int
-    """Practice, test and gold tasks: each rater gets those of the first two, and a share of gold."""
+    """Practice, test and gold tasks: each rater gets all practice and test tasks, and a share of gold."""
     repeats: int
-    """About how many tasks are shown again, if as few raters as possible answer all units."""
+    """Estimated number of repeated tasks if as few raters as possible answer all units."""
     reasons: tuple[LeftOut, ...]
 
 
 def forecast_campaign(workspace: Workspace, plan: CampaignPlan) -> CampaignForecast:
-    """What a campaign would ask. Raises what creating it would raise; nothing is stored."""
+    """Forecast the size of a campaign. Raises the same errors as creating it; stores nothing."""
     check_plan(workspace, plan)
     units = plan_units(workspace, plan)
     counts = _left_out(workspace, plan, len(units))
@@ -50,7 +50,7 @@ def forecast_campaign(workspace: Workspace, plan: CampaignPlan) -> CampaignForec
 
 
 def _left_out(workspace: Workspace, plan: CampaignPlan, chosen: int) -> Counter[str]:
-    """Counts by the code of a notice, in the order in which things are left out: items, outputs, then units."""
+    """Counts by notice code, in the order of filtering: items, outputs, then units."""
     left: Counter[str] = Counter()
     everything = CampaignPlan(name=plan.name, kind=plan.kind)
     filtered = plan.model_copy(update={"per_stratum": None})
@@ -89,7 +89,7 @@ def _outputs_left_out(workspace: Workspace, plan: CampaignPlan, items: set[str])
 
 
 def _output_reason(output: Mapping[str, Any], plan: CampaignPlan, gone: Collection[str]) -> str:
-    """Why an output is not shown; empty where it is."""
+    """Why an output is not shown; empty if it is."""
     if output["status"] != Status.OK.value:
         return "outputs_failed"
     if output["editor"] is None:

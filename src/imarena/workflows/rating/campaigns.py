@@ -1,4 +1,4 @@
-"""Campaigns: made from a workspace, opened and closed, and how far they are."""
+"""Create campaigns from a workspace, find them, and report their progress."""
 
 import secrets
 from collections.abc import Iterator
@@ -41,13 +41,13 @@ class CampaignProgress:
     complete_units: int
     checks: int = 0
     checks_done: int = 0
-    """Repeats and known answers: tasks that tell something of raters. They are among no other figure."""
+    """Check tasks (repeats, known answers), all and answered. They measure raters; no other figure includes them."""
     held_until: str | None = None
-    """When the last of the tasks in hand goes back to others."""
+    """When the last lease of the held tasks expires."""
     disputed: int = 0
-    """Units on which raters disagree and that went to adjudication."""
+    """Units sent to adjudication because raters disagree."""
     adjudicated: int = 0
-    """Of these, units that were answered once more."""
+    """Disputed units that have been adjudicated."""
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json`` and for the wire."""
@@ -64,7 +64,7 @@ class CampaignProgress:
 
 
 def create_campaign(workspace: Workspace, plan: routing.CampaignPlan) -> Campaign:
-    """Make a campaign and its assignments; it opens when all of them are there."""
+    """Create a campaign and its assignments; it opens once all of them are stored."""
     check_plan(workspace, plan)
     units = plan_units(workspace, plan)
     if not units:
@@ -94,15 +94,15 @@ def create_campaign(workspace: Workspace, plan: routing.CampaignPlan) -> Campaig
 
 
 def check_plan(workspace: Workspace, plan: routing.CampaignPlan) -> None:
-    """Raise where a campaign cannot be made: a used name, or tasks with known answers that do not fit."""
+    """Raise if a campaign cannot be created: its name is taken, or its tasks with known answers do not fit."""
     require_new_name(workspace, plan.name)
     _check_known(workspace, plan)
 
 
 def offer_missing(workspace: Workspace) -> int:
-    """Offer assignments that were made elsewhere (routing, an import) and that nobody can take yet; returns how many.
+    """Offer assignments created elsewhere (routing, an import) that nobody can take yet; returns how many.
 
-    Those that were made for one rater, that are not real work or that have no pixels to show are left alone.
+    Skips assignments for a named rater, of another purpose than `vote`, or without pixels to show.
     """
     left, right = assignments_table.c.left_id, assignments_table.c.right_id
     waiting = (
@@ -127,19 +127,19 @@ def offer_missing(workspace: Workspace) -> int:
 
 
 def plan_units(workspace: Workspace, plan: routing.CampaignPlan) -> list[routing.Unit]:
-    """What a plan asks about, in the order of offering."""
+    """The units that a plan asks about, in the order in which they are offered."""
     items = routing.choose_campaign_items(plan, candidate_items(workspace))
     return routing.choose_units(plan, items, () if plan.kind == "check" else _candidate_outputs(workspace))
 
 
 def candidate_items(workspace: Workspace) -> Iterator[routing.CandidateItem]:
-    """All items, with what a campaign chooses by."""
+    """All items, with the fields by which a campaign chooses."""
     for row in workspace.store.rows(Item):
         yield routing.CandidateItem(row["id"], row["dataset"], row["task"], row["topic"])
 
 
 def _candidate_outputs(workspace: Workspace) -> Iterator[routing.CandidateOutput]:
-    """First samples of named editors. Only what has pixels can be shown."""
+    """First samples of named editors that have pixels to show."""
     gone = withdrawn_images(workspace)
     for row in workspace.store.rows(Output, status=Status.OK.value):
         image = row["image_sha256"]
@@ -178,7 +178,7 @@ def _answered(kind: str, task: routing.KnownTask) -> bool:
 
 
 def require_new_name(workspace: Workspace, name: str) -> None:
-    """Refuse a name that a campaign has: commands take campaigns by name."""
+    """Refuse a name that another campaign has, because commands accept campaigns by name."""
     for known in workspace.store.records(Campaign, name=name, kind=list(routing.RATERS_PER_UNIT)):
         raise Refusal(
             "name_used",
@@ -189,7 +189,7 @@ def require_new_name(workspace: Workspace, name: str) -> None:
 
 
 def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
-    """A campaign by id, or by a name that only one has."""
+    """Find a campaign by id, or by name if the name is unique."""
     campaign = workspace.store.get(Campaign, campaign_id)
     if campaign is not None and campaign.kind in routing.RATERS_PER_UNIT:
         return campaign
@@ -203,7 +203,7 @@ def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
 
 
 def all_campaigns(workspace: Workspace, *, before: int | None = None, limit: int = 200) -> list[tuple[int, Campaign]]:
-    """Campaigns, newest first, with the number that pages go by. Routing's gold set is kept as one, and is none."""
+    """Campaigns, newest first, with their sequence numbers for paging; excludes routing's gold set, stored as one."""
     asked = campaigns_table.c.kind.in_(routing.RATERS_PER_UNIT)
     query = select(campaigns_table.c.seq, campaigns_table.c.id).where(asked).order_by(campaigns_table.c.seq.desc())
     query = query.limit(limit)
@@ -226,7 +226,7 @@ def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgr
     dealt = select(table.c.unit, state_of_task().label("state")).outerjoin(
         votes_table, votes_table.c.id == table.c.vote_id
     )
-    # tasks for whoever comes that are not offered have no pixels here: nobody can be waited for
+    # tasks for any rater that are not offered have no pixels here: they are not waiting for anybody
     named = tasks_not_dealt(campaign.campaign_id).where(assignments_table.c.rater_id.is_not(None)).subquery()
     work = union_all(dealt.where(*mine), select(named.c.unit, named.c.state)).subquery()
     done = func.count().filter(work.c.state == "done")
@@ -272,7 +272,7 @@ def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgr
 
 
 def _people(campaign_id: str) -> Select[Any]:
-    """How many take part: who joined here, and who answered on a sheet."""
+    """Query for the number of raters: those who joined here, and those who answered on a sheet."""
     joined = select(participants.c.rater_id).where(participants.c.campaign_id == campaign_id)
     sheets = (
         select(votes_table.c.rater_id)
@@ -283,7 +283,7 @@ def _people(campaign_id: str) -> Select[Any]:
 
 
 def need_named(workspace: Workspace, campaign: Campaign, rater_id: str) -> None:
-    """Raise where nothing was made for this rater in a campaign, or where somebody else came under this id."""
+    """Raise if a campaign has no tasks for this named rater, or if somebody who signed in here has this id."""
     if access.is_walk_in_rater(rater_id) or rater_id == "administrator":
         raise UserError(
             f"'{rater_id}' belongs to somebody who signed in here already.",
@@ -300,9 +300,9 @@ def need_named(workspace: Workspace, campaign: Campaign, rater_id: str) -> None:
 
 
 def items_in_open_campaigns(workspace: Workspace) -> set[str]:
-    """Items that raters are looking at now: who does not lead a campaign may not look them up.
+    """Items that raters are looking at now: only leads may look them up.
 
-    Tasks with a known answer count from the start: they become assignments only when they are first dealt.
+    Tasks with a known answer count from the start, although they become assignments only when first handed out.
     """
     query = (
         select(assignments_table.c.item_id)
@@ -317,7 +317,7 @@ def items_in_open_campaigns(workspace: Workspace) -> set[str]:
 
 
 def items_in_hand(workspace: Workspace) -> set[str]:
-    """Items of closed campaigns that somebody may still answer about: a task in hand counts until its time is up."""
+    """Items of closed campaigns with a held task, which may still be answered until its lease expires."""
     table = leases_table
     query = (
         select(assignments_table.c.item_id)

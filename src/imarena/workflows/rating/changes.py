@@ -1,7 +1,7 @@
-"""Changing a campaign that is under way: what may change, with who changed what and when.
+"""Change a running campaign: what may change, and who changed what and when.
 
-What is asked does not change (kind, dimension, which items and editors, seed, the tasks with known answers and the pass
-mark): votes before and after would answer different questions under one name. Make another campaign for that.
+The question cannot change (kind, dimension, items and editors, seed, tasks with known answers, pass mark): otherwise
+votes before and after would answer different questions under one name. Create another campaign for that.
 """
 
 from collections.abc import Iterator
@@ -27,33 +27,33 @@ Code = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9_.-
 
 
 class CampaignChanges(BaseModel):
-    """What may change in a campaign; a field that is not given stays as it is."""
+    """Changes to a campaign; fields that are not given stay as they are."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     open: bool | None = None
-    """False: no new tasks, and its items can be looked up again. Tasks in hand can still be answered."""
+    """False: no new tasks, and its items can be looked up again. Held tasks can still be answered."""
     paused: bool | None = None
-    """True: no tasks for now; its items stay hidden."""
+    """True: no new tasks for now; its items stay hidden."""
     name: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=_NO_NUL)] | None = None
     consent: Annotated[str, StringConstraints(max_length=4000, pattern=_NO_NUL)] | None = None
-    """Another text is shown to everybody again before their next task."""
+    """A changed text is shown to every rater again before their next task."""
     guidelines: Annotated[str, StringConstraints(max_length=20_000, pattern=_NO_NUL)] | None = None
     weekly_quota: Annotated[int, Field(ge=1, le=100_000)] | None = None
     raters_per_unit: Annotated[int, Field(ge=1, le=50)] | None = None
-    """More: tasks are added. Fewer: tasks that nobody has taken are withdrawn; votes stay."""
+    """A higher number adds tasks; a lower one withdraws tasks that nobody has taken. Votes stay."""
     lease_s: Annotated[int, Field(ge=10, le=86_400)] | None = None
-    """For tasks taken from now on."""
+    """Applies to tasks taken from now on."""
     gold_rate: Annotated[float, Field(ge=0, le=0.5)] | None = None
     repeat_rate: Annotated[float, Field(ge=0, le=0.5)] | None = None
     completion_url: Annotated[str, StringConstraints(max_length=1000, pattern=r"^(https://[^\s\"'<>]+)?$")] | None = (
         None
     )
-    """Empty: none. `{code}` in it stands for the completion code."""
+    """Empty: no link. `{code}` is replaced by the completion code."""
     completion_codes: dict[ParticipationOutcome, Code] | None = None
     complete_after: Annotated[int, Field(ge=1, le=100_000)] | None = None
     min_seconds: Annotated[float, Field(ge=0, le=600)] | None = None
-    """Answers that come sooner after a task was handed out are not accepted yet."""
+    """Minimum time from handing out a task to accepting its answer, in seconds."""
     adjudication: Literal["off", "rater", "lead"] | None = None
     adjudication_answers: Literal["hidden", "shown"] | None = None
 
@@ -62,7 +62,7 @@ class CampaignChanges(BaseModel):
 class CampaignEdit:
     """One change of a campaign: when, by whom, and the old and the new value of each setting.
 
-    Or that a rater's votes were excluded or included again (`kind`), with the reason.
+    Or the exclusion or inclusion of a rater's votes (`kind`), with the reason.
     """
 
     at: str
@@ -74,11 +74,11 @@ class CampaignEdit:
     """The rater's name."""
     reason: str = ""
     since: str | None = None
-    """An exclusion is for votes from then on; None: for all."""
+    """Start of an exclusion; None: it covers all votes."""
 
 
 def change_campaign(workspace: Workspace, campaign_id: str, changes: CampaignChanges, by: str) -> Campaign:
-    """Change a campaign and note who did; what is the same as before is not noted."""
+    """Change a campaign and record who did; unchanged settings are not recorded."""
     wanted = changes.model_dump(exclude_none=True)
     if "completion_url" in wanted:
         wanted["completion_url"] = wanted["completion_url"] or None
@@ -100,14 +100,14 @@ def change_campaign(workspace: Workspace, campaign_id: str, changes: CampaignCha
 
 
 def history(campaign: Campaign) -> list[CampaignEdit]:
-    """What was changed, the newest first."""
+    """Changes to settings, newest first."""
     stored = campaign.settings.get("history")
     entries: list[Any] = [entry for entry in stored if isinstance(entry, dict)] if isinstance(stored, list) else []
     return [CampaignEdit(entry["at"], entry["by"], entry["changes"]) for entry in reversed(entries)]
 
 
 def campaign_history(workspace: Workspace, campaign: Campaign) -> list[CampaignEdit]:
-    """What was changed, and which of the campaign's raters were excluded or included again; the newest first."""
+    """Changes to settings, and exclusions and inclusions of the campaign's raters; newest first."""
     with reading(workspace.store.engine) as connection:
         exclusions = read_exclusions(connection)
     if not exclusions:
@@ -121,7 +121,7 @@ def campaign_history(workspace: Workspace, campaign: Campaign) -> list[CampaignE
 
 
 def _exclusion_edits(exclusion: Exclusion, name: str) -> Iterator[CampaignEdit]:
-    """An exclusion as one entry of a history, and its end as another."""
+    """Yield a history entry for an exclusion, and another for its end."""
     since = None if exclusion.since is None else moment_text(exclusion.since)
     made = CampaignEdit(
         moment_text(exclusion.created_at), exclusion.by, {}, "excluded", exclusion.rater_id, name, exclusion.reason,

@@ -1,4 +1,4 @@
-"""Where an edit was to happen: stored boxes that a campaign shows to its raters, the same on every image of a task."""
+"""Edit regions: stored boxes that a campaign shows to its raters, the same on every image of a task."""
 
 from collections.abc import Collection
 
@@ -8,11 +8,11 @@ from imarena.images import EDIT_BOXES, boxes_in
 from imarena.storage import Workspace
 
 ShareBox = tuple[float, float, float, float]
-"""Left, top, right, bottom, each from 0 to 1."""
+"""Left, top, right and bottom as fractions from 0 to 1."""
 
 
 def edit_region(workspace: Workspace, source: ImageRef, instruction: str) -> tuple[ShareBox, ...]:
-    """The newest stored boxes of an instruction's edit in its source; empty where none are stored."""
+    """The newest stored boxes for an instruction on its source; empty if none are stored."""
     stored = workspace.store.records(
         Evidence, kind=EDIT_BOXES, image_sha256=source.sha256, status=Status.OK.value
     )  # oldest first
@@ -24,7 +24,7 @@ def edit_region(workspace: Workspace, source: ImageRef, instruction: str) -> tup
 
 
 def require_regions(workspace: Workspace, kind: str, item_ids: Collection[str]) -> None:
-    """Raise where a campaign is to show edit regions and cannot: it does not compare, or none of its items has one."""
+    """Raise if a campaign cannot show edit regions: it is not of the kind preference, or none of its items has one."""
     if kind != "preference":
         raise UserError(
             "Edit regions are shown in campaigns of the kind preference only.", hint="Leave out show_region."

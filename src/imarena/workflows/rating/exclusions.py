@@ -1,6 +1,6 @@
-"""Excluding a rater's votes, all or from a moment on, and including them again. Nothing is deleted.
+"""Exclude a rater's votes, all or from a given time, and include them again. Nothing is deleted.
 
-Boards, agreement and exports read what counts; campaigns that are open get tasks in the place of those that do not.
+Boards, agreement and exports apply exclusions; open campaigns get new tasks in place of the excluded ones.
 """
 
 from datetime import UTC, datetime
@@ -25,11 +25,11 @@ class ExclusionChange(BaseModel, frozen=True, extra="forbid"):
     name: str
     excluded: bool
     since: str | None
-    """From when on; None: all votes."""
+    """Start of the exclusion; None: all votes."""
     reason: str
     by: str
     votes: int
-    """The rater's votes that do not count any more, or count again."""
+    """Number of the rater's votes that no longer count, or that count again."""
 
 
 def exclude_rater(workspace: Workspace, rater: str, *, since: datetime | None, reason: str, by: str) -> ExclusionChange:
@@ -73,7 +73,7 @@ def include_rater(workspace: Workspace, rater: str, *, reason: str, by: str) -> 
 
 
 def live_exclusions(workspace: Workspace) -> dict[str, Exclusion]:
-    """Who is excluded now, each with the exclusion that reaches back furthest."""
+    """Currently excluded raters, each with the exclusion that starts earliest."""
     with reading(workspace.store.engine) as connection:
         live = read_exclusions(connection, live=True)
     earliest = datetime.min.replace(tzinfo=UTC)
@@ -83,7 +83,7 @@ def live_exclusions(workspace: Workspace) -> dict[str, Exclusion]:
 
 
 def find_rater(workspace: Workspace, rater: str) -> Rater:
-    """A rater by id, or by a name that only one has."""
+    """Find a rater by id, or by name if the name is unique."""
     person = workspace.store.get(Rater, rater)
     if person is not None:
         return person
@@ -105,7 +105,7 @@ def _counting(workspace: Workspace, rater_id: str) -> int:
 
 
 def _adjust_campaigns(workspace: Workspace, rater_id: str) -> None:
-    """Bring the open campaigns in which a rater has tasks to the number of raters that they ask for."""
+    """Adjust the number of tasks per unit in open campaigns in which the rater has tasks."""
     mine = select(leases.c.campaign_id).where(leases.c.rater_id == rater_id).distinct()
     with reading(workspace.store.engine) as connection:
         joined = sorted(connection.execute(mine).scalars())

@@ -1,7 +1,7 @@
-"""How much work there is for a rater now: what they hold, what they may take, and what will come among it.
+"""Forecast a rater's remaining work: tasks they hold, tasks they may take, and gold and repeats in between.
 
-Gold and repeats count too, at the moments at which they will come: the number goes down by one with every answer,
-whatever the task was. One that stood still would give gold away.
+Gold and repeats count when they will come up, so that the number drops by one with every answer, whatever the task
+was. A number that did not drop would give gold away.
 """
 
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ from imarena.storage.schema import assignments, units_seen
 from imarena.storage.schema import leases as table
 
 MOST = 1000
-"""Nobody plans further ahead: past this many it is told that there are more."""
+"""Maximum number of tasks to report; beyond it, `more` is set."""
 
 
 @dataclass(frozen=True)
 class WorkForecast:
-    """Tasks that wait for a rater; `more`: at least so many."""
+    """Number of tasks that wait for a rater; `more`: there are more than this."""
 
     waiting: int
     more: bool = False
     can_undo: bool = False
-    """Can the rater take an answer back now?"""
+    """Whether the rater can undo an answer now."""
 
 
 def forecast_work(
@@ -37,7 +37,7 @@ def forecast_work(
     rater_id: str,
     holds: tuple[leases.Lease, ...],
 ) -> WorkForecast:
-    """What waits for this rater in a campaign now. Others may take some of it meanwhile."""
+    """The work that waits for this rater in a campaign now. Others may take some of it meanwhile."""
     if where.stage not in WITH_WORK:
         return WorkForecast(0)
     held = held_work([lease.purpose for lease in holds])
@@ -54,7 +54,7 @@ def forecast_work(
 
 
 def tasks_may_return(connection: Connection, campaign_id: str, rater_id: str) -> bool:
-    """Does somebody hold a task that this rater could get, should it come back?"""
+    """Whether somebody holds a task that this rater could get if it comes back."""
     seen = select(units_seen.c.unit).where(units_seen.c.campaign_id == campaign_id, units_seen.c.rater_id == rater_id)
     query = (
         select(table.c.assignment_id)
@@ -77,12 +77,12 @@ def _least(count: int) -> WorkForecast:
 
 
 def _free(connection: Connection, campaign_id: str, rater_id: str) -> int:
-    """Units of which a task is free, or has run out in somebody else's hands, and which this rater has not seen.
+    """Number of units, unseen by this rater, with a task that is free or whose lease with another rater has expired.
 
-    Of a large campaign only as many are looked up as are told.
+    In a large campaign, counting stops beyond `MOST`.
     """
     seen = select(units_seen.c.unit).where(units_seen.c.campaign_id == campaign_id, units_seen.c.rater_id == rater_id)
-    kept = select(table.c.unit).where(  # ready for this rater, not yet shown: counted as held already
+    kept = select(table.c.unit).where(  # prefetched for this rater, not yet shown: already counted as held
         table.c.campaign_id == campaign_id, table.c.rater_id == rater_id, table.c.state == leases.WAITING
     )
     other = (table.c.unit.not_in(seen), table.c.unit.not_in(kept))
@@ -104,7 +104,7 @@ def _free(connection: Connection, campaign_id: str, rater_id: str) -> int:
 
 def _tasks_given(connection: Connection, campaign_id: str, rater_id: str) -> TasksGiven:
     mine = (table.c.campaign_id == campaign_id, table.c.rater_id == rater_id)
-    # a vote is done, or in hand and done by then; gold and repeats that were skipped do not come again
+    # held votes will be done by then; skipped gold and repeats count, because they do not come again
     counts = or_(table.c.purpose != "vote", table.c.state != "skipped")
     query = select(table.c.purpose, func.count()).where(*mine, counts).group_by(table.c.purpose)
     by_purpose = {str(purpose): int(count) for purpose, count in connection.execute(query)}

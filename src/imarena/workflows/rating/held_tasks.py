@@ -1,4 +1,4 @@
-"""What a rater has in hand, what the voting desk gives back for a vote, and what the rules forbid."""
+"""Results of the voting desk: the task that a rater holds, an accepted vote, and a refusal."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from imarena.routing import Answer, PracticeResult, RaterStanding
 
 @dataclass(frozen=True)
 class HeldTask:
-    """A task in a rater's hands."""
+    """A task that a rater holds."""
 
     assignment: Assignment
     address: str
@@ -17,14 +17,14 @@ class HeldTask:
     standing: RaterStanding
     previous: Answer | None = None
     handed_at: str | None = None
-    """When the rater got it to answer; None: it is kept ready and not handed out yet."""
+    """When the task was handed out; None: it is prefetched and not handed out yet."""
     can_undo: bool | None = None
-    """Can an answer be taken back now? None: it was not looked up."""
+    """Whether an answer can be undone now; None: not looked up."""
 
 
 @dataclass(frozen=True)
 class AcceptedVote:
-    """A vote that is stored, and how much the rater has done with it."""
+    """A stored vote, and the rater's progress including it."""
 
     late: bool
     done: int

@@ -1,4 +1,4 @@
-"""Invitation links: who may make and end which, and whom a link is for."""
+"""Invitation links: create, list, revoke and restore them, and check who may do so."""
 
 from dataclasses import asdict, dataclass, replace
 
@@ -15,7 +15,7 @@ from imarena.workflows.rating.held_tasks import Refusal
 
 @dataclass(frozen=True)
 class InvitationRequest:
-    """What a new link should be good for."""
+    """Settings of a new link."""
 
     campaign_id: str | None
     role: str = "rater"
@@ -23,14 +23,14 @@ class InvitationRequest:
     days: float = 14
     max_people: int = 1
     person_param: str = ""
-    """The link's parameter that tells people apart on a shared link."""
+    """The URL parameter that identifies the person on a shared link."""
     rater_id: str | None = None
-    """Bind a personal link to a rater for whom routing made tasks."""
+    """Bind a personal link to a rater for whom routing created tasks."""
 
 
 @dataclass(frozen=True)
 class NewInvitation:
-    """A link that was just made. Its secret is not kept."""
+    """A newly created link. Its secret is not stored."""
 
     invitation: StoredInvitation
     secret: str
@@ -38,7 +38,7 @@ class NewInvitation:
 
 @dataclass(frozen=True)
 class InvitationList:
-    """A page of invitations, newest first, and how many there are on all pages."""
+    """A page of invitations, newest first, and their total on all pages."""
 
     invitations: list[StoredInvitation]
     total: int
@@ -56,7 +56,7 @@ def list_links(
 def make_link(
     workspace: Workspace, campaign: Campaign | None, wanted: InvitationRequest, *, by_role: str | None
 ) -> NewInvitation:
-    """Make a link. Only an administrator may invite a lead; raters are invited to a campaign."""
+    """Create a link. Only an administrator may invite a lead; raters are invited to a campaign."""
     if wanted.role == "lead" and by_role != "admin":
         raise Refusal("not_allowed", "Only the administrator may invite a lead.")
     if wanted.role == "rater" and campaign is None:
@@ -79,7 +79,7 @@ def _made(workspace: Workspace, wanted: InvitationRequest) -> NewInvitation:
 
 
 def _need_new_name(workspace: Workspace, campaign: Campaign, wanted: InvitationRequest) -> None:
-    """Two people of one name in a campaign cannot be told apart by the lead; a new link for one is another action."""
+    """Refuse a name that the campaign has already: a lead could not distinguish two people with one name."""
     with reading(workspace.store.engine) as connection:
         joined = select(participants.c.rater_id).where(participants.c.campaign_id == campaign.campaign_id)
         identities = sorted(connection.execute(joined).scalars())
@@ -105,7 +105,7 @@ def _need_new_name(workspace: Workspace, campaign: Campaign, wanted: InvitationR
 def reinvite_rater(
     workspace: Workspace, rater: str, *, campaign: str | None, days: float, by_role: str | None
 ) -> NewInvitation:
-    """A new link for somebody who rates here already: who opens it goes on as that rater."""
+    """Create a new link for an existing rater; whoever opens it continues as that rater."""
     person = find_rater(workspace, rater)
     if person.role != "rater" and by_role != "admin":
         raise Refusal("not_allowed", "Only the administrator may invite a lead.")
@@ -124,7 +124,7 @@ def invite_raters(
     workspace: Workspace, campaign: str, *, name: str, days: float, max_people: int, person_param: str,
     rater_id: str | None,
 ) -> NewInvitation:  # fmt: skip
-    """Make a link to a campaign, named by its id or name, from where everything is allowed; its tasks are offered."""
+    """Create a link to a campaign (id or name) with an administrator's rights, and offer tasks not yet offered."""
     invited_to = get_campaign(workspace, campaign)
     offer_missing(workspace)
     wanted = InvitationRequest(invited_to.campaign_id, "rater", name, days, max_people, person_param, rater_id)
@@ -142,7 +142,7 @@ def end_link(workspace: Workspace, invitation_id: str, *, by_role: str | None) -
 
 
 def restore_link(workspace: Workspace, invitation_id: str, *, by_role: str | None) -> StoredInvitation:
-    """Undo the revocation of a link: it and the sessions that ended with it are good again."""
+    """Undo the revocation of a link: it and the sessions that ended with it are valid again."""
     engine = workspace.store.engine
     invitations = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=invitation_id)
     if not invitations:

@@ -1,4 +1,4 @@
-"""Tasks whose right answer is known, for gold, practice and tests: from votes that agree, or from a table."""
+"""Tasks with a known answer, for gold, practice and tests: from votes that agree, or from a table."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ MOST = 500
 
 @dataclass(frozen=True)
 class KnownTaskProposal:
-    """A task with its answer, and what a lead wants to know before using it."""
+    """A task with its known answer, and details for a lead who decides whether to use it."""
 
     known: routing.KnownTask
     item: str
@@ -28,12 +28,12 @@ class KnownTaskProposal:
     right: str = ""
     votes: int = 0
     use: str = ""
-    """What a table asks for: gold, practice or qualification."""
+    """The use stated in a table: gold, practice or qualification."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownTaskList:
-    """Tasks with known answers; and which lines of a table could not be used, and why."""
+    """Tasks with known answers, and notices about lines of a table that could not be used."""
 
     tasks: tuple[KnownTaskProposal, ...]
     notices: tuple[Notice, ...] = ()
@@ -69,9 +69,9 @@ class _Catalogue:
 def known_tasks_from_votes(
     workspace: Workspace, kind: str, datasets: tuple[str, ...] = (), least_votes: int = 2, least_share: float = 1.0
 ) -> KnownTaskList:
-    """Tasks that at least `least_votes` people answered, with at least `least_share` of them the same.
+    """Tasks with at least `least_votes` answers, a share of at least `least_share` of which agree.
 
-    Ratings count as the same where they lie within one step of the median. The tasks with most votes come first.
+    Ratings agree if they are within one step of the median. Tasks with the most votes come first.
     """
     catalogue = _Catalogue(workspace)
     answers: dict[tuple[str, str, str | None], list[Any]] = defaultdict(list)
@@ -94,7 +94,7 @@ def known_tasks_from_votes(
 
 
 def _vote_answer(kind: str, row: Any) -> Any:
-    """What a vote says in a campaign of this kind; None where it answers another question."""
+    """A vote's answer for a campaign of this kind; None if the vote answers another question."""
     if (kind == "preference") != (row["right_id"] is not None):
         return None
     if kind == "preference":

@@ -1,4 +1,4 @@
-"""Reads what the rules of `routing/offers.py` need: where a rater stands, and which tasks they were not given yet."""
+"""Read the data that the rules of `routing/offers.py` need: a rater's standing, and tasks not yet given to them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,14 +16,14 @@ _REPEATS_TRIED = 50
 
 
 def week_ago() -> str:
-    """From when on answers count for the weekly quota."""
+    """The time from which answers count towards the weekly quota."""
     return moment_text(routing.quota_start(now()))
 
 
 def standing(
     connection: Connection, records: RecordCache, campaign_id: str, rater_id: str, state: leases.RaterState
 ) -> routing.RaterStanding:
-    """Where a rater stands now. Facts that few decisions need are read only where one does."""
+    """A rater's current standing. Facts that few decisions need are read only on demand."""
     plan, facts = records.plan(campaign_id), _facts(state)
     while isinstance(decided := routing.rater_standing(plan, facts), routing.RaterFact):
         count = _count(connection, records, campaign_id, rater_id, decided)
@@ -77,7 +77,7 @@ def _right_answers(connection: Connection, records: RecordCache, campaign_id: st
 def next_personal(
     connection: Connection, records: RecordCache, campaign_id: str, where: routing.RaterStanding, rater_id: str
 ) -> Assignment | None:
-    """A task made for this rater alone, where it is time for one: practice, qualification, gold or a repeat."""
+    """A personal task for this rater, if one is due: practice, qualification, gold or a repeat."""
     plan = records.plan(campaign_id)
     for purpose in routing.due_purposes(plan, campaign_id, rater_id, where):
         for assignment in _candidates(connection, records, plan, campaign_id, purpose, rater_id):
@@ -109,9 +109,9 @@ def _candidates(
 def personal_task(
     connection: Connection, records: RecordCache, campaign_id: str, where: routing.RaterStanding, rater_id: str
 ) -> tuple[Assignment | None, bool]:
-    """A task for this rater alone that is on record now; and, without one, whether tasks for anybody are theirs too.
+    """A personal task for this rater, stored if new, or None; and whether the rater may get shared tasks too.
 
-    Who was invited under an id of their own gets exactly what was made for that id: its gold and repeats are among it.
+    A rater with a personal invitation gets only the tasks made for that id, which include gold and repeats.
     """
     if where.stage == "open" and access.has_personal_invitation(connection, rater_id):
         named = leases.named_task(connection, campaign_id, rater_id)

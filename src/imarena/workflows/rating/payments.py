@@ -1,4 +1,4 @@
-"""Whom to pay for what: each rater's tasks, checks, time and completion code in a campaign."""
+"""Payments: each rater's tasks, checks, time and completion code in a campaign."""
 
 from collections.abc import Iterator, Mapping
 
@@ -17,23 +17,23 @@ COLUMNS = (
     "excluded",
 )  # fmt: skip
 LONGEST_S = 600.0
-"""Of one answer at most this much counts as work: a page that stands open over lunch is none."""
+"""Maximum working time per answer, in seconds: a page left open over lunch is not work."""
 
 
 class Payment(BaseModel, frozen=True, extra="forbid"):
-    """One rater's work as it is paid."""
+    """One rater's work, as a basis for payment."""
 
     rater_id: str
     name: str
     params: Mapping[str, str]
-    """What a crowd platform put into the link, such as the person's id there."""
+    """Parameters that a crowd platform added to the link, such as the person's id there."""
     tasks: int
-    """Answers, with gold and repeats; without practice and test."""
+    """Answers, including gold and repeats, but not practice and test."""
     checks_passed: int
     checks_asked: int
-    """Gold, repeats and the test."""
+    """Gold, repeats and test tasks."""
     minutes: float | None
-    """By the server's clock where it has one, else by the rater's own figure; at most ten minutes per answer count."""
+    """Measured by the server if known, else as claimed by the rater; at most ten minutes per answer count."""
     outcome: ParticipationOutcome | None
     """How the participation ended; None while there is more to do."""
     completion_code: str | None
@@ -56,7 +56,7 @@ def payment_list(workspace: Workspace, campaign: Campaign) -> list[Payment]:
 
 
 def rater_stage(voting: Voting, campaign: Campaign, work: RaterWork) -> RaterStanding | None:
-    """Where a rater is in a campaign; None for who answered on a sheet only."""
+    """A rater's standing in a campaign; None for a rater who answered only on a sheet."""
     return None if work.sheet else voting.forecast(campaign.campaign_id, work.rater_id)[0]
 
 
@@ -78,7 +78,7 @@ def _payment(work: RaterWork, campaign: Campaign, seconds: float | None, standin
 
 
 def payments_csv(payments: list[Payment]) -> str:
-    """The list as a table that a spreadsheet opens safely."""
+    """The payments as CSV that is safe to open in a spreadsheet."""
 
     def rows() -> Iterator[tuple[object, ...]]:
         for payment in payments:

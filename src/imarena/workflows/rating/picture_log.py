@@ -1,8 +1,8 @@
-"""Which pictures of a task its rater was sent. A vote from a browser counts only where all of them were.
+"""Record which pictures of a task its rater was sent. A vote from a browser counts only if all of them were.
 
-A picture request writes nothing itself: marks gather in memory and are written together, a moment later, through the
-queue of all writers. Votes are checked against memory first and against the database where that is not enough (after a
-restart, or where another server sent the pictures: `Voting.vote_of_browser` waits for its marks).
+A picture request writes nothing itself: marks are collected in memory and written together a moment later, through
+the shared write queue. Votes are checked against memory first, and against the database if that is not enough (after
+a restart, or if another server sent the pictures: `Voting.vote_of_browser` waits for its marks).
 """
 
 import logging
@@ -19,11 +19,11 @@ from imarena.storage import WriteQueue, add_served_pictures, read_served_picture
 log = logging.getLogger("imarena.rating")
 _MOST_TASKS = 20_000
 FLUSH_S = 0.3
-"""Marks wait this long for others: at 100 votes per second some 90 rows share one commit."""
+"""Seconds to collect marks before writing them: at 100 votes per second, about 90 rows share one commit."""
 
 
 class PictureLog:
-    """Marks of the pictures that were sent. One instance serves all threads."""
+    """Log of the pictures that were sent. One instance serves all threads."""
 
     def __init__(self, turns: WriteQueue) -> None:
         self._turns = turns
@@ -33,7 +33,7 @@ class PictureLog:
         self._guard = threading.Lock()
 
     def add(self, address: str, slot: str) -> None:
-        """Note that a picture of a task was sent; only the first time counts."""
+        """Record that a picture of a task was sent; only the first time counts."""
         with self._guard:
             known = self._known.setdefault(address, {})
             if slot in known:
@@ -45,15 +45,15 @@ class PictureLog:
                 self._timer.start()
 
     def served(self, connection: Connection, address: str, slots: frozenset[str]) -> dict[str, str]:
-        """The pictures of a task that were sent, each with the moment; the database is asked only where some of `slots`
-        are not known here.
+        """The pictures of a task that were sent, each with the time; the database is queried only if some of `slots`
+        are not in memory.
         """
         with self._guard:
             known = dict(self._known.get(address, {}))
         return known if slots <= known.keys() else {**known, **read_served_pictures(connection, address)}
 
     def flush(self) -> None:
-        """Write what waits, and wait until it is written."""
+        """Write pending marks, and wait until they are written."""
         written = self._submit()
         if written is not None:
             written.result()
@@ -70,7 +70,7 @@ class PictureLog:
         return written
 
     def _keep_unwritten(self, done: "Future[None]", rows: list[tuple[str, str, str]]) -> None:
-        """A full disk or a database that is away loses no mark: it is written with those that come next."""
+        """Keep marks that could not be written (full disk, database unreachable): the next write includes them."""
         if done.cancelled() or done.exception() is None:
             return
         log.warning("%d marks of pictures could not be written; they are kept", len(rows))

@@ -1,9 +1,9 @@
-"""The next task, kept ready while a rater is still answering this one, so that its pictures can be made and fetched.
+"""Prefetch the next task while a rater is still answering this one, so that its pictures can be prepared and loaded.
 
-The rule. A rater who holds a task may have one more that waits. It is theirs alone, like any lease, but only for
-`AHEAD_S` seconds after the page last asked: the page asks again while somebody looks at it, and gives the task back
-when it is closed. A task that waits does not count as shown, cannot be answered, and comes first in `next`.
-It is never made past the weekly quota, and gold and repeats come when it is their turn, as in `next`.
+A rater who holds a task may have one more that waits. Nobody else can take it, as with any lease, but only for
+`AHEAD_S` seconds after the page's last request: the page repeats the request while somebody looks at it, and returns
+the task when it is closed. A waiting task does not count as shown, cannot be answered, and comes first in `next`.
+Prefetching never exceeds the weekly quota, and gold and repeats come when they are due, as in `next`.
 """
 
 import secrets
@@ -24,7 +24,7 @@ AHEAD_S = 120
 
 
 def submit_prefetch(voting: Voting, campaign_id: str, rater_id: str) -> "Future[HeldTask | None]":
-    """The task that comes after the one in hand, or None where there is none to keep ready; not waited for here."""
+    """Request the task after the one held, without waiting; the result is None if there is none to prefetch."""
     return voting.turns.submit(rater_id, lambda connection: _ahead(connection, voting, campaign_id, rater_id))
 
 
@@ -46,7 +46,7 @@ def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: s
 def _take(
     connection: Connection, voting: Voting, campaign: Campaign, where: RaterStanding, rater_id: str, until: str
 ) -> HeldTask | None:
-    """What `next` would hand out once the task in hand is answered."""
+    """Lease the task that `next` would hand out once the held task is answered."""
     address = secrets.token_urlsafe(18)
     assignment, shared = personal_task(connection, voting.records, campaign.campaign_id, where, rater_id)
     if assignment is not None:
@@ -78,7 +78,7 @@ def _free(
 
 
 def release_task(voting: Voting, address: str, rater_id: str) -> None:
-    """Let others have a task that waits. One that is in hand, answered or gone stays as it is."""
+    """Return a waiting task. A task that is held, answered or gone stays as it is."""
     voting.turns.submit(rater_id, lambda connection: _give_back(connection, voting, address, rater_id)).result()
 
 
@@ -98,8 +98,8 @@ def _give_back(connection: Connection, voting: Voting, address: str, rater_id: s
 
 
 def _moved(connection: Connection, lease: leases.Lease, rater_id: str) -> None:
-    """A task that was made for this rater alone can be nobody else's. It gets a new address, as any task that comes
-    back does: one that kept its own would be known for gold or a repeat.
+    """Keep a personal task for its rater, but give it a new address, as any returned task gets: an unchanged address
+    would reveal gold or a repeat.
     """
     address = secrets.token_urlsafe(18)
     if leases.change_lease(connection, lease, address=address):

@@ -1,4 +1,4 @@
-"""How good the work in a campaign is: agreement, each rater beside the others, and why tasks were skipped."""
+"""Quality of the work in a campaign: agreement, each rater compared with the others, and why tasks were skipped."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from imarena.workflows.rating.rater_work import RaterWork, rater_work
 
 
 class CriterionAgreement(BaseModel, frozen=True, extra="forbid"):
-    """Agreement among the raters of a campaign on one criterion. What is undefined is None, with the reason."""
+    """Agreement among the raters of a campaign on one criterion. Undefined figures are None, with the reason."""
 
     criterion: str
     alpha: float | None
@@ -36,7 +36,7 @@ class CriterionAgreement(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True)
 class SkippedTasks:
-    """One reason for skipping tasks: how often, on which items, and the newest words."""
+    """One reason for skipping tasks: how often, on which items, and the raters' notes, newest first."""
 
     reason: str
     count: int
@@ -46,17 +46,17 @@ class SkippedTasks:
 
 @dataclass(frozen=True, slots=True)
 class CampaignStatus:
-    """How far a campaign is, how far its raters agree, and what each of them did."""
+    """A campaign's progress, its raters' agreement, and each rater's work."""
 
     progress: CampaignProgress
     agreement: list[CriterionAgreement]
     raters: list[RaterWork]
     least_look_s: float | None
-    """A rater whose median time is under this has no time to look; None: no such limit for this kind."""
+    """A rater whose median time is below this cannot have looked properly; None: no limit for this kind."""
 
 
 def campaign_status(workspace: Workspace, campaign: Campaign) -> CampaignStatus:
-    """Everything about the work in a campaign."""
+    """Progress, agreement and raters' work in a campaign."""
     return CampaignStatus(
         campaign_progress(workspace, campaign),
         agreement(workspace, campaign),
@@ -66,7 +66,7 @@ def campaign_status(workspace: Workspace, campaign: Campaign) -> CampaignStatus:
 
 
 def agreement(workspace: Workspace, campaign: Campaign, medium: Medium = "terminal") -> list[CriterionAgreement]:
-    """Agreement by criterion; what is undefined says why. Alpha and its interval are those of `agree`."""
+    """Agreement by criterion, with the reasons for undefined figures. Alpha and its interval are those of `agree`."""
     from imarena.stats import Level, fleiss_kappa, from_columns, krippendorff_alpha, pairwise_agreement
 
     report = []
@@ -78,7 +78,7 @@ def agreement(workspace: Workspace, campaign: Campaign, medium: Medium = "termin
         alpha = krippendorff_alpha(ratings, level, rounds=ROUNDS, seed=SEED)
         kappa, pairs = fleiss_kappa(ratings), pairwise_agreement(ratings)
         reasons = dict.fromkeys(figure.reason for figure in (alpha, kappa, pairs) if figure.reason)
-        if len(units) == len(unit_names):  # nobody answered what another did
+        if len(units) == len(unit_names):  # no unit has two answers
             reasons[sentence(Notice(code="one_answer_each"), medium)] = None
         report.append(
             CriterionAgreement(
@@ -99,7 +99,7 @@ def agreement(workspace: Workspace, campaign: Campaign, medium: Medium = "termin
 
 
 def skip_reasons(workspace: Workspace, campaign: Campaign) -> list[SkippedTasks]:
-    """Why tasks were skipped: each with how often, on which items and the newest words; the most frequent first."""
+    """Reasons for skipping tasks, each with its count, items and raters' notes; the most frequent first."""
     query = (
         select(events, assignments.c.item_id)
         .join(assignments, assignments.c.id == events.c.assignment_id)
@@ -114,7 +114,7 @@ def skip_reasons(workspace: Workspace, campaign: Campaign) -> list[SkippedTasks]
     for row in rows:
         whose = (row["assignment_id"], row["rater_id"])
         if row["kind"] == EventKind.UNSKIPPED.value:
-            taken_back[whose] += 1  # the skip before it is none
+            taken_back[whose] += 1  # the skip before it does not count
             continue
         if taken_back[whose]:
             taken_back[whose] -= 1

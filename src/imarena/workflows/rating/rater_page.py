@@ -1,4 +1,4 @@
-"""One rater of a campaign, answer by answer: what was asked, what was said, how long it took, who agrees."""
+"""One rater's answers in a campaign: the question, the answer, the time taken, and how many others agree."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -35,13 +35,13 @@ class RaterAnswer(BaseModel, frozen=True, extra="forbid"):
     time_spent_s: float | None
     measured_time_s: float | None
     seen: bool | None
-    """The server sent all pictures; None where it was not noted."""
+    """Whether the server sent all pictures; None if not recorded."""
     right_answer: bool | None
-    """Of a task with a known answer: was it right?"""
+    """Whether a task with a known answer was answered correctly; None for other tasks."""
     agrees: float | None
-    """Share of the others who answered the same; None where nobody else answered."""
+    """Share of the others who gave the same answer; None if nobody else answered."""
     not_counted: str
-    """Why the vote does not count; empty where it does."""
+    """Why the vote does not count; empty if it does."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class RaterDetails:
     outcome: ParticipationOutcome | None
     answers: list[RaterAnswer]
     total: int
-    """How many answers there are."""
+    """Total number of answers."""
 
 
 def rater_details(workspace: Workspace, campaign: Campaign, rater_id: str) -> RaterDetails:
-    """A rater of a campaign, answer by answer, the newest first."""
+    """A rater's work in a campaign with their answers, newest first."""
     work = next((own for own in rater_work(workspace, campaign) if own.rater_id == rater_id), None)
     if work is None:
         raise Refusal("not_found", "This rater does not take part in the campaign.")
@@ -112,7 +112,7 @@ def _answers(
 
 
 def _instruction(item: Item, vote: Vote) -> str:
-    """What the rater was asked about."""
+    """The instruction that the rater was shown."""
     if vote.turn >= len(item.turns):
         return ""
     if vote.first_turn is not None:
@@ -129,7 +129,7 @@ def _said(vote: Vote) -> str:
 
 
 def _agreeing(vote: Vote, votes: Sequence[Vote]) -> float | None:
-    """Share of the others on the unit who said the same."""
+    """Share of the unit's other raters who gave the same answer."""
     rest = [other for other in votes if other.rater_id != vote.rater_id]
     same = [preference_label(other) == preference_label(vote) and other.ratings == vote.ratings for other in rest]
     return sum(same) / len(same) if same else None

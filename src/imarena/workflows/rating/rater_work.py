@@ -1,4 +1,4 @@
-"""Each rater's work in a campaign beside that of the others, and why a rater stands out. Nobody is excluded by it."""
+"""Each rater's work in a campaign compared with the others', and why a rater stands out. A flag excludes nobody."""
 
 import statistics
 from collections import defaultdict
@@ -35,17 +35,17 @@ from imarena.storage import membership, writing
 from imarena.workflows.rating.held_tasks import Refusal
 
 FAST_SHARE = 0.25
-"""A rater whose median time is under this share of the others' is flagged."""
+"""A rater whose median time is below this share of the others' is flagged."""
 OVERCLAIM_S = 5.0
-"""A claimed time that exceeds the measured one by more than this, and by more than as much again, cannot be true: the
+"""A claimed time that exceeds the measured one by more than this, and is more than twice as long, cannot be true: the
 server's clock starts before the page's.
 """
 FEW_OVERCLAIMS = 3
-"""With fewer such answers nothing is said: a page may have been suspended."""
+"""Minimum number of such answers for a flag: a page may have been suspended."""
 FEW = 10
-"""Below this many votes nothing is said about a rater."""
+"""Minimum number of timed answers for the flag `very_fast`; `one_sided` needs twice as many votes."""
 AFTER_ALL = 10**12
-"""Raters who never joined are listed after those who did; pages go by the number."""
+"""Added to the sequence numbers of raters who never joined, to list them after those who did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +57,22 @@ class RaterWork:
     name: str
     active: bool
     sheet: bool = False
-    """Answered on a sheet and never joined here: there may be no times, and nothing to pause."""
+    """The rater answered on a sheet and never joined here: times may be missing, and there is nothing to pause."""
     params: Mapping[str, str] = field(default_factory=dict)
-    """What a crowd platform told of the person in the link: what the lead pays by."""
+    """Parameters that a crowd platform added to the link; the lead needs them for payment."""
     votes: int = 0
     skipped: int = 0
     median_time_s: float | None = None
-    """The time of the middle answer, as the rater's page has it; None where no answer came with one."""
+    """Median time per answer as reported by the rater's page; None if no answer has a time."""
     median_measured_s: float | None = None
-    """The same by the server's clock."""
+    """Median time per answer by the server's clock."""
     overclaimed: int = 0
-    """Answers whose claimed time is much more than the server measured."""
+    """Answers whose claimed time is much longer than the measured one."""
     unseen: int = 0
-    """Answers without the pictures of this server: on a sheet, or by a program."""
+    """Answers given without loading all pictures from this server: on a sheet, or by a program."""
     last_active: str | None = None
     hasty: int = 0
-    """Answers that came sooner than anybody can have looked (`pace` in ``forms.yaml``). They count like any other."""
+    """Answers given faster than anybody can look (`pace` in ``forms.yaml``). They count like any other."""
     test_right: int = 0
     test_asked: int = 0
     gold_right: int = 0
@@ -81,28 +81,28 @@ class RaterWork:
     repeats_asked: int = 0
     agreement: float | None = None
     left_share: float | None = None
-    """Of the votes for a side, the share for the left one; None where there are none."""
+    """Share of left among the votes for a side; None if there are none."""
     flags: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
-    """The same with the figures, to be shown in words."""
+    """The flags as notices, with their figures."""
     excluded: bool = False
-    """The rater's votes do not count: all, or those from `excluded_since` on."""
+    """Whether the rater's votes are excluded: all, or those from `excluded_since` on."""
     excluded_since: str | None = None
     excluded_reason: str = ""
 
 
 @dataclass
 class _Answers:
-    """What is counted of one rater's answers."""
+    """Counts and times of one rater's answers."""
 
     votes: int = 0
     times: list[float] = field(default_factory=list)
     """Claimed times."""
     measured: list[float] = field(default_factory=list)
     shorter: list[float] = field(default_factory=list)
-    """The shorter one of the claimed and the measured time: what cannot be claimed away."""
+    """The shorter of the claimed and the measured time, which a false claim cannot lengthen."""
     overclaimed: list[tuple[float, float]] = field(default_factory=list)
-    """Claimed and measured, where the claim cannot be true."""
+    """Claimed and measured times of answers whose claim cannot be true."""
     unseen: int = 0
     tests: list[bool] = field(default_factory=list)
     gold: list[bool] = field(default_factory=list)
@@ -134,7 +134,7 @@ def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
 
 
 def rater_names(workspace: Workspace, campaign: Campaign) -> dict[str, str]:
-    """Who takes part in a campaign, or answered on a sheet, each with the name."""
+    """Names by id of the raters who joined a campaign or answered on a sheet."""
     query = select(participants.c.rater_id).where(participants.c.campaign_id == campaign.campaign_id)
     with reading(workspace.store.engine) as connection:
         joined = set(connection.execute(query).scalars())
@@ -157,7 +157,7 @@ def _people(workspace: Workspace, campaign: Campaign) -> dict[str, RaterWork]:
         .where(leases.c.campaign_id == campaign.campaign_id)
         .group_by(events.c.rater_id)
     )
-    # a check is no vote: what was checked is counted by the tasks that are done
+    # a check is not a vote: checks are counted by their completed tasks
     checks = (
         select(leases.c.rater_id, func.count())
         .where(
@@ -204,7 +204,7 @@ def _add(counts: _Answers, cast: AnsweredTask, first: Vote | None, known: dict[s
     if cast.assignment.purpose == "qualification":
         counts.tests.append(is_correct_answer(cast.assignment, vote) is not False)
     if cast.assignment.purpose in ("practice", "qualification"):
-        return  # learning is not work: it would also make a rater look slow, or of another mind
+        return  # training is not work: it would also make a rater look slow or in disagreement
     counts.votes += 1
     counts.unseen += vote.unseen
     _add_times(counts, vote)
@@ -231,7 +231,7 @@ def _add_times(counts: _Answers, vote: Vote) -> None:
 
 
 def _beside_others(answered: list[AnsweredTask]) -> "dict[str, RaterReport]":
-    """How far each rater is with the others: shares of equal pairs, or the correlation with the others' mean."""
+    """How far each rater agrees with the others: share of equal pairs, or correlation with the others' mean."""
     from imarena.stats import from_columns, rater_reports
 
     columns = answers_by_criterion(answered)
@@ -252,7 +252,7 @@ def _beside_others(answered: list[AnsweredTask]) -> "dict[str, RaterReport]":
 def _with_answers(
     work: RaterWork, counts: _Answers, report: "RaterReport | None", plan: CampaignPlan, usual: float | None
 ) -> RaterWork:
-    """A rater's work with the figures of their answers. `usual`: the pace of the others."""
+    """Add the figures of a rater's answers to their work. `usual`: the pace of the others."""
     least = forms().pace.least_s.get(plan.kind, 0.0)
     reasons = _reasons(work.rater_id, counts, plan, usual)
     beside = [flag for flag in report.flags if flag != "too_few"] if report is not None else []
@@ -292,7 +292,7 @@ def _median(times: list[float]) -> float | None:
 def _reasons(
     rater_id: str, counts: _Answers, plan: CampaignPlan, usual: float | None
 ) -> dict[str, dict[str, JsonValue]]:
-    """Why a rater stands out, each with the figures."""
+    """The rater's flags, each with its figures."""
     pace = forms().pace
     least, median = pace.least_s.get(plan.kind, 0.0), _median(counts.shorter)
     asked, sides = len(plan.qualification), len(counts.sides)
@@ -319,7 +319,7 @@ def _reasons(
 
 @dataclass(frozen=True)
 class JoinedCampaigns:
-    """A page of a rater's campaigns, each with the number that pages go by, and how many there are on all pages."""
+    """A page of a rater's campaigns, each with its sequence number for paging, and their total on all pages."""
 
     campaigns: list[tuple[int, str]]
     total: int
@@ -340,7 +340,7 @@ def campaigns_of_rater(
 
 
 def pause_rater(workspace: Workspace, campaign: Campaign, rater_id: str, *, active: bool) -> RaterWork:
-    """Pause a rater in a campaign, or let them go on (`active`); returns the rater's work."""
+    """Pause a rater in a campaign, or resume (`active`); returns the rater's work."""
     with writing(workspace.store.engine) as connection:
         changed = membership.change_membership(connection, campaign.campaign_id, rater_id, active=int(active))
     if not changed:

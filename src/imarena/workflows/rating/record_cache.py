@@ -1,4 +1,4 @@
-"""Records in memory while a server runs: assignments, items and outputs, which never change; plans for a moment."""
+"""In-memory cache for the web server: immutable records (assignments, items, outputs), and plans for a short time."""
 
 import time
 from collections.abc import Collection, Sequence
@@ -15,13 +15,13 @@ from imarena.workflows.views import AskedEdit, asked_edit, references_of
 
 _AT_HAND = 20_000
 _PLAN_S = 2.0
-"""A plan that was just read is believed this long: a change by another process takes effect within it."""
+"""Seconds for which a plan is cached: a change by another process takes effect within this time."""
 T = TypeVar("T")
 _ASSIGNMENT = PreparedStatement(select(assignments).where(assignments.c.id == bindparam("assignment")))
 
 
 class RecordCache:
-    """What was read stays in memory; records are immutable, so that it can never be stale."""
+    """Cache of records that were read; records are immutable, so they are never stale."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._store = workspace.store
@@ -31,8 +31,8 @@ class RecordCache:
         self._plans: dict[str, tuple[float, Campaign, CampaignPlan]] = {}
 
     def assignment(self, identity: str, within: Connection | None = None) -> Assignment:
-        """An assignment that is known to exist. Within a transaction it is read there: no second connection is needed,
-        and one that is not committed yet is seen.
+        """An assignment that is known to exist. `within`: read it in this transaction, which needs no second connection
+        and sees assignments that are not committed yet.
         """
         known = self._assignments.get(identity)
         if known is not None:
@@ -45,11 +45,11 @@ class RecordCache:
         return _kept(self._assignments, identity, assignment)
 
     def keep(self, assignment: Assignment) -> Assignment:
-        """Keep an assignment that was read elsewhere."""
+        """Cache an assignment that was read elsewhere."""
         return _kept(self._assignments, assignment.assignment_id, assignment)
 
     def fetch(self, identities: Sequence[str]) -> None:
-        """Keep assignments and all that they show: three queries, for any number of assignments."""
+        """Cache assignments with their items and outputs, in three queries for any number of assignments."""
         for assignment in self._store.records(Assignment, id=list(identities)):
             self.keep(assignment)
         fetched = [self._assignments[identity] for identity in identities if identity in self._assignments]
@@ -60,7 +60,7 @@ class RecordCache:
             _kept(self._outputs, output.output_id, output)
 
     def read(self, items: Collection[str], outputs: Collection[str]) -> None:
-        """Keep items and outputs: two queries, for any number of records."""
+        """Cache items and outputs, in two queries for any number of records."""
         if absent := {identity for identity in items if identity not in self._items}:
             for item in self._store.records(Item, id=sorted(absent)):
                 _kept(self._items, item.item_id, item)
@@ -79,11 +79,11 @@ class RecordCache:
         return known or _kept(self._outputs, identity, _there(self._store.get(Output, identity)))
 
     def campaign(self, identity: str) -> Campaign:
-        """A campaign. Whether it is open may have changed since: ask the store for that."""
+        """A campaign. It may have been opened or closed since: ask the store for that."""
         return self._known(identity)[1]
 
     def plan(self, identity: str) -> CampaignPlan:
-        """What a campaign asks, as it was at most two seconds ago: a lead may change some of it."""
+        """A campaign's plan, at most two seconds old: a lead may change parts of it."""
         return self._known(identity)[2]
 
     def _known(self, identity: str) -> tuple[float, Campaign, CampaignPlan]:
@@ -97,19 +97,19 @@ class RecordCache:
         return self._plans[identity]
 
     def last_plan(self, identity: str) -> CampaignPlan:
-        """The plan as it was last read: for showing what was just handed out by it."""
+        """The plan as it was last read, for showing a task that was just handed out by it."""
         known = self._plans.get(identity)
         return self.plan(identity) if known is None else known[2]
 
     def at_hand(self, assignment: Assignment) -> bool:
-        """Can this task be shown without waiting for anything?"""
+        """Whether this task can be shown without reading from the store."""
         sides = [side for side in (assignment.left_id, assignment.right_id) if side is not None]
         if assignment.kind == "rating" or assignment.purpose == "adjudication":
-            return False  # expected objects, or the answers of others, are looked up
+            return False  # expected objects, or the others' answers, are read from the store
         if assignment.campaign_id not in self._plans or assignment.item_id not in self._items:
             return False
         if self._plans[assignment.campaign_id][2].show_region:
-            return False  # the region is looked up
+            return False  # the region is read from the store
         if not all(self._chain_at_hand(side) for side in sides):
             return False
         images = [self._outputs[side].image for side in sides]
@@ -123,7 +123,7 @@ class RecordCache:
         return known is not None
 
     def forget_plans(self) -> None:
-        """A campaign was changed here: look again."""
+        """Drop cached plans after a campaign was changed here."""
         self._plans.clear()
 
     def vote_within(self, connection: Connection, identity: str) -> Vote:
@@ -132,7 +132,7 @@ class RecordCache:
         return _of_kind(Vote, from_row(Vote, row))
 
     def picture(self, assignment: Assignment, slot: str) -> ImageRef | None:
-        """The picture in a place of a task: left, right, source-N or reference-N."""
+        """The picture in a slot of a task: left, right, source-N or reference-N."""
         name, _, number = slot.partition("-")
         if name in ("left", "right"):
             identity = assignment.left_id if name == "left" else assignment.right_id
@@ -142,14 +142,14 @@ class RecordCache:
         return pictures[index] if index < len(pictures) else None
 
     def slots(self, assignment: Assignment) -> frozenset[str]:
-        """The places of all pictures of a task."""
+        """The slots of all pictures of a task."""
         sides = {"left": assignment.left_id, "right": assignment.right_id}
         shown = {side for side, identity in sides.items() if identity is not None and self.output(identity).image}
         shown.update(f"source-{number}" for number in range(len(self.sources(assignment))))
         return frozenset(shown).union(f"reference-{number}" for number in range(len(self.references(assignment))))
 
     def sources(self, assignment: Assignment) -> tuple[ImageRef, ...]:
-        """What the result was made from."""
+        """The pictures that the outputs were made from."""
         return self.asked(assignment).sources
 
     def references(self, assignment: Assignment) -> tuple[ImageRef, ...]:
@@ -157,14 +157,14 @@ class RecordCache:
         return self.asked(assignment).references
 
     def asked(self, assignment: Assignment) -> AskedEdit:
-        """What a rater is asked about; where no output is shown, the item and the turn itself."""
+        """The edit that a rater is asked about; if no output is shown, it comes from the item's turn."""
         item, turn = self.item(assignment.item_id), assignment.turn
         if assignment.left_id is None:
             return AskedEdit(item.turns[turn].instruction, item.sources, references_of(item, turn), item.task)
         return self.asked_of(assignment.item_id, assignment.left_id, assignment.right_id)
 
     def asked_of(self, item_id: str, left_id: str, right_id: str | None) -> AskedEdit:
-        """What an output or a pair is shown with."""
+        """The edit that is shown with an output or a pair."""
         left, right = self.output(left_id), self.output(right_id) if right_id is not None else None
         parents: dict[str, Output] = {}
         waiting = [left, *([right] if right is not None else [])]
@@ -177,7 +177,7 @@ class RecordCache:
 
 
 def _kept(cache: dict[str, T], identity: str, record: T) -> T:
-    """A dictionary that is emptied when it is full needs no lock: 0.04 µs a look, an LRUCache with its lock 0.47 µs."""
+    """Cache a record. A dictionary cleared when full needs no lock: 0.04 µs per lookup, LRUCache with lock 0.47 µs."""
     if len(cache) >= _AT_HAND:
         cache.clear()
     cache[identity] = record
@@ -191,7 +191,7 @@ def _of_kind(kind: type[T], record: object) -> T:
 
 
 def _there(record: T | None) -> T:
-    """A record that is not there is not remembered as missing: it may be added later."""
+    """Raise if a record is missing. This is not cached, because the record may be added later."""
     if record is None:
         raise UserError("A record that is named is not in the workspace.", hint="Run 'imarena verify'.")
     return record

@@ -22,12 +22,12 @@ from imarena.workflows.rating.voting import Voting
 
 USUAL: dict[Behaviour, int] = {"careful": 2, "fast": 1, "one_sided": 1, "random": 1}
 MOST_TASKS = 100_000
-"""Answers of all raters together: a rehearsal of a huge campaign ends here."""
+"""Maximum number of answers of all raters together: a rehearsal of a huge campaign ends here."""
 
 
 @dataclass(frozen=True)
 class RehearsedRater:
-    """What a simulated rater did, and how they would be marked."""
+    """What a simulated rater did, and the notices that a lead would see."""
 
     rater_id: str
     behaviour: Behaviour
@@ -39,7 +39,7 @@ class RehearsedRater:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What came of a rehearsal, and where the copy is."""
+    """The result of a rehearsal, and the path of the copy."""
 
     workspace: str
     campaign_id: str
@@ -91,7 +91,7 @@ def rehearse_campaign(
 
 
 def _join(copy: Workspace, campaign: Campaign, wanted: Mapping[Behaviour, int]) -> dict[str, Behaviour]:
-    """Simulated raters who take part and have agreed to."""
+    """Add simulated raters who have joined the campaign and given consent."""
     raters: dict[str, Behaviour] = {}
     for behaviour in TEMPERS:
         for number in range(1, wanted.get(behaviour, 0) + 1):
@@ -107,7 +107,7 @@ def _join(copy: Workspace, campaign: Campaign, wanted: Mapping[Behaviour, int]) 
 def _rate(
     copy: Workspace, campaign: Campaign, raters: Mapping[str, Behaviour], seed: int
 ) -> dict[str, tuple[str, str | None]]:
-    """Everybody takes turns until nobody gets a task; returns where each ended."""
+    """Let the raters take turns until nobody gets a task; returns each rater's final stage and outcome."""
     voting, plan = Voting(copy), plan_of(campaign)
     stages: dict[str, tuple[str, str | None]] = {}
     before, given = -1, 0
@@ -127,7 +127,7 @@ def _rate(
 
 
 def _set_times(copy: Workspace, raters: Mapping[str, Behaviour]) -> None:
-    """The copy's clock: an answer that was made in a millisecond took as long as its rater takes, pictures seen."""
+    """Set the times of simulated votes in the copy, as if the raters had taken their time and seen the pictures."""
     mine: Sequence[Vote] = [vote for vote in copy.store.records(Vote) if vote.rater_id in raters and not vote.retracted]
     with writing(copy.store.engine) as connection:
         for vote in mine:

@@ -1,4 +1,4 @@
-"""How many people are asked about each unit of a campaign that is under way: tasks are added, or withdrawn."""
+"""Change the number of raters per unit in a running campaign: tasks are added or withdrawn."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,15 +17,15 @@ from imarena.workflows.views import rater_is_excluded, vote_is_excluded
 _CHUNK = 500
 WITHDRAWN = "withdrawn"
 EXCLUDED = "excluded"
-"""A task of a rater who is excluded: another one is made in its place."""
+"""State of an excluded rater's task: another task is created in its place."""
 T = TypeVar("T")
 
 
 def set_slots(workspace: Workspace, campaign: Campaign) -> None:
-    """Bring every unit to the number of raters that the campaign asks for. Doing it twice changes nothing.
+    """Give every unit as many tasks as the campaign wants raters. Calling it twice changes nothing.
 
-    Too many: free tasks are withdrawn; those that somebody holds or has answered stay. Too few: withdrawn ones come
-    back first, then new ones are made, with sides by chance.
+    Too many: free tasks are withdrawn; those that somebody holds or has answered stay. Too few: withdrawn tasks are
+    offered again first, then new ones are created with random sides.
     """
     wanted = plan_of(campaign).raters
     withdraw: list[str] = []
@@ -42,7 +42,7 @@ def set_slots(workspace: Workspace, campaign: Campaign) -> None:
 
 
 def _units(workspace: Workspace, campaign: Campaign) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """For each unit one of its assignments, and all of them by state."""
+    """Yield for each unit one of its assignments, and all of them by state."""
     table = leases_table
     query = (
         select(table.c.unit, state_of_task(), table.c.assignment_id)
@@ -60,9 +60,9 @@ def _units(workspace: Workspace, campaign: Campaign) -> Iterator[tuple[str, dict
 
 
 def tasks_not_dealt(campaign_id: str) -> Select[Any]:
-    """Unit, state and id of tasks that were made for named raters, or sent out, and not dealt here.
+    """Query for unit, state and id of tasks not offered here: those for named raters, or sent out on sheets.
 
-    Answers from a sheet count; what waits for a rater is `named`.
+    Answers from a sheet count; a task that waits for a rater has the state `named`.
     """
     answers = select(votes.c.seq).where(votes.c.assignment_id == assignments.c.id)
     counting, answered = answers.where(~vote_is_excluded()).exists(), answers.exists()
@@ -82,13 +82,13 @@ def tasks_not_dealt(campaign_id: str) -> Select[Any]:
 
 
 def count_of_skips() -> ColumnElement[int]:
-    """How many skips there are in a query of events; one that was taken back is none."""
+    """SQL expression for the number of skips in a query of events, without those that were undone."""
     skipped = func.count().filter(events.c.kind == EventKind.SKIPPED.value)
     return skipped - func.count().filter(events.c.kind == EventKind.UNSKIPPED.value)
 
 
 def state_of_task() -> ColumnElement[str]:
-    """A lease's state in a query of leases and votes; `excluded` where its answer does not, or will not, count."""
+    """SQL expression for a lease's state in a query of leases and votes; `excluded` if its answer does not count."""
     table = leases_table
     return case(
         ((table.c.state == "done") & vote_is_excluded(), EXCLUDED),
@@ -103,7 +103,7 @@ def _parts(all_of_them: list[T]) -> Iterator[list[T]]:
 
 
 def _set_state(workspace: Workspace, chosen: list[str], old: str, new: str) -> None:
-    """Short transactions: raters go on voting meanwhile, and a task that was just taken stays taken."""
+    """Change states in short transactions: raters can vote meanwhile, and a task that was just taken stays taken."""
     table = leases_table
     for part in _parts(chosen):
         with writing(workspace.store.engine) as connection:
@@ -118,7 +118,7 @@ def _make(workspace: Workspace, campaign: Campaign, wanted: list[tuple[str, int,
             select(func.max(leases_table.c.position)).where(leases_table.c.campaign_id == campaign.campaign_id)
         ).scalar_one()
     position = int(last or 0)
-    wanted = sorted(wanted, key=lambda task: task[2])  # every unit once more before any unit twice more
+    wanted = sorted(wanted, key=lambda task: task[2])  # a first extra task for every unit, then second ones
     for part in _parts(wanted):
         known = workspace.store.records(Assignment, id=sorted({identity for identity, _, _ in part}))
         by_id = {assignment.assignment_id: assignment for assignment in known}
@@ -131,7 +131,7 @@ def _make(workspace: Workspace, campaign: Campaign, wanted: list[tuple[str, int,
 
 
 def _has_pixels(workspace: Workspace, assignment: Assignment) -> bool:
-    """Can a task be shown here? Others can go out on a sheet only."""
+    """Whether a task can be shown here; others can only go out on a sheet."""
     sides = (side for side in (assignment.left_id, assignment.right_id) if side is not None)
     outputs = [workspace.store.get(Output, side) for side in sides]
     return all(output is not None and output.image is not None for output in outputs)

@@ -1,4 +1,4 @@
-"""Skipping a task, and taking a skip or the last vote back. Nothing that decides access can be taken back."""
+"""Skip a task, and undo a skip or the last vote. Answers that decide access cannot be undone."""
 
 import secrets
 from dataclasses import replace
@@ -16,7 +16,7 @@ from imarena.workflows.rating.vote_checks import answer_of_vote
 
 
 class VotingDesk(Protocol):
-    """What is needed of `voting.Voting`, which calls these functions."""
+    """The part of `voting.Voting`, which calls these functions, that they need."""
 
     engine: Engine
     records: RecordCache
@@ -27,25 +27,25 @@ class VotingDesk(Protocol):
     def participation(
         self, connection: Connection, campaign_id: str, rater_id: str
     ) -> tuple[Campaign, RaterStanding, tuple[leases.Lease, ...]]:
-        """A campaign, where a rater is in it, and what they hold."""
+        """A campaign, a rater's standing in it, and the tasks they hold."""
 
     def moments(self, campaign_id: str) -> tuple[str, str]:
-        """Now, and until when a task that is taken now is held."""
+        """The current time, and the time at which the lease of a task taken now expires."""
 
     def lease(self, connection: Connection, address: str, rater_id: str) -> leases.Lease:
         """The lease behind an address, for its rater."""
 
     def for_anybody(self, connection: Connection, lease: leases.Lease) -> bool:
-        """May others have this task?"""
+        """Whether others may get this task."""
 
     def note(
         self, connection: Connection, identity: str, assignment_id: str, kind: EventKind, rater_id: str, why: str = ""
     ) -> None:
-        """Append what happened to a task."""
+        """Append an event about a task."""
 
 
 def undo_vote(voting: VotingDesk, campaign_id: str, rater_id: str) -> HeldTask:
-    """Take the last vote back: a retraction is appended, and the task is in hand again."""
+    """Undo the last vote: append a retraction, and return the task to the rater."""
     voting.campaign(campaign_id)
     _, until = voting.moments(campaign_id)
     with writing(voting.engine, durable=True) as connection:
@@ -67,7 +67,7 @@ def undo_vote(voting: VotingDesk, campaign_id: str, rater_id: str) -> HeldTask:
 
 
 def may_undo(connection: Connection, campaign_id: str, rater_id: str) -> bool:
-    """Is there an answer that could be taken back? The stage of the rater decides whether it may be now."""
+    """Whether there is an answer that could be undone. The rater's stage decides whether it may be undone now."""
     lease = leases.last_done(connection, campaign_id, rater_id)
     return lease is not None and lease.address is not None and lease.purpose not in DECIDING_ACCESS
 
@@ -79,7 +79,7 @@ def _need_open(voting: VotingDesk, connection: Connection, campaign_id: str, rat
 
 
 def _retract(voting: VotingDesk, connection: Connection, lease: leases.Lease) -> tuple[Answer | None, str | None]:
-    """A check has no retraction: the newest check of an item by a person is the one that counts."""
+    """Retract the lease's vote. A check has no retraction: a person's newest check of an item counts."""
     if lease.vote_id is None:
         return None, None
     vote = voting.records.vote_within(connection, lease.vote_id)
@@ -91,13 +91,13 @@ def _retract(voting: VotingDesk, connection: Connection, lease: leases.Lease) ->
 
 
 def skip_task(voting: VotingDesk, address: str, rater_id: str, reason: str) -> None:
-    """Leave a task to others. It is not offered to this rater again, unless they take the skip back."""
+    """Leave a task to others. It is not offered to this rater again, unless they undo the skip."""
     with writing(voting.engine) as connection:
         lease = voting.lease(connection, address, rater_id)
         if lease.address != address or lease.state not in leases.HOLDING:
             raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
         shared = voting.for_anybody(connection, lease)
-        # the address opens nothing any more, whatever the task was: one that still did would be known for gold
+        # the address stops working, whatever the task was: one that still worked would reveal gold
         gone = {"address": None, "until": None, "vote_id": None, "handed_at": None}
         after = {"state": "free", "rater_id": None} if shared else {"state": "skipped"}
         if not leases.change_lease(connection, lease, **gone, **after):
@@ -108,7 +108,7 @@ def skip_task(voting: VotingDesk, address: str, rater_id: str, reason: str) -> N
 
 
 def unskip_task(voting: VotingDesk, address: str, rater_id: str) -> HeldTask:
-    """Take a skip back: the task is in hand again under a new address, where nobody else has taken it."""
+    """Undo a skip: the rater holds the task again under a new address, unless somebody else has taken it."""
     with writing(voting.engine, durable=True) as connection:
         lease = voting.lease(connection, address, rater_id)
         _need_open(voting, connection, lease.campaign_id, rater_id)
@@ -133,7 +133,7 @@ def unskip_task(voting: VotingDesk, address: str, rater_id: str) -> HeldTask:
 
 
 def _skipped_last(connection: Connection, assignment_id: str, rater_id: str) -> bool:
-    """Is a skip the last thing that this rater did with the task?"""
+    """Whether a skip was this rater's last action on the task."""
     mine = select(events).where(events.c.assignment_id == assignment_id, events.c.rater_id == rater_id)
     row = connection.execute(mine.order_by(events.c.seq.desc()).limit(1)).mappings().first()
     return row is not None and from_row(Event, row).kind is EventKind.SKIPPED

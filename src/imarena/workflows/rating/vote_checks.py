@@ -1,4 +1,4 @@
-"""What a vote is checked against before it counts: the pictures that were sent, the time, and its key."""
+"""Checks on a vote before it counts: the pictures that were sent, the time, and the vote's key."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +19,7 @@ NOT_SEEN = "pictures_not_seen"
 
 @dataclass(frozen=True)
 class TaskView:
-    """What the server knows of how a rater saw a task."""
+    """What the server knows about how a rater viewed a task."""
 
     handed_out_at: str | None
     pictures_served_at: str | None
@@ -27,7 +27,7 @@ class TaskView:
     missing: tuple[str, ...] = ()
 
     def vote_fields(self) -> dict[str, Any]:
-        """For the vote's record."""
+        """Fields for the vote's record."""
         moments = {"handed_out_at": self.handed_out_at, "pictures_served_at": self.pictures_served_at}
         known = {name: datetime.fromisoformat(at) for name, at in moments.items() if at is not None}
         return {**known, "unseen": bool(self.missing)}
@@ -36,7 +36,7 @@ class TaskView:
 def view_of_task(
     connection: Connection, records: RecordCache, pictures: PictureLog, lease: leases.Lease, assignment: Assignment
 ) -> TaskView:
-    """How the holder of a task saw it."""
+    """How the rater who holds a task viewed it."""
     slots = records.slots(assignment)
     served = pictures.served(connection, lease.address or "", slots)
     missing = tuple(sorted(slots - served.keys()))
@@ -44,7 +44,7 @@ def view_of_task(
 
 
 def view_refusal(view: TaskView, min_seconds: float, moment: str) -> Refusal | None:
-    """Why a browser's answer is not accepted yet. Tasks that an earlier version handed out have no marks."""
+    """Why a browser's answer is not accepted yet; None if it is, or if an earlier version handed out the task."""
     if view.handed_out_at is None:
         return None
     if view.missing:
@@ -64,7 +64,7 @@ def view_refusal(view: TaskView, min_seconds: float, moment: str) -> Refusal | N
 
 
 def seconds_to_wait(handed_at: str | None, min_seconds: float, moment: str) -> float:
-    """How long after `moment` an answer is accepted; a task that is not handed out yet has the whole time."""
+    """Seconds from `moment` until an answer is accepted; the full time for a task that is not handed out yet."""
     if not min_seconds or handed_at is None:
         return min_seconds
     passed = (datetime.fromisoformat(moment) - datetime.fromisoformat(handed_at)).total_seconds()
@@ -75,7 +75,7 @@ def key_refusal(
     connection: Connection, records: RecordCache, lease: leases.Lease, rater_id: str, before: str,
     record: Vote | Verification,
 ) -> Refusal | None:  # fmt: skip
-    """A key that was used is the same vote again only where that vote still stands for this task and says the same."""
+    """Refuse a used key, unless it repeats a vote on this task that still counts and has the same content."""
     hint = "Use a new key."
     if before != lease.assignment_id or lease.state != "done" or lease.rater_id != rater_id:
         return Refusal("key_used", "This key belongs to another answer, or to one that was taken back.", hint=hint)
@@ -88,7 +88,7 @@ def key_refusal(
 
 
 def _content(vote: Vote) -> tuple[object, ...]:
-    """What a vote says. The time is not part of it: a page that sends an answer again may have counted on."""
+    """A vote's content, without the time: a page that resends an answer may have kept counting."""
     return vote.preference, vote.ratings, vote.issues, vote.comment
 
 
@@ -103,7 +103,7 @@ def _last_check(connection: Connection, check: Verification) -> tuple[object, ..
 
 
 def answer_of_vote(vote: Vote) -> Answer:
-    """What was answered, to be shown again after an undo."""
+    """The answer of a vote, to show it again after an undo."""
     kinds = {issue.kind for issue in vote.issues}
     none = {issue.label for issue in vote.issues if issue.kind == "none"}
     yes = vote.ratings.get("instruction_following")

@@ -1,4 +1,4 @@
-"""Votes and ratings as plain tables: rows read from the store as they are sent, and one campaign as CSV."""
+"""Votes and ratings as plain tables: rows streamed from the store, and one campaign as CSV."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ def _names(workspace: Workspace) -> tuple[dict[str, str | None], dict[str, Any]]
 
 
 def vote_rows(workspace: Workspace, campaign_id: str | None = None) -> Iterator[list[object]]:
-    """Preferences that count, with the names of what they are about (`VOTE_COLUMNS`)."""
+    """Preferences that count, with the names of editors and items (`VOTE_COLUMNS`)."""
     editors, items = _names(workspace)
     for row in counting_votes(View(workspace), campaign_id):
         item = items[row["item_id"]]
@@ -47,7 +47,7 @@ def vote_rows(workspace: Workspace, campaign_id: str | None = None) -> Iterator[
 def rating_rows(workspace: Workspace, campaign_id: str | None = None) -> Iterator[list[object]]:
     """Ratings that count, one row per criterion (`RATING_COLUMNS`): a unit is an output.
 
-    Issues and words are on each row.
+    Issues and comments are repeated on each row.
     """
     editors, items = _names(workspace)
     for row in counting_votes(View(workspace), campaign_id):
@@ -69,18 +69,18 @@ _CAMPAIGN_COLUMNS = (
     "issues", "comment", "time_spent_s", "created_at", "unit", "vote_id", "measured_time_s", "handed_out_at",
     "pictures_served_at", "seen", NOT_COUNTED,
 )  # fmt: skip
-"""`not_counted` has the reason why a vote does not count: practice, test, gold, repeat, rater excluded, or
+"""`not_counted` is the reason why a vote does not count: practice, test, gold, repeat, rater excluded, or
 shown with the source of the left output only.
 
-`time_spent_s` is the rater's own figure, `measured_time_s` that of the server. `seen`: "yes" where the server sent all
-pictures, "unseen by the server" where it did not, empty where an earlier version did not note it.
+`time_spent_s` is claimed by the rater, `measured_time_s` measured by the server. `seen`: "yes" if the server sent all
+pictures, "unseen by the server" if it did not, empty if an earlier version did not record it.
 """
 
 
 def export_csv(workspace: Workspace, campaign: Campaign) -> str:
-    """All live votes of a campaign; for checks, all of their verdicts. `imarena rank --from` reads the former.
+    """All live votes of a campaign as CSV, or all verdicts of a check campaign. `imarena rank --from` reads the votes.
 
-    Votes that test a rater and those of excluded raters are among them, marked under `not_counted`.
+    Includes answers to check tasks and votes of excluded raters, marked in `not_counted`.
     """
     if campaign.kind == "check":
         return _export_checks(workspace, campaign)

@@ -1,7 +1,7 @@
-"""Voting: a rater takes a task, answers, skips, undoes. Which vote counts is decided here; who gets what, in `routing`.
+"""Voting: a rater takes a task, answers, skips, undoes. Decides which votes count; `routing` decides who gets what.
 
-The rule for late votes: a vote that comes after the lease has run out counts as long as nobody else has taken the task;
-otherwise it is refused with a message, and what it said is kept as an event. No vote is lost, none counts twice.
+The rule for late votes: a vote that arrives after its lease has expired counts as long as nobody else has taken the
+task; otherwise it is refused with a message and stored as an event. No vote is lost, none counts twice.
 """
 
 import json
@@ -42,7 +42,7 @@ from imarena.workflows.rating.vote_checks import NOT_SEEN, TaskView, key_refusal
 
 _TRIES = 5
 MARKS_S = 2.0
-"""How long a vote waits for the marks of pictures that another server may have sent."""
+"""Seconds that a vote waits for the marks of pictures that another server may have sent."""
 
 
 class Voting:
@@ -54,10 +54,10 @@ class Voting:
         self.records = RecordCache(workspace)
         self.turns = WriteQueue(self.engine)
         self.pictures = PictureLog(self.turns)
-        """Which pictures of their tasks raters were sent."""
+        """Log of the pictures that raters were sent."""
 
     def close(self) -> None:
-        """Write what waits to be written, then stop."""
+        """Finish pending writes, then stop."""
         self.pictures.flush()
         self.turns.close()
 
@@ -71,7 +71,7 @@ class Voting:
     def participation(
         self, connection: Connection, campaign_id: str, rater_id: str
     ) -> tuple[Campaign, RaterStanding, tuple[leases.Lease, ...]]:
-        """A campaign as it is now, where a rater stands in it, and what they hold: one query."""
+        """A campaign as it is now, a rater's standing in it, and the tasks they hold, in one query."""
         state = leases.rater_state(connection, campaign_id, rater_id, week_ago())
         if state is None:
             raise _no_campaign()
@@ -80,25 +80,25 @@ class Voting:
 
     def _as_it_is(self, campaign_id: str, is_open: bool | None) -> Campaign:
         known = None if is_open is None else self.records.campaign(campaign_id)
-        if known is None or known.kind not in RATERS_PER_UNIT:  # routing's gold set is kept as a campaign, and is none
+        if known is None or known.kind not in RATERS_PER_UNIT:  # routing's gold set is only stored as one
             raise _no_campaign()
         return known if known.open == is_open else known.model_copy(update={"open": is_open})
 
     def join(self, campaign_id: str, rater_id: str) -> None:
-        """Take part without an invitation: for leads and for the person at the machine."""
+        """Join without an invitation, for leads and for the person at this machine."""
         self.campaign(campaign_id)
         with writing(self.engine) as connection:
             membership.join_campaign(connection, campaign_id, rater_id, moment_text(now()))
 
     def standing(self, campaign_id: str, rater_id: str) -> RaterStanding:
-        """Where a rater stands in a campaign."""
+        """A rater's standing in a campaign."""
         with reading(self.engine) as connection:
             return self.participation(connection, campaign_id, rater_id)[1]
 
     def forecast(self, campaign_id: str, rater_id: str, *, leads: bool = False) -> tuple[RaterStanding, WorkForecast]:
-        """Where a rater stands, and how much waits for them: counted, and so not told with every task.
+        """A rater's standing and remaining work. Counting the work takes time, so tasks do not include it.
 
-        `leads`: may take part without an invitation.
+        `leads`: a lead, who may take part without an invitation.
         """
         with reading(self.engine) as connection:
             campaign, where, holds = self.participation(connection, campaign_id, rater_id)
@@ -112,7 +112,7 @@ class Voting:
             return where, replace(work, can_undo=can_undo)
 
     def consent(self, campaign_id: str, rater_id: str) -> None:
-        """Note that a rater agreed to take part."""
+        """Record that a rater agreed to take part."""
         self.campaign(campaign_id)
         with writing(self.engine) as connection:
             if not membership.change_membership(connection, campaign_id, rater_id, consented_at=moment_text(now())):
@@ -121,14 +121,14 @@ class Voting:
     # ------------------------------------------------------------------ tasks
 
     def next(self, campaign_id: str, rater_id: str, *, leads: bool = False) -> HeldTask | RaterStanding:
-        """The task in hand, or a new one; or where the rater stands, when there is none.
+        """The held task or a new one; if there is none, the rater's standing.
 
-        `leads`: units on which raters disagree come first, where the campaign has them for its lead.
+        `leads`: disputed units come first, if the campaign leaves adjudication to its lead.
         """
         return self.next_soon(campaign_id, rater_id, leads=leads).result()
 
     def next_soon(self, campaign_id: str, rater_id: str, *, leads: bool = False) -> "Future[HeldTask | RaterStanding]":
-        """`next` without waiting for it here."""
+        """`next` as a future, without waiting."""
 
         def work(connection: Connection) -> HeldTask | RaterStanding:
             for _ in range(_TRIES):
@@ -142,7 +142,7 @@ class Voting:
     def _next(
         self, connection: Connection, campaign_id: str, rater_id: str, *, leads: bool
     ) -> HeldTask | RaterStanding | None:
-        """One try, in one transaction; None where somebody was faster."""
+        """One attempt, in one transaction; None if somebody else was faster."""
         campaign, where, holds = self.participation(connection, campaign_id, rater_id)
         held = holds[0] if holds else None
         if leads and held is None and self.records.plan(campaign_id).adjudication == "lead":
@@ -156,7 +156,7 @@ class Voting:
     def _adjudicate(
         self, connection: Connection, campaign_id: str, rater_id: str, where: RaterStanding
     ) -> HeldTask | None:
-        """A unit on which raters disagree, for the lead."""
+        """Hand out a disputed unit to the lead."""
         if where.stage in ("closed", "on_hold"):
             return None
         moment, until = self.moments(campaign_id)
@@ -170,7 +170,7 @@ class Voting:
     def _without_task(
         self, connection: Connection, campaign_id: str, rater_id: str, where: RaterStanding, *, shared: bool
     ) -> RaterStanding:
-        """Nothing is left for a rater, or nothing now: what others hold may come back where tasks are shared."""
+        """The standing without a task: `waiting` if a shared task that others hold may come back, else `done`."""
         returns = shared and where.stage == "open" and tasks_may_return(connection, campaign_id, rater_id)
         return replace(where, stage="waiting" if returns else "done")
 
@@ -182,7 +182,7 @@ class Voting:
         where: RaterStanding,
         held: leases.Lease | None,
     ) -> HeldTask | RaterStanding | None:
-        """Short: on SQLite nobody else writes meanwhile. None: somebody was faster."""
+        """Take a task. Kept short: on SQLite nobody else can write meanwhile. None if somebody else was faster."""
         moment, until = self.moments(campaign.campaign_id)
         if held is not None and held.address is not None:
             handed = moment if held.state == leases.WAITING else held.handed_at
@@ -221,7 +221,7 @@ class Voting:
         return HeldTask(assignment, address, lease.until or "", where, handed_at=lease.handed_at)
 
     def shown(self, address: str, rater_id: str) -> Assignment:
-        """The assignment behind an address, for showing its pictures: the holder's, also just after the vote."""
+        """The assignment behind an address, to show its pictures to the holder, also just after the vote."""
         with reading(self.engine) as connection:
             lease = self.lease(connection, address, rater_id)
         if lease.address != address:
@@ -231,15 +231,15 @@ class Voting:
     # ------------------------------------------------------------------ answering
 
     def vote(self, address: str, rater_id: str, key: str, answer: Answer, *, browser: bool = False) -> AcceptedVote:
-        """Store an answer. The same key with the same answer again stores nothing and says the same."""
+        """Store an answer. Repeating the same key and answer stores nothing and returns the same result."""
         return raise_refusal(self.vote_soon(address, rater_id, key, answer, browser=browser).result())
 
     def vote_soon(
         self, address: str, rater_id: str, key: str, answer: Answer, *, browser: bool = False
     ) -> "Future[AcceptedVote | Refusal]":
-        """`vote` without waiting for it here; a refusal comes back as a value, since what it said is stored too.
+        """`vote` as a future, without waiting; a refusal is returned as a value, because its answer is stored too.
 
-        `browser`: the answer counts only where the task's pictures were requested, and not before the least time.
+        `browser`: the answer counts only if the task's pictures were requested and the minimum time has passed.
         """
         moment = moment_text(now())
 
@@ -249,8 +249,8 @@ class Voting:
         return self.turns.submit(rater_id, work, durable=True)
 
     async def vote_of_browser(self, address: str, rater_id: str, key: str, answer: Answer) -> AcceptedVote | Refusal:
-        """`vote` of a browser. Where several servers share the database, one of them may have sent the pictures to it
-        and not written so yet: a vote whose pictures are missing is tried again for a while before it is refused.
+        """`vote` from a browser. If several servers share the database, another one may have sent the pictures without
+        having recorded it yet: a vote with missing pictures is retried for a while before it is refused.
         """
         until = 0.0 if self.engine.dialect.name == "sqlite" else time.monotonic() + MARKS_S
         while True:
@@ -264,7 +264,7 @@ class Voting:
         self, connection: Connection, address: str, rater_id: str, key: str, answer: Answer, moment: str, *,
         browser: bool,
     ) -> AcceptedVote | Refusal:  # fmt: skip
-        """The vote counts, or why it does not. What came too late is on record either way."""
+        """Count the vote, or return why it is refused. An answer that came too late is stored either way."""
         voted = content_id("voted", rater_id, key)
         target = leases.vote_address(connection, address, rater_id, voted=voted, since=week_ago())
         if target is None:
@@ -289,7 +289,7 @@ class Voting:
                 return refused
             self._count(connection, lease, record, view, voted)
         late = before is None and bool(lease.until and lease.until < moment)
-        added = int(before is None and lease.purpose not in TRAINING)  # this vote itself, which was not there yet
+        added = int(before is None and lease.purpose not in TRAINING)  # this vote itself, which was not stored yet
         left = quota_left(plan, target.recent + added)
         practice = practice_result(assignment, answer) if assignment.purpose == "practice" else None
         feedback = feedback_on(assignment, answer) if practice else None
@@ -326,7 +326,7 @@ class Voting:
     def _keep_refused(
         self, connection: Connection, lease: leases.Lease, rater_id: str, key: str, answer: Answer
     ) -> None:
-        """What a refused vote said stays on record, once."""
+        """Store a refused answer as an event, once."""
         identity = content_id("late", rater_id, key)
         if not leases.has_event(connection, identity):
             content = json.dumps(asdict(answer), default=lambda value: value.model_dump(mode="json"))
@@ -334,20 +334,20 @@ class Voting:
             self.note(connection, identity, lease.assignment_id, kind, rater_id, f"refused vote: {content}")
 
     def for_anybody(self, connection: Connection, lease: leases.Lease) -> bool:
-        """May others have this task? Not where it was made for one rater."""
+        """Whether others may get this task; False if it was made for one rater."""
         shared = (*leases.SHARED, *leases.ADJUDICATING)
         return lease.purpose in shared and self.records.assignment(lease.assignment_id, connection).rater_id is None
 
     def skip(self, address: str, rater_id: str, reason: str) -> None:
-        """Leave a task to others. It is not offered to this rater again, unless they take the skip back."""
+        """Leave a task to others. It is not offered to this rater again, unless they undo the skip."""
         undo.skip_task(self, address, rater_id, reason)
 
     def unskip(self, address: str, rater_id: str) -> HeldTask:
-        """Take a skip back: the task is in hand again, where nobody else has taken it."""
+        """Undo a skip: the rater holds the task again, unless somebody else has taken it."""
         return undo.unskip_task(self, address, rater_id)
 
     def undo(self, campaign_id: str, rater_id: str) -> HeldTask:
-        """Take the last vote back: a retraction is appended, and the task is in hand again."""
+        """Undo the last vote: append a retraction, and return the task to the rater."""
         return undo.undo_vote(self, campaign_id, rater_id)
 
     # ------------------------------------------------------------------ inside
@@ -360,14 +360,14 @@ class Voting:
         return lease
 
     def moments(self, campaign_id: str) -> tuple[str, str]:
-        """Now, and until when a task that is taken now is held."""
+        """The current time, and the time at which the lease of a task taken now expires."""
         moment = now()
         return moment_text(moment), moment_text(moment + timedelta(seconds=self.records.plan(campaign_id).lease_s))
 
     def note(
         self, connection: Connection, identity: str, assignment_id: str, kind: EventKind, rater_id: str, why: str = ""
     ) -> None:
-        """Append what happened to a task."""
+        """Append an event about a task."""
         event = Event(event_id=identity, assignment_id=assignment_id, kind=kind, rater_id=rater_id, reason=why)
         leases.insert_new(connection, event)
 
@@ -381,7 +381,7 @@ def _no_task() -> Refusal:
 
 
 def raise_refusal(counted: AcceptedVote | Refusal) -> AcceptedVote:
-    """Raise what was refused."""
+    """Return an accepted vote, or raise the refusal."""
     if isinstance(counted, Refusal):
         raise counted
     return counted

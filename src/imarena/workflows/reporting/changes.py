@@ -1,7 +1,7 @@
-"""What moved between two boards, whether it is real, and how much of it comes from the answers of judge or raters.
+"""What changed between two boards, whether it is significant, and how much is due to the answers of judge or raters.
 
-The boards are made again from the outputs that both have verdicts on. What moves between these two comes from the
-answers: other ones, or more of them. The rest of the change comes from outputs and items that one board alone has.
+The boards are recomputed from the outputs that both have verdicts on. Changes between these two are due to the
+answers: different ones, or more of them. The rest is due to outputs and items that only one board has.
 """
 
 import math
@@ -22,12 +22,12 @@ from imarena.workflows.views import LEFT, RIGHT, View, Window
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 PairVerdicts = Mapping[tuple[str, str], float]
-"""Two outputs, the smaller id first, to the mean points of the first."""
+"""Maps two outputs, the smaller id first, to the mean points of the first."""
 
 
 @dataclass(frozen=True)
 class ModelChange:
-    """One model on both boards, the old one shifted so that the means over common models agree."""
+    """One model on both boards; old ratings are shifted so that the means over common models agree."""
 
     model: str
     old: float
@@ -35,44 +35,44 @@ class ModelChange:
     old_rank: int
     new_rank: int
     half_width: float | None
-    """Of the 95% interval of the change, with the boards taken as independent; None where a board has no interval."""
+    """Half width of the 95% interval of the change, assuming independent boards; None if a board has no interval."""
     by_answers: float | None
-    """The change between the boards of the outputs that both have; None where these do not link this model."""
+    """The change between the boards of the common outputs; None if these do not link this model."""
 
     @property
     def change(self) -> float:
-        """New less old."""
+        """New rating minus old."""
         return self.new - self.old
 
     @property
     def real(self) -> bool | None:
-        """Is the change larger than its interval? None where that is not known."""
+        """Whether the change is larger than its interval; None if unknown."""
         return None if self.half_width is None else abs(self.change) > self.half_width
 
 
 @dataclass(frozen=True)
 class BoardChanges:
-    """What moved from one board to another."""
+    """The changes from one board to another."""
 
     old_name: str
     models: tuple[ModelChange, ...]
     left: tuple[str, ...]
-    """Models of the old board that the new one does not have."""
+    """Models that only the old board has."""
     joined: tuple[str, ...]
     common_pairs: int
     changed_pairs: int
-    """Of these, pairs whose preferred side changed."""
+    """Common pairs whose preferred side changed."""
     common_outputs: int
     answers: tuple[int, int]
     """Battles between the common outputs, old and new."""
     source: str
     """Who gave the answers: `the judge`, `the raters`, or both."""
     judge_changes: tuple[str, ...]
-    """How the judge differs between the two."""
+    """Differences of the judge between the boards."""
 
 
 def changes_section(boards: Boards, new: Board, query: BoardQuery, against: str) -> Section:
-    """The section about what changed `against` another workspace (a folder) or a day (YYYY-MM-DD)."""
+    """The section on changes `against` another workspace (a folder) or a day (YYYY-MM-DD)."""
     if is_workspace(Path(against)):
         with open_workspace(Path(against)) as other:
             old_boards = Boards(View(other))
@@ -106,7 +106,7 @@ def board_changes(
     old_boards: Boards, old: Board, new_boards: Boards, new: Board, query: BoardQuery, name: str,
     *, old_query: BoardQuery | None = None,
 ) -> BoardChanges:  # fmt: skip
-    """What moved from the old board to the new one."""
+    """The changes from the old board to the new one."""
     before = {one.model: one for one in old.ranking.models}
     after = {one.model: one for one in new.ranking.models}
     common = [model for model in after if model in before]
@@ -162,7 +162,7 @@ def pair_verdicts(view: View, board: Board) -> PairVerdicts:
 def _answers_part(
     old_boards: Boards, old_query: BoardQuery, new_boards: Boards, new_query: BoardQuery, outputs: frozenset[str]
 ) -> tuple[dict[str, float], tuple[int, int]]:
-    """By model the change of its rating between the boards of these outputs, centred; and the battles of each."""
+    """The centred rating change of each model between the boards of these outputs, and both numbers of battles."""
     try:
         old, new = (
             boards.board(replace(query, outputs=outputs, notes=False))
@@ -204,7 +204,7 @@ def _form_text(view: View, judge: str) -> str:
 
 
 def _parts(one: ModelChange) -> tuple[Cell, Cell]:
-    """By answers, and the rest; as whole points, so that the printed parts add up to the printed change."""
+    """The change by answers and the rest, in whole points, so that the printed parts add up to the printed change."""
     if one.by_answers is None:
         return None, None
     return round(one.by_answers), round(one.change) - round(one.by_answers)

@@ -1,4 +1,4 @@
-"""The counts of a workspace that concern the editors and the judge of a report."""
+"""Counts of a workspace, limited to the editors and the judge of a report."""
 
 from collections import Counter
 from dataclasses import replace
@@ -13,7 +13,7 @@ from imarena.workflows.views import View, VoteColumns, unanswered_questions
 
 
 def chosen_status(view: View, stands: WorkspaceStatus, judge: str | None, editors: tuple[str, ...]) -> WorkspaceStatus:
-    """The counts of this judge (None: all) and of these editors (empty: all). A comparison concerns both its sides.
+    """The counts of this judge (None: all) and of these editors (empty: all). Comparisons need both sides chosen.
 
     Of people's answers, `rating` counts those about one output, and `vote` the others.
     """
@@ -33,7 +33,7 @@ def chosen_status(view: View, stands: WorkspaceStatus, judge: str | None, editor
 
 
 def chosen_votes(view: View, editors: tuple[str, ...]) -> VoteColumns:
-    """The votes about outputs of these editors alone (empty: all votes)."""
+    """The votes only on outputs of these editors (empty: all votes)."""
     if not editors:
         return view.votes
     shown, votes = chosen_outputs(view, editors), view.votes
@@ -41,7 +41,7 @@ def chosen_votes(view: View, editors: tuple[str, ...]) -> VoteColumns:
 
 
 def chosen_verdicts(view: View, form: Form, editors: tuple[str, ...]) -> int:
-    """How many verdicts of a judge in this form are about outputs of these editors alone (empty: all)."""
+    """Number of verdicts of this form that are only on outputs of these editors (empty: all)."""
     return _concerned(view, form, chosen_outputs(view, editors)) if editors else view.verdicts.get(form.form_id, 0)
 
 
@@ -55,7 +55,7 @@ def chosen_outputs(view: View, editors: tuple[str, ...]) -> NDArray[np.bool_]:
 
 
 def _shown(shown: NDArray[np.bool_], places: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """(n,) where the output at each place is among the shown ones, or there is none (-1)."""
+    """(n,) whether the output at each position is among the shown ones, or there is none (-1)."""
     return (places < 0) | shown[np.maximum(places, 0)] if shown.size else places < 0
 
 
@@ -65,7 +65,7 @@ def _concerned(view: View, form: Form, shown: NDArray[np.bool_]) -> int:
 
 
 def _judgments(view: View, shown: NDArray[np.bool_]) -> dict[str, dict[str, int]]:
-    """By judge and status, as `status` counts them: every question once."""
+    """Counts by judge and status, as in `imarena status`: every question once."""
     counts: Counter[tuple[str, str]] = Counter()
     for form in view.forms.every:
         counts[form.judge, Status.OK.value] += _concerned(view, form, shown)

@@ -1,4 +1,4 @@
-"""edival report: EdiVal's judgments of a workspace as figures and tables."""
+"""`edival report`: EdiVal's judgments in a workspace as figures and tables."""
 
 import json
 import re
@@ -24,7 +24,7 @@ _DIMENSIONS = (FOLLOWING, "consistency", "quality")
 
 @dataclass(frozen=True)
 class EdiValReport:
-    """The tables of a report, and what they were made from."""
+    """The tables of a report, and the scores they were made from."""
 
     scored: reports.ScoredSet
     tables: tuple[Table, ...]
@@ -55,7 +55,7 @@ def edival_report(
     complete: bool = False,
     baselines: Sequence[str] = (),
 ) -> EdiValReport:
-    """Every table for which there are scores. With several judges (versions), the others are compared with the first.
+    """Every table for which there are scores. Of several judges (versions), the others are compared with the first.
 
     `baselines`: other judges whose yes-or-no verdicts or scores are compared with people too.
     """
@@ -85,7 +85,7 @@ def edival_report(
 
 
 def _chosen_sets(view: View, judges: Sequence[str] | None, *, styled: bool) -> list[ChosenJudge]:
-    """The sets of tools to report on, the main one first: those asked for, else all that EdiVal's judges used."""
+    """The sets of tools to report on, the main one first: those requested, else all that EdiVal's judges used."""
     if judges:
         return [judge for judge in chosen_judges(view, list(judges)) if judge.judge.startswith("edival")]
     names = [name for name in view.forms.judges if name.partition("/")[0] == "edival"]
@@ -95,7 +95,7 @@ def _chosen_sets(view: View, judges: Sequence[str] | None, *, styled: bool) -> l
 
 
 def write_edival_report(report: EdiValReport, folder: Path) -> list[Path]:
-    """Each table as a CSV file; Pareto fronts and trends as plots. Gives the files written."""
+    """Write each table as a CSV file, and Pareto fronts and trends as plots. Returns the files written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -114,7 +114,7 @@ def write_edival_report(report: EdiValReport, folder: Path) -> list[Path]:
 
 
 def read_scored(view: View, judge: ChosenJudge) -> reports.ScoredSet:
-    """The scores of a judge that count, one row for each output; what could not be decided is among them."""
+    """A judge's scores that count, one row per output, including undecided ones."""
     forms = {dimension: [form for form in judge.forms if form.dimension == dimension] for dimension in _DIMENSIONS}
     bodies: dict[str, dict[str, dict[str, Any]]] = {dimension: {} for dimension in _DIMENSIONS}
     wanted: dict[int, str] = {}
@@ -166,7 +166,7 @@ def _outputs(
 
 
 def _tried(workspace: Workspace, key: tuple[str, str], items: dict[str, Item]) -> set[str]:
-    """The items that an editor was asked about in a mode, whatever came of it."""
+    """The items that an editor attempted in a mode, with or without success."""
     rows = workspace.store.rows(Output, editor=key[0], mode=key[1])
     return {row["item_id"] for row in rows if row["item_id"] in items}
 
@@ -190,7 +190,7 @@ def _scored(output: Output, item: Item, bodies: dict[str, dict[str, dict[str, An
 
 
 def _agreement(view: View, sets: Sequence[reports.ScoredSet], baselines: Sequence[str]) -> list[Table]:
-    """Agreement with people of each set of tools and each baseline; none where nobody rated the edits."""
+    """Agreement with people for each set of tools and each baseline; empty if nobody rated the edits."""
     marks = yes_of_people(view, FOLLOWING)
     if not marks:
         return []
@@ -212,7 +212,7 @@ def _agreement(view: View, sets: Sequence[reports.ScoredSet], baselines: Sequenc
 
 
 def _marginals(view: View, scored: reports.ScoredSet, rated: set[str]) -> dict[str, tuple[str, bool | None]]:
-    """The outputs that people rated: the type of the last edit, and whether these tools say that it was carried out."""
+    """For outputs that people rated: the type of the last edit, and whether these tools found it carried out."""
     keys = {(o.item, o.editor, o.mode, o.turn): o for o in scored.outputs}
     given: dict[str, tuple[str, bool | None]] = {}
     for output in view.workspace.store.records(Output, status=Status.OK.value):
@@ -237,7 +237,7 @@ def _baseline_lines(
         truth: list[bool] = []
         at: float | None = None
         answers = {scores[one] for ids in parts.values() for one in ids} <= {0.0, 1.0}
-        for ids in parts.values():  # a threshold for each type, as the paper tunes CLIP_dir
+        for ids in parts.values():  # one threshold per type, as the paper tunes CLIP_dir
             at = 0.5 if answers else reports.best_threshold([scores[one] for one in ids], [people[one] for one in ids])
             says += [scores[one] >= at for one in ids]
             truth += [people[one] for one in ids]
@@ -257,7 +257,7 @@ class ToolSet:
     settings: Mapping[str, Any]
 
     def changes(self, other: "ToolSet") -> str:
-        """What is replaced in this set, seen from the other one: `threshold 0.45`, `features dino`."""
+        """Settings in which this set differs from another, such as `threshold 0.45` or `features dino`."""
         mine, theirs = _flat(self.settings), _flat(other.settings)
         parts = [
             f"{name} {'not set' if mine.get(name) is None else mine[name]}"

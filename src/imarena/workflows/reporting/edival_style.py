@@ -1,4 +1,4 @@
-"""The style check of EdiVal-Agent's appendix F: how often a model sees the style that was asked for, and people do."""
+"""The style check of EdiVal-Agent's appendix F: how often a model, and people, see the requested style."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from imarena.workflows.views import View, live_judgments, read_ratings
 
 
 def style_tables(view: View) -> list[Table]:
-    """One table by judge, editor, mode and shape of the source; none where no style was checked."""
+    """One table by judge, editor, mode and shape of the source; empty if no style was checked."""
     judges = [name for name in view.forms.judges if name.partition("/")[0] == STYLE_CHECK]
     answers = [answer for judge in judges for answer in _answers(view, judge)]
     return [style_table(answers)] if answers else []
@@ -44,7 +44,7 @@ def _answers(view: View, judge: str) -> list[StyleAnswer]:
 
 
 def _shape(sources: Sequence[ImageRef]) -> str:
-    """Square, or padded: models that take squares only get other images padded (appendix F)."""
+    """`square` or `padded`: models that accept only squares get other images padded (appendix F)."""
     if not sources:
         return "no source"
     width, height = sources[0].width, sources[0].height
@@ -52,7 +52,7 @@ def _shape(sources: Sequence[ImageRef]) -> str:
 
 
 def yes_of_people(view: View, criterion: str, *, with_scale: bool = False) -> dict[str, list[bool]]:
-    """What each rater of an output said: is the mark above the middle of the scale?
+    """For each rater of an output, whether the mark is above the middle of the scale.
 
     Marks without a scale are compared with their mean, or (`with_scale`) left out.
     """
@@ -69,5 +69,5 @@ def yes_of_people(view: View, criterion: str, *, with_scale: bool = False) -> di
 
 
 def majorities(marks: Mapping[str, Sequence[bool]]) -> dict[str, bool]:
-    """What most raters of each output said; without those on which they are even."""
+    """The majority's answer for each output; outputs with a tie are left out."""
     return {output: 2 * sum(given) > len(given) for output, given in marks.items() if 2 * sum(given) != len(given)}

@@ -1,4 +1,4 @@
-"""Examples of a report: the outputs that did best and worst on the first board, and the most disputed pairs."""
+"""Examples for a report: the best and worst outputs on the first board, and the most disputed pairs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ from imarena.workflows.views import (
 )
 
 SHOWN = 4
-"""Examples of each kind."""
+"""Number of examples of each kind."""
 NO_TRUTH: Mapping[str, float] = MappingProxyType({})
 Picture = Callable[[ImageRef], str]
 
@@ -37,7 +37,7 @@ def example_sections(
     view: View, main: Board | None, boards: Sequence[Board], judges: Sequence[str], picture: Picture,
     truth: Mapping[str, float] = NO_TRUTH,
 ) -> Iterator[Section]:  # fmt: skip
-    """Best, worst and most disputed, with their pictures. `truth`: the known quality (0..1) of outputs by id."""
+    """Best, worst and most disputed outputs, with their images. `truth`: the known quality (0..1) of outputs by id."""
     if main is None or not len(main.battles):
         return
     share, fought = output_points(view, main.battles)
@@ -50,7 +50,7 @@ def example_sections(
 
 
 def output_points(view: View, battles: BattleColumns) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """(k,) share of the points that each output took in its battles (a tie is half), and how many it fought."""
+    """(k,) the share of points that each output took in its battles (a tie is half), and its number of battles."""
     number = len(view.entries.output_id)
     points = np.where(battles.winner == LEFT, 1.0, np.where(battles.winner == RIGHT, 0.0, 0.5))
     points[battles.winner == BOTH_BAD] = 0.0
@@ -81,7 +81,7 @@ def _extremes(
 
 
 def _mean_scores(battles: BattleColumns, number: int) -> NDArray[np.float64]:
-    """(k,) the score that an output had in its battles; 0 where it was only compared."""
+    """(k,) the score of each output in its battles; 0 if it was only compared."""
     scores = np.zeros(number)
     scored = battles.scored
     scores[battles.left[scored]] = battles.score_left[scored]
@@ -125,7 +125,7 @@ def _records(view: View, place: int) -> tuple[Output, Item]:
 
 
 def asked_images(asked: AskedEdit, picture: Picture) -> list[PageImage]:
-    """The source and reference images of what was asked."""
+    """The source and reference images of the requested edit."""
     shown = [PageImage(picture(image), "source") for image in asked.sources]
     return shown + [PageImage(picture(image), "reference") for image in asked.references]
 
@@ -135,12 +135,12 @@ def _about(item: Item) -> str:
 
 
 def _disagreements(view: View, judges: Sequence[str], picture: Picture) -> Iterator[Section]:
-    """Where a judge and people disagree most: the exhibits of `imarena align --page`."""
+    """The largest disagreements between a judge and people, as shown by `imarena align --page`."""
     options = AlignOptions(rounds=0)
     try:
         columns = read_aligned_columns(view.workspace, judges, options)
         worst = worst_disagreements(view.workspace, columns, options, SHOWN)
-    except UserError:  # nothing of a judge meets anything of people
+    except UserError:  # no answers of judges and people on the same outputs
         return
     for section in build_disagreement_page(worst.items, worst.groups, worst.rules, picture).sections:
         named = section.title.startswith("Where ")
@@ -183,7 +183,7 @@ def _disputed(view: View, parts: Sequence[BattleColumns], picture: Picture) -> l
 
 
 def _givers(battles: BattleColumns, rows: NDArray[np.int64]) -> str:
-    """Whose verdicts these are, with their numbers: people, their mean ratings, a judge's comparisons and scores."""
+    """The sources of these verdicts with counts: people, their mean ratings, a judge's comparisons or scores."""
     number: Counter[str] = Counter()
     names = battles.judge.list(rows), battles.dimension.list(rows), battles.scored[rows].tolist()
     for judge, dimension, scored in zip(*names, strict=True):

@@ -1,4 +1,4 @@
-"""Reads what the gallery of a report shows, and makes the small versions of pictures."""
+"""Read the data for a report's gallery, and make thumbnails of images."""
 
 from base64 import b64encode
 from collections import defaultdict
@@ -23,10 +23,10 @@ def read_gallery(
     judge: str | None = None,
     editors: Collection[str] = (),
 ) -> Section | None:
-    """Some items, chosen by a fixed draw over the tasks. `truth` is the known quality (0..1) of outputs by id.
+    """A section of some items, chosen by a fixed draw over the tasks. `truth`: known quality (0..1) of outputs by id.
 
-    Without it, that of items of the bundled benchmark is worked out. `judge` and `editors`: only the scores of this
-    one, and only the outputs of these. `picture` gives the address of a small version of an image.
+    Without it, the quality is computed for items of the bundled benchmark. `judge` and `editors`: show only scores of
+    this judge and outputs of these editors. `picture` returns the address of an image's thumbnail.
     """
     view = View(workspace)
     entries = view.entries
@@ -48,7 +48,7 @@ def read_gallery(
 
 
 def _scores(view: View, judge: str | None, shown: Collection[str]) -> dict[str, dict[ScoringJudge, float]]:
-    """The scores of these outputs that count, as the judges gave them."""
+    """The scores of these outputs that count, on the judges' own scales."""
     places = [view.entries.index_of[output] for output in shown]
     scores: dict[str, dict[ScoringJudge, float]] = defaultdict(dict)
     for form in view.forms.counting(None if judge is None else (judge,), pairwise=False):
@@ -62,18 +62,18 @@ def _scores(view: View, judge: str | None, shown: Collection[str]) -> dict[str, 
 
 FILE_PX, INSIDE_PX = 320, 240
 INSIDE_BYTES = 6_500_000
-"""What all pictures inside one page may take, so that the page stays under 10 MB."""
+"""Limit for all images embedded in one page, so that the page stays under 10 MB."""
 
 
 class Thumbnails:
-    """Gives the address of a small version of a picture; '' where it is missing, withdrawn or beyond the limit."""
+    """Returns the address of an image's thumbnail; '' if the image is missing, withdrawn or beyond the limit."""
 
     def __init__(self, workspace: Workspace, folder: Path | None) -> None:
         self.workspace = workspace
         self.folder = folder
-        """Where files go; None: pictures are inside the page."""
+        """Folder for thumbnail files; None: embed thumbnails in the page."""
         self.left_out = 0
-        """Pictures beyond the limit."""
+        """Number of images beyond the limit."""
         self._bytes = 0
         self._known: dict[str, str] = {}
 

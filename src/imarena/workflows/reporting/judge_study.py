@@ -1,4 +1,4 @@
-"""judge-study: the tables of GenArena (001) about judges, for the votes, scores and battles of a workspace."""
+"""`judge-study`: GenArena's tables about judges (001) for the votes, scores and battles of a workspace."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ _SHOWN = ("table", "figure A.3")
 
 @dataclass(frozen=True)
 class JudgeStudy:
-    """The tables that there are data for, and for each of the others what it needs."""
+    """The tables for which there are data, and what each of the others needs."""
 
     tables: tuple[Table, ...]
     texts: tuple[str, ...]
@@ -49,7 +49,7 @@ def _plain(cell: Cell) -> Any:
 def judge_study(
     workspace: Workspace, judges: Sequence[str] = (), leaderboard: OutsideBoard | None = None
 ) -> JudgeStudy:
-    """Accuracy, boards by track, self-consistency, ranks, confusion and score differences, as in the report."""
+    """Make the tables of accuracy, boards by track, self-consistency, ranks, confusion and score differences."""
     view = View(workspace)
     named = [judge_called(view, name) for name in judges]
     boards = Boards(view)

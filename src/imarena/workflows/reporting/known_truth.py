@@ -1,4 +1,4 @@
-"""What is known of outputs for the bundled benchmark, beside what the boards say. Judges never see any of this."""
+"""Known truth about outputs for the bundled benchmark, compared with the boards. Judges never see it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from imarena.workflows.boards import Board
 
 @dataclass(frozen=True)
 class KnownTruth:
-    """True qualities (0..1) by output, what a report says of them, and each board's Kendall's tau with their order."""
+    """True qualities (0..1) by output, the section about them, and each board's Kendall's tau with their order."""
 
     qualities: dict[str, float]
     section: Section
@@ -25,9 +25,9 @@ class KnownTruth:
 
 
 def known_truth(workspace: Workspace, made: Sequence[Board], editors: Collection[str] = ()) -> KnownTruth | None:
-    """The truth of a workspace in which several studio editors worked on bundled items; None elsewhere.
+    """The truth for a workspace in which several studio editors worked on bundled items; None for any other.
 
-    `editors`: only of these.
+    `editors`: only these; empty: all.
     """
     habits = {editor.name: editor.habit for editor in studio_editors()}
     where = {"editor": list(editors)} if editors else {}
@@ -54,7 +54,7 @@ def known_truth(workspace: Workspace, made: Sequence[Board], editors: Collection
 
 
 def true_qualities(workspace: Workspace, items: Iterable[Item], outputs: Iterable[Output]) -> dict[str, float]:
-    """The true quality (0..1) by id of outputs for items of the bundled benchmark; judges never see it."""
+    """The true quality (0..1) of outputs for items of the bundled benchmark, by id; judges never see it."""
     bundled = {entry.key: [step.instruction for step in entry.steps] for entry in entries()}
     keys = {
         item.item_id: item.key

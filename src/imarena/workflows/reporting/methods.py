@@ -19,7 +19,7 @@ from imarena.workflows.views import UNNAMED_EDITOR, View, VoteColumns, read_rati
 
 _LIBRARIES = ("numpy", "scipy", "numba", "pillow", "altair", "vl-convert-python")
 _SHOWN_SETTINGS = ("signature", "content_key", "beside", "verdicts")
-"""Settings that have a column of their own or are shown elsewhere."""
+"""Settings that have a separate column or are shown elsewhere."""
 _SEEDS_LISTED = 10
 _TIES = {"tie parameter per dimension": "ties have a parameter per dimension"}
 _MISSING = {"exclude": "Missing outputs are excluded.", "loss": "A missing output counts as a loss."}
@@ -32,7 +32,7 @@ def methods_section(
     judge: str | None = None,
     editors: tuple[str, ...] = (),
 ) -> Section:
-    """How every figure of the report was made. Of a chosen judge and chosen editors (empty: all) alone, as `status`."""
+    """How every figure of the report was made. Like `status`, limited to this judge and these editors (empty: all)."""
     votes = chosen_votes(view, editors)
     tables = [
         _data(view), _editors(status), _editor_settings(view, editors), _judges(view, judge, editors),
@@ -45,7 +45,7 @@ def methods_section(
 
 
 def _paragraph(view: View, status: WorkspaceStatus, votes: VoteColumns, boards: Sequence[Board]) -> str:
-    """Text for a paper."""
+    """A paragraph that can be used in a paper."""
     texts = [
         f"We evaluated {counted(len(status.outputs), 'editor')} on {counted(len(view.entries.item_id), 'item')} with "
         f"imarena {VERSION}; {counted(status.totals['output'], 'output')} were available."
@@ -67,7 +67,7 @@ def _paragraph(view: View, status: WorkspaceStatus, votes: VoteColumns, boards: 
 
 
 def _rating_texts(ranking: Ranking) -> list[str]:
-    """How the ratings and intervals of a board were made."""
+    """Sentences on how a board's ratings and intervals were computed."""
     settings = ranking.settings
     ties = str(settings.get("ties", "half a win each"))
     texts = [
@@ -111,13 +111,13 @@ def _editors(status: WorkspaceStatus) -> Table:
 
 
 def _editor_settings(view: View, editors: tuple[str, ...]) -> Table:
-    """Version, parameters and seeds as the outputs store them: one row per editor, version and parameters."""
+    """Version, parameters and seeds stored with the outputs: one row per editor, version and parameters."""
     counts: Counter[tuple[str, str, str]] = Counter()
     seeds: defaultdict[tuple[str, str, str], set[int]] = defaultdict(set)
     for row in view.workspace.store.rows(Output):
         if editors and row["editor"] not in editors:
             continue
-        stored = json.loads(row["body"])  # a record of each would take seconds for 100,000 outputs
+        stored = json.loads(row["body"])  # parsing full records would take seconds for 100,000 outputs
         params = canonical_json(stored.get("params", {}))
         key = (row["editor"] or UNNAMED_EDITOR, stored.get("editor_version", ""), params)
         counts[key] += 1
@@ -135,14 +135,14 @@ def _editor_settings(view: View, editors: tuple[str, ...]) -> Table:
 
 
 def _seeds(seeds: Collection[int]) -> str | None:
-    """All of them, or the smallest, the largest and how many."""
+    """All seeds, or the smallest, the largest and their number."""
     if len(seeds) > _SEEDS_LISTED:
         return f"{len(seeds):,} seeds from {min(seeds)} to {max(seeds)}"
     return ", ".join(str(seed) for seed in sorted(seeds)) or None
 
 
 def _runs(view: View, *, whole: bool) -> Table:
-    """The commands that made the records, in the order in which they ran. `whole`: the report is of all editors."""
+    """The commands that made the records, in the order in which they ran. `whole`: the report covers all editors."""
     rows = tuple(
         (run.command, canonical_json(run.settings), run.state, _reasons(dict(sorted(run.counts.items()))),
          run.cost_usd or None)
@@ -176,7 +176,7 @@ def _judges(view: View, judge: str | None, editors: tuple[str, ...]) -> Table:
 
 
 def _people(view: View, votes: VoteColumns, shown: NDArray[np.bool_]) -> Table:
-    """`shown` (k,): the outputs that the report is about."""
+    """Counts of people's answers. `shown` (k,): the outputs that the report is about."""
     ratings = read_ratings(view)
     rows: list[tuple[Cell, ...]] = [("answers that count", int(votes.counts.sum()))] if len(votes) else []
     rows += [(f"answers excluded: {reason}", number) for reason, number in votes.excluded.items()]

@@ -1,4 +1,4 @@
-"""What a report does not have, why, and the command that makes the data."""
+"""Parts that a report lacks, why, and the command that makes the data."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ TITLE = "Not in this report"
 
 @dataclass(frozen=True)
 class ReportPart:
-    """A part of a report: its title, what it needs, and the command that makes that."""
+    """A part of a report: its title, the data it needs, and the command that makes them."""
 
     title: str
     needs: str
     command: str
     all_editors: bool = False
-    """Only in a report of all editors."""
+    """Whether the part appears only in a report on all editors."""
     starts: str = ""
-    """How the titles of its sections begin; empty: as `title`."""
+    """Beginning of the titles of its sections; empty: `title`."""
 
     def is_among(self, titles: Iterable[str]) -> bool:
-        """Does a section with one of these titles show it?"""
+        """Whether a section with one of these titles shows this part."""
         return any(title.startswith(self.starts or self.title) for title in titles)
 
 
@@ -32,7 +32,7 @@ _RATING = "imarena campaign create NAME --kind rating"
 
 @cache
 def report_parts() -> tuple[ReportPart, ...]:
-    """Every part that a report has where the data allow, in its order."""
+    """Every part that a report can have, in the report's order."""
     listed = package_yaml("imarena.workflows.reporting", "missing_parts.yaml")["parts"]
     return tuple(ReportPart(**part) for part in listed)
 
@@ -40,10 +40,10 @@ def report_parts() -> tuple[ReportPart, ...]:
 def absent_section(
     made: Iterable[Section | None], chosen: bool, ungrouped: Collection[str], *, gallery: bool = True
 ) -> Section | None:
-    """A sentence for each part that is not among the sections; None where nothing is missing.
+    """A section with a sentence for each missing part; None if nothing is missing.
 
-    `chosen`: the report is about chosen editors. `ungrouped`: columns by which the first board is not split, and
-    `dimension` where no board is about one.
+    `chosen`: the report is limited to some editors. `ungrouped`: columns by which the first board is not split, and
+    `dimension` if no board is about a single one.
     """
     titles = [section.title for section in made if section is not None]
     absent = [part for part in report_parts() if not part.is_among(titles) and (gallery or part.title != "Gallery")]

@@ -1,4 +1,4 @@
-"""report: a workspace as one HTML file, or as a folder with Markdown, LaTeX, CSV and plots beside the page."""
+"""`report`: a workspace as one HTML file, or as a folder with the page, Markdown, LaTeX, CSV and plots."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -43,23 +43,23 @@ T = TypeVar("T")
 GALLERY_ITEMS = 12
 TEXTS_LISTED = 50
 OTHER_FILES = (".csv", ".docx", ".json", ".md", ".pdf", ".png", ".svg", ".tex", ".txt")
-"""A target with such a name was meant as a file, which would become a folder."""
+"""Suffixes of targets that are probably meant as a file but would become a folder."""
 GROUPED_BY = ("family", "task", "topic", "track")
-"""What the first board is also split by, where items have several values."""
+"""Columns by which the first board is split, if items have several values."""
 MOST_GROUPS = 40
-"""A column with more values is no grouping."""
+"""Columns with more values are not used for grouping."""
 
 
 @dataclass(frozen=True)
 class ReportQuery:
-    """What a report is about. The default is everything."""
+    """The scope of a report. The default is everything."""
 
     judge: str | None = None
     """Only boards and scores of this judge."""
     editors: tuple[str, ...] = ()
     """Only these editors; empty: all."""
     by: str | None = None
-    """Each board also per value of this column."""
+    """Also split each board by the values of this column."""
     against: str = ""
     """Another workspace, or a day (YYYY-MM-DD): what changed since; empty: no comparison."""
     leaderboard: OutsideBoard | None = None
@@ -89,11 +89,11 @@ def write_report(
     query: ReportQuery = WHOLE_REPORT,
     progress: Progress | None = None,
 ) -> Path:
-    """Write the report; returns the page. `gallery`: how many items the gallery shows.
+    """Write the report; returns the page's path. `gallery`: number of items in the gallery.
 
-    A `target` that ends in .html is one file with everything inside; any other is a folder that also gets Markdown,
-    LaTeX, CSV, PNG and SVG. `known` is the truth about the bundled items; without it, it is worked out where studio
-    editors made the outputs.
+    A `target` that ends in .html becomes one self-contained file; any other is a folder that also gets Markdown, LaTeX,
+    CSV, PNG and SVG. `known` is the truth about the bundled items; without it, it is computed if studio editors made
+    the outputs.
     """
     tell = progress or (lambda *_: None)
     if target.suffix.lower() in OTHER_FILES and not target.is_dir():
@@ -191,7 +191,7 @@ def _left_out(pictures: Thumbnails) -> str:
 
 
 def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]:
-    """The board that `imarena rank` shows; None with the reason where there is none."""
+    """The board that `imarena rank` shows; if there is none, None with the reason."""
     try:
         return boards.board(BoardQuery(judge=query.judge, editors=query.editors, samples="auto")), ""
     except UserError as error:
@@ -199,7 +199,7 @@ def _first_board(boards: Boards, query: ReportQuery) -> tuple[Board | None, str]
 
 
 def _groups(boards: Boards, board: Board, main: Board | None, query: ReportQuery) -> Iterator[tuple[str, list[Board]]]:
-    """A board split by columns of the items: each by the one asked for, else the first board by all that fit."""
+    """A board split by item columns: every board by the requested column, else the first board by all suitable ones."""
     asked = BoardQuery(judge=query.judge, editors=query.editors)
     if board is main and query.by is not None:
         yield query.by, boards.boards(replace(asked, by=query.by))
@@ -235,7 +235,7 @@ def _conclusion(first: Board | None, reason: str, query: ReportQuery) -> str:
 
 
 def _texts_section(workspace: Workspace) -> reports.Section | None:
-    """Pictures that speak to a judge; nothing where `imarena scan` never ran."""
+    """Images with words that address a judge; None if `imarena scan` never ran."""
     texts = read_findings(workspace)
     if not texts.read:
         return None
@@ -253,7 +253,7 @@ def _texts_section(workspace: Workspace) -> reports.Section | None:
 
 
 def explain_codes(view: View, sections: Sequence[reports.Section | None]) -> list[reports.Section | None]:
-    """The sections, each with the meaning of the codes in its tables. Another benchmark's topic "A" is no code."""
+    """Add the meaning of codes to the sections whose tables use them. Another benchmark's topic "A" is not a code."""
     taxonomy = load_taxonomy("imagenworld")
     codes: dict[str, str] = {}
     for column, entries in (("task", taxonomy.tasks), ("topic", taxonomy.topics)):
@@ -263,7 +263,7 @@ def explain_codes(view: View, sections: Sequence[reports.Section | None]) -> lis
 
 
 def _codes_used(view: View, column: str, codes: Set[str]) -> set[str]:
-    """Which of the codes items have that say that their labels are ImagenWorld's."""
+    """The codes that occur in items whose taxonomy is ImagenWorld's."""
     possible = codes & set(view.entries.labels[column].used())
     found: set[str] = set()
     for item in view.workspace.store.records(Item, **{column: sorted(possible)}) if possible else ():

@@ -1,4 +1,4 @@
-"""Sections of a report that show what `imarena agree`, `align` and `health` print, by the same functions."""
+"""Report sections with the tables of `imarena agree`, `align` and `health`, made by the same functions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from imarena.workflows import studies
 from imarena.workflows.views import WHOLE
 
 GROUPS = ("model", "task")
-"""What agreement and alignment are also shown by."""
+"""Columns by which agreement and alignment are also shown."""
 _RATERS = "Raters"
 
 
@@ -27,7 +27,7 @@ def agreement_sections(workspace: Workspace) -> Iterator[Section]:
             continue
         try:
             agreements = studies.agree_on_each(fitting, by, (), (), leave_one_out=not by)
-        except UserError:  # too few units that two raters share
+        except UserError:  # too few units with two raters
             continue
         shown = [
             table for one in agreements for table in studies.agreement_tables(one) if table.title != _RATERS or not by
@@ -38,9 +38,9 @@ def agreement_sections(workspace: Workspace) -> Iterator[Section]:
 
 
 def _under_pseudonyms(tables: Sequence[RatingColumns]) -> list[RatingColumns]:
-    """A report is made to be passed on: raters are numbered, in the order of the hashes of all that each of them gave.
+    """Number the raters, because a report is meant to be shared. The order is by a hash of each rater's answers.
 
-    The ids alone do not show who has which number.
+    The ids alone do not reveal who has which number.
     """
     given: dict[str, list[str]] = {}
     for columns in tables:
@@ -58,7 +58,7 @@ def alignment_sections(workspace: Workspace, judges: Sequence[str]) -> Iterator[
         try:
             columns = studies.read_aligned_columns(workspace, judges, options)
             aligned = studies.align_columns(columns, options)
-        except UserError:  # nothing of a judge meets anything of people, or the votes have no such column
+        except UserError:  # no answers of judges and people on the same outputs, or the votes have no such column
             continue
         texts = [*sentences(aligned.scores.notices if aligned.scores else (), "report")]
         texts += sentences(aligned.notices, "report")
@@ -90,7 +90,7 @@ def health_section(workspace: Workspace, judges: Sequence[str]) -> Section | Non
 
 
 def agreement_by_model_and_task(workspace: Workspace) -> dict[tuple[str, str], float | None]:
-    """Ordinal alpha of the overall ratings by task and model, as `imarena agree --by model --by task` prints it."""
+    """Ordinal alpha of the overall ratings by task and model, as in `imarena agree --by model --by task`."""
     ratings = studies.ratings_in_workspace(workspace, "ratings")[0]
     if not len(ratings) or len(set(ratings.rater)) < 2:
         return {}
@@ -112,7 +112,7 @@ def fold_tables(workspace: Workspace, judges: Sequence[str]) -> Iterator[Table]:
     options = AlignOptions(leave_one_out=True, rounds=0)
     try:
         aligned = studies.align_columns(studies.read_aligned_columns(workspace, judges, options), options)
-    except UserError:  # nothing of a judge meets anything of people
+    except UserError:  # no answers of judges and people on the same outputs
         return
     if aligned.scores is not None:
         yield from (

@@ -1,4 +1,4 @@
-"""How many images of a workspace need a word: outputs of another size than their source, and animations."""
+"""Count unusual images of a workspace: outputs of another size than their source, and animations."""
 
 from collections import Counter
 from functools import cache
@@ -11,11 +11,11 @@ from imarena.storage import Workspace
 from imarena.workflows.views import UNNAMED_EDITOR
 
 HEAD_BYTES = 1 << 16
-"""A PNG says before its pixels whether it is animated: there is no need to read all of it."""
+"""Bytes to read of a PNG, which states before its pixels whether it is animated."""
 
 
 def count_unusual_images(workspace: Workspace) -> UnusualImages:
-    """Count them. Sizes come from the register of images; of files that can hold several frames the header is read."""
+    """Count unusual images. Sizes come from the image register; files that can hold several frames are inspected."""
     register = {row["sha256"]: row for row in workspace.store.images() if not row["withdrawn_at"]}
     sizes = {name: (row["width"], row["height"]) for name, row in register.items() if row["width"] is not None}
 

@@ -1,7 +1,7 @@
-"""All pairs of outputs that people or judges compared, as arrays: a page of a million battles is a slice.
+"""All pairs of outputs that people or judges compared, as arrays, so that a page of a million battles is a slice.
 
-A battle's id is a hash, so that it cannot be looked up without hashing all: `BattleIds` does so once, in the background
-of a server, and later only for pairs that are new.
+A battle's id is a hash, so finding one requires hashing all: `BattleIds` does so once, in the background of a server,
+and later only for new pairs.
 """
 
 import threading
@@ -30,16 +30,16 @@ _AT_ONCE = 2_000
 _READ_AT_ONCE = 40_000
 KIND = "battle"
 _AFTER_VOTES = 1 << 40
-"""What a judgment's number is raised by, so that every vote comes before it."""
+"""Added to the numbers of judgments, so that every vote comes before them."""
 
 
 @dataclass(frozen=True)
 class BattleIndex:
-    """p pairs in the order in which they were first named (votes before judgments), and n verdicts that count.
+    """p pairs in the order of their first verdict (votes before judgments), and n verdicts that count.
 
-    `left` and `right` (p,) are places of outputs, the one with the smaller id left; `named` (p,) grows. The verdicts of
-    pair i are rows `start[i]` to `start[i + 1]`. `outcome` (n,) is a preference as seen from the left output, `judge`
-    (n,) is -1 for people, `asking` (n,) is a vote of a campaign that is open.
+    `left` and `right` (p,) are positions of outputs, the one with the smaller id left; `named` (p,) increases. The
+    verdicts of pair i are rows `start[i]` to `start[i + 1]`. `outcome` (n,) is a preference as seen from the left
+    output, `judge` (n,) is -1 for people, `asking` (n,) marks votes of open campaigns.
     """
 
     left: views.CodeArray
@@ -52,24 +52,24 @@ class BattleIndex:
     created_us: IntArray
     asking: NDArray[np.bool_]
     forms: tuple[int, ...]
-    """Ids of the forms of judges whose verdicts are here."""
+    """Ids of the judges' forms whose verdicts are indexed."""
     outputs: IntArray
-    """`seq` of the outputs that were known."""
+    """`seq` of the known outputs."""
     voted: str
-    """A digest of the votes that are here."""
+    """A digest of the indexed votes."""
     seen: views.ReadPosition
-    """How far judgments were read."""
+    """The position up to which judgments were read."""
 
     def __len__(self) -> int:
         return int(self.left.size)
 
     def goes_on_in(self, view: views.View) -> bool:
-        """Do the same forms count in a view, and are all outputs at their places?"""
+        """Whether the same forms count in a view, and all outputs are at the same positions."""
         forms = tuple(form.form_id for form in view.forms.counting(pairwise=True))
         return forms == self.forms and np.array_equal(self.outputs, view.entries.seq[: self.outputs.size])
 
     def pair_of(self, left: int, right: int) -> int | None:
-        """The number of a pair; None where nobody compared these two, or nothing of it counts."""
+        """The number of a pair; None if nobody compared these two, or no verdict counts."""
         for some in row_slices(len(self)):
             matches = np.flatnonzero(self.left[some] == left)
             matches = matches[self.right[some][matches] == right]
@@ -84,16 +84,16 @@ class BattleIndex:
         return np.repeat(self.start[pairs] - before, size) + np.arange(int(size.sum())), np.repeat(pairs, size)
 
     def has_any(self, pairs: slice, kept: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """Of some pairs, whether at least one verdict of each is kept. `kept` says it of some rows."""
+        """For each of these pairs, whether at least one verdict is kept. `kept` gives a mask for some rows."""
         start = self.start[pairs.start : pairs.stop + 1]
         verdicts = kept(slice(int(start[0]), int(start[-1])))
-        if verdicts.size == start.size - 1:  # every pair has one: much faster
+        if verdicts.size == start.size - 1:  # every pair has one verdict: much faster
             return verdicts
         return np.logical_or.reduceat(verdicts, start[:-1] - start[0])
 
 
 def read_battle_index(view: views.View, before: BattleIndex | None = None) -> BattleIndex:
-    """Index the votes and the judgments of a view that count. `before`: an earlier index, of which the rest is kept."""
+    """Index the votes and judgments of a view that count. `before`: an earlier index, whose unchanged part is kept."""
     cast, asking = _cast(view)
     known = before if before is not None and before.goes_on_in(view) else None
     changes = views.changes_since(view, known.seen) if known is not None else None
@@ -113,7 +113,7 @@ def read_battle_index(view: views.View, before: BattleIndex | None = None) -> Ba
 
 
 def _cast(view: views.View) -> tuple[views.VoteColumns, NDArray[np.bool_]]:
-    """The votes on pairs that count, and which of them are of a campaign that is open."""
+    """The votes on pairs that count, and a mask of those from open campaigns."""
     votes = view.votes
     cast = votes.where(votes.counts & (votes.preference != views.NONE) & (votes.right >= 0))
     return cast, np.isin(cast.campaign.of, [n for n, name in enumerate(cast.campaign.names) if name in view.asking])
@@ -128,7 +128,7 @@ def _digest(cast: views.VoteColumns, asking: NDArray[np.bool_]) -> str:
 def _indexed(
     view: views.View, cast: views.VoteColumns, asking: NDArray[np.bool_], pairs: IntArray | None
 ) -> BattleIndex:
-    """The index of all verdicts that count, or of those on these pairs only."""
+    """The index of all verdicts that count, or only of those on these pairs."""
     entries, voted = view.entries, _digest(cast, asking)
     forms = view.forms.counting(pairwise=True)
     if pairs is None:
@@ -179,7 +179,7 @@ def _indexed(
 
 
 def _named(cast: views.VoteColumns, judgments: views.JudgmentColumns) -> IntArray:
-    """(n,) the numbers of votes, and after them those of judgments."""
+    """(n,) the numbers of votes, followed by those of judgments."""
     return joined(cast.seq, build_column(len(judgments), np.int64, lambda some: judgments.seq[some] + _AFTER_VOTES))
 
 
@@ -194,7 +194,7 @@ def _grouped(keys: IntArray, named: IntArray) -> tuple[IntArray, IntArray]:
         order = np.lexsort((name, key))
         new = views.group_starts(key[order])
         by_key.append(row[order])
-        begun.append(name[order][new][np.cumsum(new) - 1])  # of every row, the number of the first row of its pair
+        begun.append(name[order][new][np.cumsum(new) - 1])  # for every row, the number of the first row of its pair
     rows, first = by_key.column(), begun.column()
     by_pair, starts, at = ColumnWriter(np.int64, keys.size), ColumnWriter(np.int64, keys.size), 0
     for name, row in sorted_parts(keys.size, lambda some: [first[some], rows[some]]):
@@ -219,7 +219,7 @@ def _merged(known: BattleIndex, gone: IntArray | views.CodeArray, fresh: BattleI
             *(rows[start[begin] : start[end]] for (start, rows), (_, begin, end) in zip(cuts, parts, strict=True))
         )
 
-    # a name that is not there any more was of votes, and all of those were replaced
+    # a name that is gone belonged to votes, and all of those were replaced
     dimension = known.dimension.of
     if known.dimension.names != fresh.dimension.names:
         code = {name: number for number, name in enumerate(fresh.dimension.names)}
@@ -261,7 +261,7 @@ def _starts(sizes: IntArray) -> IntArray:
 def _parts(gone: IntArray | views.CodeArray, position: IntArray, size: int) -> list[tuple[bool, int, int]]:
     """An earlier index without the pairs `gone`, and with fresh pair i before the pair `position[i]`, as stretches.
 
-    Each is (fresh?, begin, end). Few pairs change, so that copying stretches is much less than picking every row.
+    Each is (fresh?, begin, end). Few pairs change, so copying stretches is much cheaper than picking every row.
     """
     parts: list[tuple[bool, int, int]] = []
 
@@ -288,17 +288,17 @@ def battle_id(entries: views.Entries, left: int, right: int) -> str:
 
 
 class BattleIds:
-    """Finds a pair by its id. Outputs are held by `seq`, which never changes: what was hashed stays known."""
+    """Finds a pair by its id. Outputs are stored by `seq`, which never changes, so hashes stay valid."""
 
     def __init__(self) -> None:
         self._number = np.zeros(0, np.uint64)
         self._pair = np.zeros(0, np.int64)
         """Both sorted by `_number`: the first 64 bits of an id, and `seq` of left and right in one number."""
         self._read: views.CodeArray | None = None
-        """The pairs that were hashed last: an index that has the same ones shares the array."""
+        """The pairs of the index hashed last; an index with the same pairs shares this array."""
         self._guard = threading.Lock()
         self._waiting: set[str] = set()
-        """Battles that requests wait for: who computes the hashes in the background does not pause meanwhile."""
+        """Battles that requests wait for; the background thread hashes without pauses meanwhile."""
 
     def find(self, view: views.View, index: BattleIndex, identity: str) -> int | None:
         """The number of the pair in the index."""
@@ -329,17 +329,17 @@ class BattleIds:
 
     @property
     def known(self) -> tuple[NDArray[np.uint64], IntArray]:
-        """What was hashed so far."""
+        """The hashes computed so far, and their pairs."""
         return self._number, self._pair
 
     def start_from(self, number: NDArray[np.uint64], pair: IntArray) -> None:
-        """Take what was hashed before by another process, unless something was hashed here already."""
+        """Start with hashes computed by another process, unless some were computed here already."""
         with self._guard:
             if not self._number.size:
                 self._number, self._pair = number, pair
 
     def read(self, view: views.View, index: BattleIndex, pause: Callable[[], bool] = lambda: True) -> None:
-        """Hash the pairs that are new. `pause` is called between parts; False ends it early."""
+        """Hash new pairs. `pause` is called between parts; if it returns False, hashing ends early."""
         with self._guard:
             if self._read is index.left:
                 return
@@ -356,13 +356,13 @@ class BattleIds:
 
 
 def _pair_numbers(entries: views.Entries, index: BattleIndex) -> IntArray:
-    """(p,) `seq` of left and right of each pair in one number."""
+    """(p,) `seq` of left and right of each pair, combined in one number."""
     seq, left, right = entries.seq, index.left, index.right
     return build_column(len(index), np.int64, lambda some: seq[left[some]] << 32 | seq[right[some]])
 
 
 def _unknown(pairs: IntArray, known: IntArray) -> IntArray:
-    """The pairs, each there once, that are not among the known ones."""
+    """Those of the pairs (without duplicates) that are not among the known ones."""
     if not known.size:
         return pairs
     both = joined(pairs, known)
@@ -376,7 +376,7 @@ def _unknown(pairs: IntArray, known: IntArray) -> IntArray:
 
 
 def _by_number(numbers: NDArray[np.uint64], pairs: IntArray) -> tuple[NDArray[np.uint64], IntArray]:
-    """Both in the order of the numbers."""
+    """Both arrays, sorted by number."""
     sorted_numbers, sorted_pairs = ColumnWriter(np.uint64, numbers.size), ColumnWriter(np.int64, pairs.size)
     for number, pair in sorted_parts(numbers.size, lambda some: [numbers[some], pairs[some]]):
         order = np.argsort(number)
@@ -386,7 +386,7 @@ def _by_number(numbers: NDArray[np.uint64], pairs: IntArray) -> tuple[NDArray[np
 
 
 def _rows(entries: views.Entries, pairs: IntArray) -> Iterator[tuple[str, str, str]]:
-    """Item, left and right output of pairs of `seq`."""
+    """Yield item, left and right output of pairs given by `seq`."""
     items, ids = entries.item_id, entries.output_id
     for part in row_slices(pairs.size, _READ_AT_ONCE):
         left, right = entries.at(pairs[part] >> 32), entries.at(pairs[part] & 0xFFFFFFFF)

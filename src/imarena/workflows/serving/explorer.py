@@ -1,4 +1,4 @@
-"""Exploring a workspace: battles with every vote and raw reply, items with all that was made for them."""
+"""Explore a workspace: battles with every vote and raw reply, items with all their outputs."""
 
 import statistics
 from collections import Counter, defaultdict
@@ -36,7 +36,7 @@ _AT_ONCE = 500
 
 
 class HiddenRecord(UserError):
-    """Something that raters are looking at now."""
+    """Raters are looking at this record now, so only leads may see it."""
 
 
 class RecordNotFound(UserError):
@@ -45,7 +45,7 @@ class RecordNotFound(UserError):
 
 @dataclass(frozen=True)
 class BattleView:
-    """Two outputs for one item, and what was said about them, as seen from the first."""
+    """Two outputs for one item, with the votes and judgments on them as seen from the first."""
 
     battle_id: str
     item_id: str
@@ -57,20 +57,20 @@ class BattleView:
 
 @dataclass(frozen=True)
 class ShownVote:
-    """A vote, and why it does not count (empty where it does)."""
+    """A vote, and why it does not count (empty if it does)."""
 
     vote: Vote
     reason: views.Reason
 
     @property
     def live(self) -> bool:
-        """Neither replaced nor taken back."""
+        """Whether the vote was neither replaced nor undone."""
         return self.reason not in views.REPLACED
 
 
 @dataclass(frozen=True)
 class ShownJudgment:
-    """A judgment with the raw reply it was read from, and why it does not count (empty where it does)."""
+    """A judgment with the raw reply it was read from, and why it does not count (empty if it does)."""
 
     judgment: Judgment
     reply: str | None
@@ -86,7 +86,7 @@ def hidden_items(leaderboards: Leaderboards, *, leads: bool = False) -> set[str]
 
 
 def require_visible(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> None:
-    """Raise where an item is in an open campaign and the person does not lead one."""
+    """Raise `HiddenRecord` if raters are looking at an item and the caller is not a lead."""
     if item_id in hidden_items(leaderboards, leads=leads):
         raise HiddenRecord("Raters are looking at this item now.", hint="It opens again when its campaign is closed.")
 
@@ -95,25 +95,25 @@ def require_visible(leaderboards: Leaderboards, item_id: str, *, leads: bool) ->
 
 
 def index_of(snapshot: ViewSnapshot) -> BattleIndex:
-    """The pairs of a snapshot."""
+    """The battle index of a snapshot."""
     return snapshot.updated("index", read_battle_index, read_index_cached, write_index_cached, "lists")
 
 
 def ids_of(leaderboards: Leaderboards, snapshot: ViewSnapshot) -> BattleIds:
-    """The ids of battles that were hashed so far."""
+    """The battle ids hashed so far."""
     if not leaderboards.battle_ids.known[0].size:
         read_ids_cached(snapshot.view, leaderboards.battle_ids)
     return leaderboards.battle_ids
 
 
 def hash_ids(leaderboards: Leaderboards, snapshot: ViewSnapshot, pause: Callable[[], bool] = lambda: True) -> None:
-    """Hash the ids of battles that are new. `pause` is called between parts; False ends it early."""
+    """Hash the ids of new battles. `pause` is called between parts; if it returns False, hashing ends early."""
     ids_of(leaderboards, snapshot).read(snapshot.view, index_of(snapshot), pause)
     write_ids_cached(snapshot.view, leaderboards.battle_ids)
 
 
 class BattleList(Sequence[BattleView]):
-    """The battles that filters leave, in the order in which they were first named. Only what is asked for is built."""
+    """The battles that match filters, in the order of their first verdict. Only requested entries are built."""
 
     def __init__(self, snapshot: ViewSnapshot, filters: BattleFilters, pairs: KeptRows | range) -> None:
         self._view = snapshot.view
@@ -158,7 +158,7 @@ def list_battles(
     models: Sequence[str] = (),
     hidden: Collection[str] = (),
 ) -> BattleList:
-    """The battles that filters leave, of one model or between two, without those on items that are hidden."""
+    """The battles that match filters, of one model or between two, without those on hidden items."""
     snapshot = leaderboards.snapshot()
     filters = leaderboards.settled(filters, snapshot)
     key = ("battles", filters, tuple(models))
@@ -178,7 +178,7 @@ def _shown(index: BattleIndex, pairs: KeptRows | range, outputs: NDArray[np.bool
 
 
 def _pairs(snapshot: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> KeptRows | range:
-    """The numbers of the pairs that filters leave."""
+    """The numbers of the pairs that match filters."""
     view, index = snapshot.view, index_of(snapshot)
     masks: list[Callable[[slice], NDArray[np.bool_]]] = []
     if _looks_at_verdicts(filters):
@@ -206,12 +206,12 @@ def _looks_at_verdicts(filters: BattleFilters) -> bool:
 def _left_verdicts(
     view: views.View, index: BattleIndex, filters: BattleFilters
 ) -> Callable[[slice | IntArray], NDArray[np.bool_]]:
-    """Says of some verdicts which of them the filters leave."""
+    """A function that gives a mask of the verdicts that match filters."""
     names = judge_names(view, filters.judge)
     by_judges = filters.source == "judge" or filters.judge is not None
     people = not by_judges
     machines = by_judges or filters.source != "human"
-    # by the code of the judge; the last one is for -1, people
+    # indexed by the judge's code; the last entry is for -1, people
     source = np.array([*(machines and (names is None or name in names) for name in index.judge.names), people])
     masks: list[Callable[[slice | IntArray], NDArray[np.bool_]]] = []
     if not source.all():
@@ -233,9 +233,9 @@ def _left_verdicts(
 def load_battle(
     leaderboards: Leaderboards, identity: str, *, leads: bool, filters: BattleFilters = EVERYTHING
 ) -> tuple[BattleView, list[ShownVote], list[ShownJudgment]]:
-    """One battle with all that was said, and what of it counts.
+    """One battle with all its votes and judgments, and which of them count.
 
-    Taking a vote back says nothing itself: it marks what it took. How raters are checked leads alone know.
+    Retractions are not listed; they mark the votes that they retract. Only leads see votes on check tasks.
     """
     snapshot = leaderboards.snapshot()
     index = index_of(snapshot)
@@ -288,7 +288,7 @@ def _judgments(leaderboards: Leaderboards, view: views.View, pair: BattleView) -
 def item_rows(
     leaderboards: Leaderboards, where: Mapping[str, str], hidden: Collection[str], *, after: int = 0
 ) -> Iterator[tuple[int, str]]:
-    """`seq` and id of items in the order in which they came, with these values and not hidden."""
+    """`seq` and id of items with these values that are not hidden, in order of arrival."""
     base = select(items.c.seq, items.c.id).where(*(items.c[name] == value for name, value in where.items()))
     while True:
         query = base.where(items.c.seq > after).order_by(items.c.seq).limit(_AT_ONCE)
@@ -302,7 +302,7 @@ def item_rows(
 
 @dataclass(frozen=True)
 class ItemView:
-    """An item with its outputs, their scores, ratings and issues, and the steps of an agent on the way to them."""
+    """An item with its outputs, their scores, ratings and issues, and the steps of agents that made them."""
 
     item: Item
     outputs: list[Output]
@@ -313,7 +313,7 @@ class ItemView:
 
 
 def load_item(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> ItemView:
-    """An item with all that was made for it. Only scores and ratings that count are shown."""
+    """An item with all its outputs. Only scores and ratings that count are shown."""
     store = leaderboards.workspace.store
     item = store.get(Item, item_id)
     if item is None:
@@ -327,7 +327,7 @@ def load_item(leaderboards: Leaderboards, item_id: str, *, leads: bool) -> ItemV
 
 
 def _scores(view: views.View, item_id: str) -> dict[str, dict[str, float]]:
-    """Mean score of each output by judge, and by dimension where that is not the whole: the first of each repeat."""
+    """Mean score of each output by judge (and dimension, unless overall), over the first score of each repeat."""
     names = ("seq", "left_id", "right_id", "judge", "dimension", "repeat", "score", "superseded", "form_id", "status")
     query = select(*(judgments.c[name] for name in names)).where(
         judgments.c.item_id == item_id, judgments.c.right_id.is_(None), judgments.c.score.is_not(None)
@@ -348,7 +348,7 @@ def _scores(view: views.View, item_id: str) -> dict[str, dict[str, float]]:
 def _mean_marks(
     view: views.View, rated: Mapping[str, Sequence[Vote]], places: Mapping[str, int]
 ) -> dict[str, dict[str, float]]:
-    """Mean rating of each rated output by criterion, on the criterion's scale; of each rater the last mark counts."""
+    """Mean rating of each rated output by criterion, on the criterion's scale; each rater's last mark counts."""
     if not rated:
         return {}
     ratings = views.read_ratings(view)
@@ -358,14 +358,14 @@ def _mean_marks(
         marks: dict[str, list[float]] = {name: [] for name in criteria}
         for row in np.flatnonzero(ratings.output == places[output]).tolist():
             name = ratings.criterion.names[ratings.criterion.of[row]]
-            if name in marks:  # what raters gave, not what was computed from it
+            if name in marks:  # marks that raters gave, not those computed from them
                 marks[name].append(float(ratings.value[row]))
         means[output] = {name: statistics.fmean(values) for name, values in marks.items() if values}
     return means
 
 
 def _rated(view: views.View, item_id: str) -> tuple[dict[str, list[Vote]], dict[str, int]]:
-    """The ratings of each output of an item that count, and the place of the output in the view."""
+    """The ratings of each output of an item that count, and the output's position in the view."""
     query = select(votes).where(votes.c.item_id == item_id, votes.c.right_id.is_(None), votes.c.seq <= view.marks.votes)
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(votes.c.seq)).mappings().all()
@@ -380,7 +380,7 @@ def _rated(view: views.View, item_id: str) -> tuple[dict[str, list[Vote]], dict[
 
 
 def step_image(leaderboards: Leaderboards, output_id: str, number: int) -> ImageRef | None:
-    """The picture that an agent had after a step of its trace; None where the step made none, or it is gone."""
+    """The image that an agent had after a step of its trace; None if the step made none, or it is gone."""
     traces = list(leaderboards.workspace.store.records(Trace, output_id=output_id))
     steps = traces[0].steps if traces else ()
     sha256 = steps[number].get("image_sha256") if number < len(steps) else None

@@ -29,12 +29,12 @@ class IssueColumns:
     label: views.Names
     criterion: views.Names
     cells: NDArray[np.int16]
-    """-1 where there is no box, or no picture to place it on."""
+    """-1 if there is no box, or no image to place it on."""
 
 
 @dataclass(frozen=True)
 class IssueHeatMap:
-    """Where boxes were drawn, as counts on a grid over the picture, and what else was marked."""
+    """Where boxes were drawn, as counts on a grid over the image, and which other issues were marked."""
 
     boxes: int = 0
     cells: NDArray[np.int64] = field(default_factory=lambda: np.zeros((GRID, GRID), np.int64))
@@ -42,11 +42,11 @@ class IssueHeatMap:
     by_editor: Mapping[str, Counter[str]] = field(default_factory=dict)
     """Issues of each kind for each editor that was rated."""
     rated: Counter[str] = field(default_factory=Counter)
-    """How many ratings each editor has: what the counts are to be seen against."""
+    """Number of ratings per editor, to put the counts in proportion."""
 
 
 def issue_heat_map(leaderboards: Leaderboards, editor: str | None, filters: BattleFilters) -> IssueHeatMap:
-    """What raters found wrong, for an editor or for all; a dimension is the criterion that it is about."""
+    """Issues that raters marked, for one editor or for all; the filter `dimension` selects the criterion."""
     snapshot = leaderboards.snapshot()
     filters = leaderboards.settled(filters, snapshot)
     return snapshot.kept(("heat", editor, filters), lambda: _heat(snapshot, editor, filters), "glances")
@@ -66,7 +66,7 @@ def _heat(snapshot: ViewSnapshot, editor: str | None, filters: BattleFilters) ->
 
 
 def every_issue(view: views.View) -> IssueHeatMap:
-    """What raters found wrong in all votes that count."""
+    """Issues that raters marked in all votes that count."""
     return _of_votes(view, read_issues(view), view.votes.counts, None)
 
 
@@ -114,7 +114,7 @@ def read_issues(view: views.View) -> IssueColumns:
 
 
 def _sizes(view: views.View, drawn: set[int]) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Width and height of the pictures that these votes are about."""
+    """Width and height of the images that these votes are about."""
     owner: dict[str, list[int]] = {}
     for vote in sorted(drawn):
         owner.setdefault(view.entries.id_of(int(view.votes.left[vote])), []).append(vote)

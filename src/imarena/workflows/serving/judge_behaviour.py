@@ -1,6 +1,6 @@
-"""What judges said, without people: failures, order, ties, and the outcome of every pair that a judge compared.
+"""Judges' answers, without people: failures, order, ties, and the outcome of every pair that a judge compared.
 
-Computed once. After a new judgment only the pairs and questions that it touches are looked at again.
+Computed once. After a new judgment, only the pairs and questions that it affects are updated.
 """
 
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ Who = tuple[str, str]
 
 @dataclass(frozen=True)
 class JudgeBehaviour:
-    """How a judge behaves on one dimension, by the forms of it that count."""
+    """How a judge behaves on one dimension, from those of its forms that count."""
 
     judge: str
     dimension: str
@@ -41,22 +41,22 @@ class JudgeBehaviour:
 
     @property
     def order_agreement(self) -> float | None:
-        """Share of pairs judged in both orders where both say the same."""
+        """Share of pairs judged in both orders on which both orders agree."""
         return _share(self.same, self.both_orders)
 
     @property
     def first_share(self) -> float | None:
-        """Of the verdicts for a side, the share for the one shown first."""
+        """Share of the side shown first among the verdicts for a side."""
         return _share(self.first, self.sided)
 
     @property
     def tie_share(self) -> float | None:
-        """Of the preferences, the share of ties."""
+        """Share of ties among the preferences."""
         return _share(self.ties, self.preferences)
 
     @property
     def people_share(self) -> float | None:
-        """Share of pairs where the judge says what most people say."""
+        """Share of pairs on which the judge agrees with most people."""
         return _share(self.with_people, self.people_pairs)
 
 
@@ -66,9 +66,9 @@ def _share(hits: int, n: int) -> float | None:
 
 @dataclass(frozen=True)
 class DecidedPairs:
-    """n pairs with the outcome of each, `low` and `high` being places of outputs, as seen from `low`.
+    """n pairs: `key` (n,) is `low << 32 | high`, positions of outputs; `outcome` (n,) is as seen from `low`.
 
-    `agreed` (n,): 1 both orders agree, 0 they differ, -1 there are not two.
+    `agreed` (n,): 1 if both orders agree, 0 if they differ, -1 if there are not two.
     """
 
     key: IntArray
@@ -84,12 +84,12 @@ class DimensionBehaviour:
     decided: DecidedPairs
     forms: tuple[int, ...]
     swapping: bool
-    """Do imported verdicts have any in swapped order?"""
+    """Whether any imported verdict is in swapped order."""
 
 
 @dataclass(frozen=True)
 class FailedQuestions:
-    """The n questions without an answer: a hash of the work of each (n,), and `kinds[kind[i]]`, how it failed.
+    """The n questions without an answer: a hash of each one's work (n,), and how it failed, `kinds[kind[i]]`.
 
     A large workspace has tens of thousands of them; their keys as text would take fifty times the memory.
     """
@@ -119,7 +119,7 @@ class FailedQuestions:
         return FailedQuestions(work, np.concatenate([self.kind[kept], moved[fresh.kind]]), kinds)
 
     def counts(self) -> dict[Who, Counter[str]]:
-        """How many questions to each judge, about each dimension, ended with each status."""
+        """Number of questions by judge and dimension, and by their final status."""
         failed: dict[Who, Counter[str]] = defaultdict(Counter)
         numbers = np.bincount(self.kind, minlength=len(self.kinds)).tolist()
         for kind, number in zip(self.kinds, numbers, strict=True):
@@ -129,13 +129,13 @@ class FailedQuestions:
 
 
 def _hashes(works: Iterable[str]) -> NDArray[np.uint64]:
-    """(n,) 64 bits for each work."""
+    """(n,) a 64-bit hash of each work."""
     return np.frombuffer(b"".join(sha256(work.encode()).digest()[:8] for work in works), np.uint64)
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """All judges, the questions that have no answer, and what this was computed from."""
+    """The behaviour of all judges, the unanswered questions, and the data that this was computed from."""
 
     judges: tuple[DimensionBehaviour, ...]
     unanswered: FailedQuestions
@@ -144,12 +144,12 @@ class Behaviour:
 
     @property
     def pairs(self) -> int:
-        """How many pairs were decided."""
+        """Number of decided pairs."""
         return sum(judge.decided.key.size for judge in self.judges)
 
 
 def read_behaviour(view: views.View, before: Behaviour | None = None) -> Behaviour:
-    """How judges behave in a view. `before`: an earlier one, of which the rest is kept."""
+    """How judges behave in a view. `before`: an earlier result, whose unchanged part is kept."""
     known, changes = before, None
     if known is not None and np.array_equal(known.outputs, view.entries.seq[: known.outputs.size]):
         changes = views.changes_since(view, known.seen)
@@ -159,7 +159,7 @@ def read_behaviour(view: views.View, before: Behaviour | None = None) -> Behavio
         unanswered = known.unanswered.updated(FailedQuestions.read(view.workspace, changes.works), changes.works)
     else:
         unanswered = known.unanswered
-    failed = defaultdict(Counter, unanswered.counts())  # tried again or not: a question fails once
+    failed = defaultdict(Counter, unanswered.counts())  # a question counts as failed once, even if it was retried
     forms: dict[Who, list[Form]] = defaultdict(list)
     for form in view.forms.counting():
         forms[form.judge, form.dimension].append(form)
@@ -236,7 +236,7 @@ def _decided(view: views.View, judgments: views.JudgmentColumns, swapping: bool)
 
 
 def _replaced(view: views.View, known: DecidedPairs, pairs: IntArray, fresh: DecidedPairs) -> DecidedPairs:
-    """What was decided before, with these pairs (as `pair_keys` gives them) replaced by what is decided now."""
+    """The earlier decided pairs, with those in `pairs` (keys of `pair_keys`) replaced by the fresh ones."""
     keys = known.key
     low = build_column(keys.size, np.int32, lambda some: keys[some] >> 32)
     high = build_column(keys.size, np.int32, lambda some: keys[some] & 0xFFFFFFFF)
@@ -249,7 +249,7 @@ def _replaced(view: views.View, known: DecidedPairs, pairs: IntArray, fresh: Dec
 def canonical_pairs(
     left: views.CodeArray, right: views.CodeArray, outcome: views.ByteArray
 ) -> tuple[IntArray, views.ByteArray]:
-    """Pairs as one number each, and outcomes as seen from the output that came first."""
+    """Each pair as one number, and its outcome as seen from the output with the lower position."""
     low, high = np.minimum(left, right).astype(np.int64), np.maximum(left, right)
     seen = np.where(left > right, views.MIRRORED[outcome], outcome)
     return low << 32 | high, np.where(seen == views.EQUAL, views.TIE, seen).astype(np.int8)

@@ -15,7 +15,7 @@ from imarena.workflows.views import PREFERENCES, ByteArray, View, Window, people
 
 
 def judge_health(leaderboards: Leaderboards, *, released: bool = False, costs: bool = True) -> list[JudgeBehaviour]:
-    """Every judge and dimension, by name; with `released` only votes of closed campaigns count as people's."""
+    """The behaviour of every judge and dimension, by name; with `released`, votes of open campaigns are excluded."""
     snapshot = leaderboards.snapshot()
     made = health_without_costs(snapshot, released=released)
     if not costs:
@@ -25,7 +25,7 @@ def judge_health(leaderboards: Leaderboards, *, released: bool = False, costs: b
 
 
 def health_without_costs(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehaviour]:
-    """The same for one snapshot, without what the answers cost."""
+    """The behaviour of every judge and dimension in one snapshot, without costs."""
     return snapshot.kept(("judges", released), lambda: _judge_health(snapshot, released=released), "glances")
 
 
@@ -44,9 +44,9 @@ def _judge_health(snapshot: ViewSnapshot, *, released: bool) -> list[JudgeBehavi
 
 
 def _met(pairs: IntArray, keys: IntArray, outputs: int) -> tuple[IntArray, IntArray]:
-    """The rows of `keys` that are among the sorted `pairs`, and where each is there.
+    """The rows of `keys` that are among the sorted `pairs`, and their positions there.
 
-    A judge decides millions of pairs and people some: most rows are left out by their first output alone.
+    A judge decides millions of pairs and people only some, so most rows are excluded by their first output.
     """
     voted = np.zeros(max(outputs, 1), bool)
     voted[pairs >> 32] = True
@@ -62,12 +62,12 @@ def _met(pairs: IntArray, keys: IntArray, outputs: int) -> tuple[IntArray, IntAr
 
 
 def behaviour_of(snapshot: ViewSnapshot) -> Behaviour:
-    """What judges said, without people, and the outcomes of the pairs that they compared."""
+    """Judges' answers, without people, and the outcomes of the pairs that they compared."""
     return snapshot.updated("behaviour", read_behaviour, read_behaviour_cached, write_behaviour_cached, "glances")
 
 
 def _majorities(view: View, dimension: str, window: Window) -> tuple[IntArray, ByteArray]:
-    """Pairs, sorted, and what most people say of each about this dimension; those where they are split are left out."""
+    """Sorted pairs and people's most frequent outcome on this dimension; pairs on which they are split are left out."""
     cast = people_battles(view, dimension=dimension, window=window)
     keys, outcome = canonical_pairs(cast.left, cast.right, cast.winner)
     known, pair = np.unique(keys, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Looking at a workspace: boards from filtered battles, the win matrix, head-to-head, facets, history."""
+"""Boards for pages: from filtered battles, with the win matrix, head-to-head, facets and history."""
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -33,7 +33,7 @@ class BattleFilters:
     """Which battles count; None: all."""
 
     source: boards.Source = "all"
-    """auto: what `imarena rank` takes without options."""
+    """auto: the source that `imarena rank` chooses without options."""
     judge: str | None = None
     dimension: str | None = None
     dataset: str | None = None
@@ -45,23 +45,23 @@ class BattleFilters:
     since: str | None = None
     until: str | None = None
     released: bool = False
-    """Without the votes of campaigns that are still open: who votes now must not see a board move."""
+    """Exclude votes of open campaigns: current raters must not see a board change."""
 
     @property
     def window(self) -> Window:
-        """Which verdicts may be seen."""
+        """The window of verdicts that may be shown."""
         return Window(self.since, self.until, self.released)
 
     @property
     def of_items(self) -> dict[str, str]:
-        """The filters that look at the item, or at how its outputs were made."""
+        """The filters on the item, or on how its outputs were made."""
         return {name: getattr(self, name) for name in boards.ITEM_FILTERS if getattr(self, name) is not None}
 
     def query(self, method: str = "bt") -> boards.BoardQuery:
-        """The board that these filters ask for.
+        """The query for the board that these filters select.
 
-        What is missing on a board is told to leads, who can add it, and of the whole board only: of a part of the
-        battles nothing is missing.
+        Notes on missing data are only for leads, who can add it, and only on the whole board: in a part of the
+        battles, nothing counts as missing.
         """
         options = Options(method=method)
         return boards.BoardQuery(
@@ -87,28 +87,28 @@ class BoardOrReason:
     reason: str = ""
     source: str = "all"
     judge: str | None = None
-    """Whose battles these are: what was asked for, or what `auto` came to."""
+    """With `source`, whose battles these are: as requested, or as chosen by `auto`."""
     verdicts: str = ""
     beside: str = ""
-    """What else there is to rank by, and the filter that shows it."""
+    """Other verdicts to rank by, and the filter that shows them."""
     by_scores: int = 0
     votes_withheld: bool = False
-    """There are votes that this caller may not see yet: their campaign is still open."""
+    """Whether there are votes that this caller may not see yet, because their campaign is open."""
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What to know about the board."""
+        """Notices about the board."""
         return self.ranking.notices if self.ranking is not None else ()
 
     @property
     def signature(self) -> str:
-        """The line that holds all that changes the board's numbers."""
+        """The line that lists everything that affects the board's numbers."""
         return str(self.ranking.settings.get(SIGNATURE, "")) if self.ranking is not None else ""
 
 
 @dataclass(frozen=True)
 class PastBoard:
-    """A board as it stood at a moment."""
+    """A board as it was at a given time."""
 
     moment: str
     n_battles: int
@@ -116,7 +116,7 @@ class PastBoard:
 
 
 class Leaderboards:
-    """What pages show. What was computed is kept until a record is added. Nothing is ever written."""
+    """The boards and lists that pages show. Results are cached until a record is added. No records are written."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
@@ -124,7 +124,7 @@ class Leaderboards:
         self.costs = Costs(workspace)
         self.battle_ids = BattleIds()
         self.latest: ViewSnapshot | None = None
-        """The workspace as it was when somebody last looked."""
+        """The workspace as it was at the last request."""
         self._turning = threading.Lock()
 
     def snapshot(self) -> ViewSnapshot:
@@ -132,22 +132,22 @@ class Leaderboards:
         with self._turning:
             marks = read_watermarks(self.workspace)
             if self.latest is None:
-                # a page names no folder of the server in the commands that it shows
+                # commands shown on a page must not name a folder of the server
                 self.latest = ViewSnapshot(View(replace(self.workspace, root=Path()), marks, self.workspace.columns))
             elif self.latest.view.marks != marks:
                 self.latest = ViewSnapshot(self.latest.view.refreshed(marks), self.latest.past)
             return self.latest
 
     def kept(self, key: object, make: Callable[[], T], room: Room = "glances") -> T:
-        """What `make` gives, made once for each state of the workspace."""
+        """The result of `make`, computed once for each state of the workspace."""
         return self.snapshot().kept(key, make, room)
 
     # ------------------------------------------------------------------ boards
 
     def settled(self, filters: BattleFilters, snapshot: ViewSnapshot | None = None) -> BattleFilters:
-        """The filters with a source: where none was chosen, what `imarena rank` takes without options.
+        """The filters with a source instead of `auto`: the one that `imarena rank` chooses without options.
 
-        That hangs on what there is as a whole. A choice of task or topic leaves a part of the same board.
+        It depends on the whole workspace, so that filters by task or topic show a part of the same board.
         """
         if filters.source != "auto" or filters.judge is not None:
             return filters
@@ -155,11 +155,11 @@ class Leaderboards:
         return replace(filters, source=chosen.source, judge=chosen.judge)
 
     def battles(self, filters: BattleFilters, snapshot: ViewSnapshot | None = None) -> BattleColumns:
-        """The battles that the filters leave."""
+        """The battles that match the filters."""
         return (snapshot or self.snapshot()).boards.gather(filters.query()).battles
 
     def verdicts(self, filters: BattleFilters, names: Sequence[str], hidden: Collection[str]) -> Iterator[list[object]]:
-        """The battles that the filters leave as rows of a table with these columns, without those on hidden items."""
+        """Yield the battles that match the filters as table rows with these columns, without those on hidden items."""
         snapshot = self.snapshot()
         try:
             battles = self.battles(filters, snapshot)
@@ -186,7 +186,7 @@ class Leaderboards:
         return snapshot.kept(("board", filters, method), make)
 
     def history(self, filters: BattleFilters, method: str, points: int) -> list[PastBoard]:
-        """The board as it stood at up to `points` moments, each with as many more battles as the one before."""
+        """The board as it was at up to `points` times, with equally many battles added from one to the next."""
         snapshot = self.snapshot()
         key = ("history", filters, method, points)
         return snapshot.kept(key, lambda: _history(snapshot, filters.query(method), points))
@@ -194,7 +194,7 @@ class Leaderboards:
     def head_to_head(
         self, left: str, right: str, filters: BattleFilters
     ) -> tuple[boards.DuelCounts, dict[str, boards.DuelCounts]]:
-        """Two models against each other: over all, and by task."""
+        """Two models against each other: overall, and by task."""
         snapshot = self.snapshot()
         try:
             battles = self.battles(filters, snapshot)
@@ -245,7 +245,7 @@ def _shown(snapshot: ViewSnapshot, made: boards.Board, query: boards.BoardQuery)
 
 
 def _without(snapshot: ViewSnapshot, query: boards.BoardQuery, error: UserError) -> BoardOrReason:
-    """A board without intervals where the data do not support them; else the reason why there is none."""
+    """A board without intervals if the data do not support them; else the reason why there is no board."""
     reason = str(error.args[0])
     try:
         gathered = snapshot.boards.gather(query)
@@ -319,7 +319,7 @@ def _facets(view: View) -> dict[str, list[str]]:
 
 
 def judge_names(view: View, name: str | None) -> list[str] | None:
-    """The judges that a filter means: one by its name, or by its kind where the kind has one judge; None: all."""
+    """The judges that a filter selects: the one with this name, or else all of this kind; None: all judges."""
     if name is None or name == boards.ALL_JUDGES:
         return None
     known = view.forms.judges

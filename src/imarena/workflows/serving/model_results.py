@@ -14,12 +14,12 @@ from imarena.workflows.views import LEFT, MODES, RIGHT, Entries
 
 GROUPS = ("task", "topic", "family", "track", "dataset", "mode")
 EXAMPLES = 6
-"""How many of the best and of the worst are shown."""
+"""How many of the best and of the worst examples are shown."""
 
 
 @dataclass(frozen=True)
 class ResultGroup:
-    """How a model did on the items that share a value, such as the task "colour"; "" where items have none."""
+    """How a model did on the items that share a value, such as the task "colour"; "" for items without one."""
 
     by: str
     value: str
@@ -37,7 +37,7 @@ class ResultExample:
 
 @dataclass(frozen=True)
 class ModelResults:
-    """What is known about one model. Opponents are sorted by name, groups by kind and value."""
+    """All results of one model. Opponents are sorted by name, groups by kind and value."""
 
     model: str
     total: DuelCounts
@@ -50,7 +50,7 @@ class ModelResults:
 def model_results(
     leaderboards: Leaderboards, model: str, filters: BattleFilters, hidden: Collection[str] = ()
 ) -> ModelResults:
-    """The results of a model in the battles that the filters leave; no example is of a hidden item."""
+    """The results of a model in the battles that match the filters; hidden items are not used as examples."""
     snapshot = leaderboards.snapshot()
     if model not in snapshot.view.entries.editor.names:
         raise RecordNotFound("There is no such model.", hint="The leaderboard lists all models.")
@@ -92,7 +92,7 @@ def _groups(entries: Entries, fought: ModelOutcomes, model: str) -> tuple[Result
 def _examples(
     entries: Entries, fought: ModelOutcomes, model: str, hidden: Collection[str]
 ) -> tuple[tuple[ResultExample, ...], tuple[ResultExample, ...]]:
-    """The outputs with most wins over losses, and with most losses over wins; where even, the one with more battles."""
+    """The outputs with most wins over losses, and with most losses over wins; ties go to the one with more battles."""
     if not fought.output.size:
         return (), ()
     outputs, place = np.unique(fought.output, return_inverse=True)

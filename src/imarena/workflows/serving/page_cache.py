@@ -1,4 +1,4 @@
-"""What pages show of a large workspace, in the column cache: a server that is started again need not compute it."""
+"""Page data of a large workspace in the column cache, so that a restarted server need not compute it again."""
 
 from dataclasses import astuple
 from typing import Any
@@ -34,12 +34,12 @@ def _write(view: views.View, name: str, rows: int, more: dict[str, Any], arrays:
 
 
 def has_index_cached(view: views.View) -> bool:
-    """Are the pairs of this workspace, or most of them, in the cache?"""
+    """Whether the pairs of this workspace, or most of them, are in the cache."""
     return views.rows_cached(view, _INDEX) > 0
 
 
 def read_index_cached(view: views.View) -> BattleIndex | None:
-    """The pairs as they were when they were stored."""
+    """The battle index as it was when it was stored; None if there is none."""
     cached = views.read_cached(view, _INDEX)
     if cached is None:
         return None
@@ -56,7 +56,7 @@ def read_index_cached(view: views.View) -> BattleIndex | None:
 
 
 def write_index_cached(view: views.View, index: BattleIndex) -> None:
-    """Store the pairs of a view, where enough of them are new."""
+    """Store the battle index of a view, if enough of it is new."""
     rows = int(index.outcome.size)
     if not views.worth_caching(view, _INDEX, rows):
         return
@@ -67,14 +67,14 @@ def write_index_cached(view: views.View, index: BattleIndex) -> None:
 
 
 def read_ids_cached(view: views.View, ids: BattleIds) -> None:
-    """Take the hashed ids of battles that were stored. They hang on the outputs alone."""
+    """Load stored battle ids. They depend only on the outputs."""
     cached = views.read_cached(view, _IDS)
     if cached is not None:
         ids.start_from(cached.arrays["number"], cached.arrays["pair"])
 
 
 def write_ids_cached(view: views.View, ids: BattleIds) -> None:
-    """Store the hashed ids of battles, where enough of them are new."""
+    """Store the hashed ids of battles, if enough of them are new."""
     number, pair = ids.known
     if views.worth_caching(view, _IDS, int(number.size)):
         _write(view, _IDS, int(number.size), {}, {"number": number, "pair": pair})
@@ -84,7 +84,7 @@ def write_ids_cached(view: views.View, ids: BattleIds) -> None:
 
 
 def read_behaviour_cached(view: views.View) -> Behaviour | None:
-    """How judges behaved when that was stored."""
+    """The judges' behaviour as it was when it was stored; None if there is none."""
     cached = views.read_cached(view, _JUDGES)
     if cached is None:
         return None
@@ -98,7 +98,7 @@ def read_behaviour_cached(view: views.View) -> Behaviour | None:
 
 
 def write_behaviour_cached(view: views.View, made: Behaviour) -> None:
-    """Store how judges behave, where enough of it is new."""
+    """Store the judges' behaviour, if enough of it is new."""
     if not views.worth_caching(view, _JUDGES, made.pairs):
         return
     arrays: dict[str, NDArray[Any]] = {}

@@ -1,11 +1,11 @@
-"""Compute page data ahead: before a fresh server listens, and after a change while somebody is using the pages.
+"""Compute page data in advance: before a new server listens, and after a change while somebody is using the pages.
 
 A large workspace without its column cache (the first start, or a new version) takes seconds to read: a server does so
 before it listens, so that no page waits for it, and later starts find the cache.
 
-Everything else is done in the background. There a request goes first: before a step, and between the parts of a long
-one, the warmer waits until no request is in hand. It rests four times as long as it worked. Nothing is computed twice:
-who asks for a column that is being read waits for it.
+Everything else is done in the background, where requests come first: before a step, and between the parts of a long
+one, the warmer waits until no request is pending. It rests four times as long as it worked. Nothing is computed twice:
+a request for a column that is being read waits for it.
 """
 
 import contextlib
@@ -30,13 +30,13 @@ _EVERY_S = 5.0
 _AFTER_FAILURE_S = 10.0
 _REST = 4.0
 _LONGEST_WAIT_S = 2.0
-"""After this long with requests in hand, the next step is taken all the same."""
+"""After this many seconds with pending requests, the next step is taken anyway."""
 _LONGEST_START_S = 60.0
-"""A server listens after this long; what is not computed by then is computed in the background."""
+"""A server listens after this many seconds at the latest; the rest is computed in the background."""
 
 
 class ViewWarmer:
-    """Keeps the columns and lists of a workspace at hand, from `start` to `stop`."""
+    """Keeps the columns and lists of a workspace in memory, from `start` to `stop`."""
 
     def __init__(self, leaderboards: Leaderboards, traffic: Traffic) -> None:
         self._leaderboards = leaderboards
@@ -46,17 +46,17 @@ class ViewWarmer:
         self._thread = threading.Thread(target=self._work, name="imarena-view-warmer", daemon=True)
 
     def start(self) -> None:
-        """Read items and outputs, which every page needs, and what pages of a large workspace show; then begin."""
+        """Read items and outputs, which every page needs, and page data of a large workspace; then start the thread."""
         try:
             snapshot = self._leaderboards.snapshot()
             if snapshot.view.entries.seq.size and worth_storing(snapshot.view.marks.judgments, 0):
                 self._prepare(snapshot)
-        except (ImarenaError, SQLAlchemyError, OSError) as error:  # whoever asks for a page is told
+        except (ImarenaError, SQLAlchemyError, OSError) as error:  # page requests will report it
             log.warning("pages are not computed ahead: %s", error)
         self._thread.start()
 
     def _prepare(self, snapshot: ViewSnapshot) -> None:
-        """What would take longer than a page may: read from the cache, or computed and cached where it is not there."""
+        """Read data that is too slow to compute for a page from the cache, or compute and cache it."""
         leaderboards, view = self._leaderboards, snapshot.view
         if not has_index_cached(view):
             log.warning("pages of a large workspace are prepared before the server listens: later starts are faster")
@@ -66,10 +66,10 @@ class ViewWarmer:
             return time.monotonic() < until and not self._stopped.is_set()
 
         def add_costs() -> None:
-            with contextlib.suppress(ImarenaError, SQLAlchemyError, OSError):  # the page of judges says so
+            with contextlib.suppress(ImarenaError, SQLAlchemyError, OSError):  # the page of judges reports it
                 leaderboards.costs.upto(view)
 
-        # the database adds them up: meanwhile this process can read its columns
+        # the database adds them up while this process reads its columns
         aside = threading.Thread(target=add_costs, name="imarena-costs", daemon=True)
         aside.start()
         steps: tuple[Callable[[], object], ...] = (
@@ -85,7 +85,7 @@ class ViewWarmer:
         aside.join(max(0.0, until - time.monotonic()))
 
     def stop(self) -> None:
-        """End after the step in hand."""
+        """Stop after the current step."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -97,12 +97,12 @@ class ViewWarmer:
             try:
                 self.warm()
                 pause = max(_EVERY_S, _REST * (time.monotonic() - begun))
-            except (ImarenaError, SQLAlchemyError, OSError) as error:  # the database is away
+            except (ImarenaError, SQLAlchemyError, OSError) as error:  # the database is unreachable
                 log.warning("pages are not computed ahead: %s", error)
                 pause = _AFTER_FAILURE_S
 
     def warm(self) -> None:
-        """Take every step for the workspace as pages last showed it, or as it is now where none did yet."""
+        """Take every step for the workspace as pages last showed it, or as it is now if no page did yet."""
         snapshot = self._leaderboards.latest or self._leaderboards.snapshot()
         if snapshot is self._warmed:
             return

@@ -1,10 +1,10 @@
 """Prefetch the images of upcoming tasks before a rater asks for them.
 
-A picture that was shown before comes at once, one that was not takes some ten times as long; gold and repeated tasks
-show what was shown before. Who measures how long pictures take could tell them from the rest. Made ahead, all come at
-once. Raters who wait come first: a picture is begun in a quiet moment, when no request is in hand; a process of the
-lowest priority makes one at a time, and rests four times as long as it works. A server that is never quiet gets them
-all the same, a few seconds later each: it is there that somebody could measure.
+A picture that was shown before loads at once; a new one takes about ten times as long. Gold and repeated tasks show
+pictures that were shown before, so loading times could reveal them. Prefetched pictures all load at once. Waiting
+raters come first: a picture is started in a quiet moment, when no request is pending; a process of the lowest
+priority makes one at a time, and rests four times as long as it works. On a server that is never quiet, pictures are
+made anyway, a few seconds apart, because there somebody could measure loading times.
 """
 
 import logging
@@ -25,17 +25,17 @@ from imarena.workflows.serving.previews import Previews
 
 log = logging.getLogger("imarena.web")
 AHEAD = 64
-"""Tasks of each open campaign that are made ready."""
+"""Number of tasks of each open campaign whose pictures are prefetched."""
 _QUIET_S = 1.0
 _QUIET_SHARE = 0.2
-"""A second is quiet when requests were in hand for less of it than this."""
+"""A second is quiet if requests were pending for less than this share of it."""
 _LOOK_S = 0.02
 _LONGEST_QUIET_S = 10.0
-"""After this long without a quiet second, pictures are made in a busy one."""
+"""After this many seconds without a quiet one, pictures are made in a busy one."""
 _LONGEST_WAIT_S = 1.0
-"""After this long with a request in hand, the next picture is begun all the same."""
+"""After this many seconds with a pending request, the next picture is started anyway."""
 _LONGEST_REST_S = 2.0
-"""On a full machine a picture takes long because others have the cores, not because it took them."""
+"""Maximum rest, in seconds: on a busy machine a picture takes long because other processes use the cores."""
 _EVERY_S = 2.0
 _AFTER_FAILURE_S = 10.0
 _REST = 4.0
@@ -44,32 +44,32 @@ _SLOTS = ("left", "right")
 
 
 class Traffic:
-    """How busy the server is. One thread, the event loop's, counts; any thread may look."""
+    """How busy the server is. Only the event loop's thread counts requests; any thread may read."""
 
     def __init__(self) -> None:
         self.waiting = 0
-        """Requests that were not answered yet."""
+        """Number of requests that were not answered yet."""
         self._busy_s = 0.0
         self._since = 0.0
 
     def come(self) -> None:
-        """A request came."""
+        """Count a new request."""
         if self.waiting == 0:
             self._since = time.monotonic()
         self.waiting += 1
 
     def go(self) -> None:
-        """Its answer began."""
+        """Count a request whose answer began."""
         self.waiting -= 1
         if self.waiting == 0:
             self._busy_s += time.monotonic() - self._since
 
     def busy_s(self) -> float:
-        """Seconds with a request in hand, since the start."""
+        """Seconds with a pending request, since the start."""
         return self._busy_s + (time.monotonic() - self._since if self.waiting else 0.0)
 
     def wait_until_idle(self, stopped: threading.Event, longest_s: float) -> bool:
-        """Wait until no request is in hand, but not for ever; False where `stopped` is set first."""
+        """Wait until no request is pending, at most `longest_s`; False if `stopped` is set first."""
         given_up = time.monotonic() + longest_s
         while self.waiting and time.monotonic() < given_up:
             if stopped.wait(_LOOK_S):
@@ -78,7 +78,7 @@ class Traffic:
 
 
 class PreviewWarmer:
-    """Makes pictures ahead, from `start` to `stop`."""
+    """Makes pictures in advance, from `start` to `stop`."""
 
     def __init__(self, records: RecordCache, pictures: Previews, traffic: Traffic) -> None:
         self._records = records
@@ -90,11 +90,11 @@ class PreviewWarmer:
         self._thread = threading.Thread(target=self._work, name="imarena-warmer", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End; the picture in hand is left."""
+        """Stop; the current picture is abandoned."""
         self._stopped.set()
         self._maker.close()
         if self._thread.is_alive():
@@ -107,12 +107,12 @@ class PreviewWarmer:
             pause = _EVERY_S
             try:
                 self._round()
-            except (ImarenaError, SQLAlchemyError, OSError) as error:  # the database is away, or a record is
+            except (ImarenaError, SQLAlchemyError, OSError) as error:  # the database or a record is missing
                 log.warning("images are not made ahead: %s", error)
                 pause = _AFTER_FAILURE_S
 
     def _round(self) -> None:
-        """Everything that is missing now; the other process is let go when there is nothing left."""
+        """Make everything that is missing now, then end the other process."""
         for image in self.missing():
             if not self._traffic.wait_until_idle(self._stopped, _LONGEST_WAIT_S):
                 return
@@ -123,7 +123,7 @@ class PreviewWarmer:
         self._maker.close()
 
     def _quiet_second(self) -> bool:
-        """Wait for a second in which the server had little to do, but not for ever; False where it is stopped first."""
+        """Wait for a second in which the server had little to do, up to a limit; False if stopped first."""
         given_up = time.monotonic() + _LONGEST_QUIET_S
         while True:
             before = self._traffic.busy_s()
@@ -133,14 +133,14 @@ class PreviewWarmer:
                 return True
 
     def warm(self, image: ImageRef) -> None:
-        """Make one picture; what cannot be made is not tried again."""
+        """Make one picture; a picture that fails is not tried again."""
         self._done.add(image.sha256)
         problem = self._maker.make(image)
-        if problem and not self._stopped.is_set():  # who asks for it is told
+        if problem and not self._stopped.is_set():  # a request for it will report it
             log.warning("an image cannot be made: %s", problem)
 
     def missing(self) -> Iterator[ImageRef]:
-        """Pictures of what comes next that this server has not made yet."""
+        """Pictures of upcoming tasks that this server has not made yet."""
         if len(self._done) > _REMEMBERED:
             self._done.clear()
         workspace = self._pictures.workspace

@@ -1,7 +1,7 @@
 """Make previews in a separate process with the lowest priority, one image at a time.
 
-A thread of the server would not do: one that holds the interpreter's lock while others have the core keeps all raters
-waiting. The other process ends when its input does, so that it never outlives the server, however that ended.
+A thread of the server would not do: if it holds the interpreter's lock while other processes use the core, all raters
+wait. The process ends when its input ends, so that it never outlives the server, however that ended.
 """
 
 import contextlib
@@ -20,14 +20,14 @@ _SECRETS = ("IMARENA_ADMIN_PASSWORD", "IMARENA_SECRET_KEY", "IMARENA_LAUNCH_TOKE
 
 
 class PreviewProcess:
-    """The other process as the server sees it. It is started when the first picture is asked for."""
+    """The server's handle of the process, which is started when the first image is requested."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._process: subprocess.Popen[str] | None = None
 
     def make(self, image: ImageRef) -> str:
-        """Have one picture made and wait for it; what went wrong, or nothing."""
+        """Make one image and wait for it; returns what went wrong, or an empty string."""
         process = self._process or self._start()
         if process.stdin is None or process.stdout is None:
             return "it was started without pipes"
@@ -44,9 +44,9 @@ class PreviewProcess:
         return "" if reply == _MADE else reply
 
     def close(self) -> None:
-        """End the other process, in the middle of a picture too: half a picture is none. The next one starts it again.
+        """End the process, even in the middle of an image, which is discarded. The next image starts it again.
 
-        Nobody waits for it: on a full machine the lowest priority may take minutes for a picture.
+        It is killed: on a busy machine, an image may take minutes at the lowest priority.
         """
         process, self._process = self._process, None
         if process is None:
@@ -69,7 +69,7 @@ class PreviewProcess:
 
 
 def lower_priority(pid: int) -> None:
-    """The lowest priority that the system has: whoever wants the core gets it."""
+    """Give a process the lowest priority of the system, so that any other process gets the core first."""
     with contextlib.suppress(OSError, AttributeError):  # not every system has such priorities
         os.setpriority(os.PRIO_PROCESS, pid, 19)
     if sys.platform == "linux":
@@ -78,7 +78,7 @@ def lower_priority(pid: int) -> None:
 
 
 def main() -> None:
-    """Make the pictures that are named on stdin, a line of JSON each; say of each what came of it."""
+    """Make the images named on stdin, one line of JSON each, and print the result of each."""
     from imarena.storage import open_workspace
     from imarena.workflows.serving.previews import Previews
 

@@ -1,6 +1,6 @@
-"""Pictures for a screen: a bounded JPEG, and tiles with true pixels, made on demand and kept in the cache.
+"""Images for a screen: a bounded JPEG, and tiles with true pixels, made on demand and cached.
 
-Everything is decoded and encoded anew: no metadata, no profile, one type. Nothing of the original bytes goes out.
+Every image is decoded and encoded anew: no metadata, no profile, one type. No original bytes are sent.
 """
 
 import math
@@ -19,14 +19,14 @@ from imarena.vision import Segment, segment
 TILE = 512
 DISPLAY_SIDE = 1_600
 FIRST_LOOK_SIDE = 2_048
-"""No pane of a screen shows more pixels of a whole picture."""
-_RULES = "1"  # raise it when the same picture would give other bytes
-_AT_HAND_BYTES = 640 * 1024 * 1024  # twice the largest picture that is decoded, with its levels
+"""No pane of a screen shows more pixels of a whole image."""
+_RULES = "1"  # increase it when the same image would give other bytes
+_AT_HAND_BYTES = 640 * 1024 * 1024  # twice the largest image that is decoded, with its levels
 
 
 @dataclass(frozen=True)
 class TilePyramid:
-    """A picture's size and the levels of its tiles: at the highest they are 1:1."""
+    """An image's size and the levels of its tiles: the highest level is 1:1."""
 
     width: int
     height: int
@@ -34,7 +34,7 @@ class TilePyramid:
 
 
 class Previews:
-    """Pictures of a workspace. Decoded ones stay at hand while there is room; each is decoded once at a time."""
+    """Previews of images. Decoded images stay in memory while there is room; each is decoded once at a time."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
@@ -44,7 +44,7 @@ class Previews:
         self._busy: dict[str, threading.Lock] = {}
 
     def shape(self, image: ImageRef) -> TilePyramid:
-        """Size and levels."""
+        """The size and levels of an image."""
         width, height = self._size(image)
         return TilePyramid(width, height, max(0, math.ceil(math.log2(max(width, height) / TILE))))
 
@@ -64,13 +64,13 @@ class Previews:
         return self.workspace.cache.get(f"display:{_RULES}:{side}:{image.sha256}", make)
 
     def has_tile(self, image: ImageRef, level: int, column: int, row: int) -> bool:
-        """Is there such a tile?"""
+        """Whether this tile exists."""
         shape = self.shape(image)
         width, height = _at_level(shape, level)
         return level <= shape.max_level and column * TILE < width and row * TILE < height
 
     def tile(self, image: ImageRef, level: int, column: int, row: int) -> bytes:
-        """A PNG of one tile that is there."""
+        """A PNG of one existing tile."""
         shape = self.shape(image)
 
         def make() -> bytes:
@@ -79,12 +79,12 @@ class Previews:
         return self.workspace.cache.get(_tile_key(image, level, column, row), make)
 
     def warm(self, image: ImageRef) -> None:
-        """Make what the first look at a picture needs, and keep it in the cache: the display and the smaller levels."""
+        """Make and cache what the first look at an image needs: the display and the smaller levels."""
         self.display(image)
         shape = self.shape(image)
         levels = cache(
             lambda: _levels(decode(self.workspace.load(image)), shape)
-        )  # not even decoded where all is there
+        )  # not even decoded if everything is cached
 
         def make(level: int, column: int, row: int) -> bytes:
             return _cut(levels()[shape.max_level - level], column, row)
@@ -98,11 +98,11 @@ class Previews:
                     self.workspace.cache.get(_tile_key(image, level, column, row), partial(make, level, column, row))
 
     def regions(self, image: ImageRef) -> list[Segment]:
-        """Numbered regions, the same every time."""
+        """Numbered regions of an image, the same every time."""
         return segment(pixels(self.workspace.load(image)))
 
     def _decoded(self, image: ImageRef, shape: TilePyramid) -> list[Image.Image]:
-        """The picture at each level, the largest first."""
+        """The image at each level, the largest first."""
         with self._guard:
             lock = self._busy.setdefault(image.sha256, threading.Lock())
         with lock:

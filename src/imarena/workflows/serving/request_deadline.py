@@ -1,18 +1,18 @@
-"""Requests that are sent only half are closed after a limit: uvicorn itself waits for the rest without end.
+"""Close connections with incomplete requests after a time limit: uvicorn itself waits for the rest forever.
 
-Whoever opens many connections and sends a byte now and then would hold all places of `limit_concurrency`.
+A client with many connections that sends a byte now and then would use up `limit_concurrency`.
 """
 
 import asyncio
 from typing import Any
 
 REQUEST_S = 30.0
-"""From the first byte (or the opening of the connection) to the last byte of a request: a megabyte at 35 kB/s."""
+"""Seconds from the first byte (or the opening of the connection) to the last byte of a request: 1 MB at 35 kB/s."""
 _TIMEOUT = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
 def with_deadline(protocol: type[asyncio.Protocol], limit_s: float = REQUEST_S) -> type[asyncio.Protocol]:
-    """A protocol of uvicorn that closes a connection whose request is not whole in time."""
+    """A uvicorn protocol that closes a connection whose request is not complete in time."""
     known: Any = protocol
 
     class Deadline(known):  # type: ignore[misc]  # the class is only known when the server starts

@@ -16,7 +16,7 @@ from imarena.workflows.views import View, read_cached, uncommitted_window, worth
 
 @dataclass(frozen=True)
 class MonitoredRun:
-    """A run with its place in the list. While it is at work, `counts` and the cost are those so far."""
+    """A run with its sequence number. While it is running, `counts` and the cost are those so far."""
 
     seq: int
     run: Run
@@ -26,7 +26,7 @@ class MonitoredRun:
 
 @dataclass
 class _Sofar:
-    """What a run has written up to a record of each kind: only what is new has to be read."""
+    """Counts and cost of a run up to a record of each kind, so that only new records have to be read."""
 
     counts: Counter[str] = field(default_factory=Counter)
     cost_usd: float = 0.0
@@ -55,7 +55,7 @@ class RunWatch:
         return recent
 
     def _followed(self, seen: MonitoredRun) -> MonitoredRun:
-        """A run that is at work tells its counts only when it ends: until then they are counted here."""
+        """A run stores its counts only when it ends; until then they are counted here."""
         if seen.run.state != "running":
             with self._guard:
                 self._sofar.pop(seen.run.run_id, None)
@@ -79,20 +79,20 @@ Who = tuple[str, str]
 """A judge and a dimension."""
 _COSTS = "costs"
 _WRITTEN = 5_000
-"""Sums are stored again after this many judgments: the file is small."""
+"""Sums are stored again after this many new judgments: the file is small."""
 _SUMMED_AT_ONCE = 20_000
-"""SQLite sorts whole bodies in memory to group them."""
+"""A limit on memory: SQLite sorts whole bodies in memory to group them."""
 _SETTLED = 100_000
-"""Final sums may be this far behind."""
+"""Final sums may lag behind by this many judgments."""
 
 
 class Costs:
-    """What judges cost. It stands in bodies alone, so that each is read once: what came since is added."""
+    """What judges cost. Costs are stored only in bodies, so each body is read once and new ones are added."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._engine = workspace.store.engine
         self._settled = _Sums()
-        """Final: nothing before it can still be committed."""
+        """Final sums: no earlier judgment can still be committed."""
         self._latest = _Sums()
         self._stored = 0
         self._guard = threading.Lock()
@@ -100,13 +100,13 @@ class Costs:
     def upto(self, view: View) -> Counter[Who]:
         """US dollars by judge and dimension for all judgments of a view.
 
-        A reply that was read again has its cost with both readings: the later one is left out.
+        A reply that was read again has its cost in both judgments; the later one is left out.
         """
         seq = view.marks.judgments
         with self._guard:
             if not self._latest.judgments:
                 self._read_cached(view)
-            late = bool(view.lag(self._latest.judgments, self._latest.recent))  # something was committed behind it
+            late = bool(view.lag(self._latest.judgments, self._latest.recent))  # an earlier number was committed
             if seq <= self._latest.judgments and not late:
                 return self._latest.costs
             final = seq - uncommitted_window(view)
@@ -127,7 +127,7 @@ class Costs:
 
     def _between(self, after: int, upto: int) -> Counter[Who]:
         body: Any = judgments.c.body
-        sqlite = self._engine.dialect.name == "sqlite"  # there a cast to JSON would give a number
+        sqlite = self._engine.dialect.name == "sqlite"  # on SQLite a cast to JSON would give a number
         document: Any = type_coerce(body, JSON) if sqlite else cast(body, JSON)
         query = (
             select(judgments.c.judge, judgments.c.dimension, func.sum(document["usage"]["cost_usd"].as_float()))
@@ -158,7 +158,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class _Sums:
-    """Costs of the judgments up to a number, when so many of the numbers just before it were taken."""
+    """Costs of the judgments up to a number; `recent`: how many of the numbers just before it were taken."""
 
     judgments: int = 0
     recent: int = 0

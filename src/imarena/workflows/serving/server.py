@@ -1,4 +1,4 @@
-"""serve: the web application over a workspace. By default on this machine only; wider needs a password."""
+"""`serve`: the web application for a workspace. By default on this machine only; any other address needs a password."""
 
 import contextlib
 import gc
@@ -38,17 +38,17 @@ from imarena.workflows.rating import RecordCache
 
 log = logging.getLogger("imarena.web")
 APP = "imarena.web.app:create_app"
-"""Where the server finds the application; the web room stands above this one and is named, not imported."""
+"""Import path of the application; the web package depends on this one, so it is named, not imported."""
 _SETTINGS = "IMARENA_SERVE"
 _PASSWORD = "IMARENA_ADMIN_PASSWORD"  # noqa: S105 - the name of a variable
 _KEY = "IMARENA_SECRET_KEY"
 _LAUNCH = "IMARENA_LAUNCH_TOKEN"
 LEAST_PASSWORD = 12
 _LAST_S = 15.0
-"""When a server that was told to end does so at the latest: five seconds for requests, the rest for what is written."""
+"""Seconds until a stopping server ends at the latest: five for requests, the rest for pending writes."""
 _PATH = re.compile(r"(/(?!\.{1,2}(/|$)|api(/|$))[A-Za-z0-9._-]+)+")
 stopping = threading.Event()
-"""Set as soon as the server is told to stop: answers that never end on their own end then."""
+"""Set as soon as the server is told to stop: responses that never end on their own end then."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,15 @@ class ServeSettings:
     host: str = "127.0.0.1"
     port: int = 8000
     public: bool = False
-    """Anybody may look; nobody can sign in by password from elsewhere unless one is set."""
+    """Anybody may view pages; nobody can sign in by password from elsewhere unless one is set."""
     trusted_proxies: tuple[str, ...] = ()
-    """Addresses of proxies whose X-Forwarded headers are believed."""
+    """Addresses of proxies whose X-Forwarded headers are trusted."""
     allowed_hosts: tuple[str, ...] = ()
-    """Names under which browsers reach the server, besides its own address."""
+    """Host names under which browsers reach the server, besides its own address."""
     root_path: str = ""
-    """The path of the host below which the arena stands, such as /arena; empty: it has the host for itself."""
+    """URL prefix behind a reverse proxy, such as /arena; empty: none."""
     threads: int = 8
-    """With the four that write, as many as connections are kept open: none is opened anew for a burst of requests."""
+    """With the four writers, equals the number of open connections, so that a burst of requests opens no new ones."""
     session_days: float = 30.0
     password: str = field(default="", repr=False)
     secret_key: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
@@ -75,14 +75,14 @@ class ServeSettings:
 
     @property
     def local(self) -> bool:
-        """Does the server listen on this machine only?"""
+        """Whether the server listens on this machine only."""
         return is_loopback(self.host)
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Names that a request may come under; empty: any.
+        """Host names that requests may use; empty: any.
 
-        On this machine only, others are turned away: a page elsewhere must not reach us through a name of its own.
+        A local server rejects other names: a foreign page must not reach it through a host name of its own.
         """
         if self.local or self.allowed_hosts:  # a health check asks from this machine
             return frozenset({"127.0.0.1", "localhost", "[::1]", *self.allowed_hosts})
@@ -90,7 +90,7 @@ class ServeSettings:
 
 
 def is_loopback(host: str) -> bool:
-    """Is this an address of this machine alone?"""
+    """Whether this is a loopback address."""
     if host == "localhost":
         return True
     try:
@@ -100,7 +100,7 @@ def is_loopback(host: str) -> bool:
 
 
 def with_secrets(settings: ServeSettings, environment: Mapping[str, str] | None = None) -> ServeSettings:
-    """The settings with the secrets of the environment; refuses to listen wider without a password."""
+    """Add the environment's secrets to the settings; refuses to listen beyond this machine without a password."""
     variables = os.environ if environment is None else environment
     password = variables.get(_PASSWORD, "")
     if password and len(password) < LEAST_PASSWORD:
@@ -116,7 +116,7 @@ def with_secrets(settings: ServeSettings, environment: Mapping[str, str] | None 
 
 
 def settings_from_environment() -> ServeSettings:
-    """What `serve` left for the application to find."""
+    """Read the settings that `serve` stored in the environment for the application."""
     raw = os.environ.get(_SETTINGS)
     if not raw:
         raise UserError("The application was started without settings.", hint="Start it with 'imarena serve'.")
@@ -127,7 +127,7 @@ def settings_from_environment() -> ServeSettings:
 
 
 def need_web() -> None:
-    """Raise where the packages of the web application are not installed."""
+    """Raise if the packages of the web application are not installed."""
     try:
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
@@ -136,7 +136,7 @@ def need_web() -> None:
 
 
 def proxy_address(text: str) -> str:
-    """The address or network of a proxy whose headers are believed. Never everybody: all could pretend to be others."""
+    """The address or network of a trusted proxy. Never all addresses: anybody could pretend to be somebody else."""
     try:
         network = ipaddress.ip_network(text.strip(), strict=False)
     except ValueError:
@@ -150,7 +150,7 @@ def proxy_address(text: str) -> str:
 
 
 def host_name(text: str) -> str:
-    """The name in an address as somebody may write it: without scheme, port and path, in small letters."""
+    """The host name in a user-written address: without scheme, port and path, in lowercase."""
     name = urlsplit(text if "//" in text else f"//{text}").hostname
     if not name:
         raise UserError(f"'{text}' is not the name of a host.", hint="Give a name such as arena.example.org.")
@@ -158,7 +158,7 @@ def host_name(text: str) -> str:
 
 
 def url_prefix(text: str) -> str:
-    """The path of a host below which the arena stands, with a slash in front and none behind."""
+    """Normalise a URL prefix: with a leading slash and no trailing one; empty for none."""
     path = "/" + text.strip().strip("/")
     if path == "/":
         return ""
@@ -168,7 +168,7 @@ def url_prefix(text: str) -> str:
 
 
 def uvicorn_config(settings: ServeSettings, app: Any = APP) -> "uvicorn.Config":
-    """How uvicorn serves the application. Headers of a proxy are read only where it is named."""
+    """The configuration of uvicorn. Proxy headers are read only if trusted proxies are named."""
     from uvicorn import Config
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -189,7 +189,7 @@ def uvicorn_config(settings: ServeSettings, app: Any = APP) -> "uvicorn.Config":
 
 
 def need_port(host: str, port: int) -> None:
-    """Raise where something else listens there already, or the address is not one of this machine."""
+    """Raise if the port is in use, or the address does not belong to this machine."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -203,7 +203,7 @@ def need_port(host: str, port: int) -> None:
 
 
 def serve(settings: ServeSettings, *, open_browser: bool = False, say: Callable[[str], None] = print) -> None:
-    """Serve a workspace until it is stopped. `say` is told the address to open."""
+    """Serve a workspace until stopped. `say` receives the address to open."""
     need_web()
     import uvicorn
 
@@ -216,7 +216,7 @@ def serve(settings: ServeSettings, *, open_browser: bool = False, say: Callable[
         root_path=url_prefix(settings.root_path),
     )
     with_secrets(settings)
-    open_workspace(root).close()  # what is wrong is told before an address is
+    open_workspace(root).close()  # report problems before an address
     need_port(host, port)
     launch = secrets.token_urlsafe(24) if settings.local else ""
     kept = {name: value for name, value in asdict(settings).items() if name not in _SECRETS}
@@ -233,7 +233,7 @@ def serve(settings: ServeSettings, *, open_browser: bool = False, say: Callable[
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
-            gc.freeze()  # what a start made stays: to look through it for garbage stops all raters for 0.3 s
+            gc.freeze()  # objects from the start stay: scanning them for garbage would stop all raters for 0.3 s
             gc.enable()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -247,7 +247,7 @@ def serve(settings: ServeSettings, *, open_browser: bool = False, say: Callable[
             super().handle_exit(sig, frame)
 
     server = Server(uvicorn_config(settings))
-    write_server_address(root, address)  # believed as soon as the port is open
+    write_server_address(root, address)  # valid as soon as the port is open
     gc.disable()
     with contextlib.suppress(KeyboardInterrupt):
         server.run()
@@ -255,13 +255,13 @@ def serve(settings: ServeSettings, *, open_browser: bool = False, say: Callable[
     ended.set()
     gc.enable()
     if not server.started:
-        raise SystemExit(1)  # why was logged
+        raise SystemExit(1)  # the reason was logged
 
 
 def _end_anyway(ended: threading.Event) -> None:
-    """A thread that waits for a database that hangs must not keep the server from ending.
+    """End the process even if a thread waits for a database that hangs.
 
-    Nothing is lost: what was acknowledged is on the disk, as it is when the server is killed.
+    Nothing is lost: everything acknowledged is on disk, as when the server is killed.
     """
     if not ended.wait(_LAST_S):
         log.error("the server ends though some of its work does not: its database does not answer")
@@ -272,7 +272,7 @@ _SECRETS = ("password", "secret_key", "launch_token")
 
 
 def first_campaign(workspace: Workspace) -> None:
-    """A campaign to try the voting screen with, where there is none yet."""
+    """Create a campaign to try the voting screen with, if there is none yet."""
     from imarena.core.records import Campaign
     from imarena.routing import CampaignPlan
     from imarena.workflows.rating import create_campaign
@@ -289,11 +289,10 @@ _NOBODY = "nobody"
 
 
 def warm_up(workspace: Workspace, records: RecordCache) -> None:
-    """Have at hand what raters come back to, the connections open and the queries planned. Nothing is written.
+    """Load the tasks that raters hold, open the connections and plan the queries. Nothing is written.
 
-    On PostgreSQL a new connection costs the server a process, and the first query of each kind the reading of its
-    catalogue and a plan. All connections of the pool are opened and shown the queries of a vote once; SQLite needs
-    none.
+    On PostgreSQL, a new connection costs the server a process, and the first query of each kind a catalogue read and
+    a plan. All connections of the pool are opened and run the queries of a vote once; SQLite does not need this.
     """
     engine = workspace.store.engine
     held = select(leases_table.c.assignment_id).where(leases_table.c.state.in_((*leases.HOLDING, leases.WAITING)))
@@ -311,12 +310,12 @@ def _open_connections(engine: Engine) -> None:
         for _ in range(POOL):
             connection = opened.enter_context(reading(engine))
             driver: Any = connection.connection.driver_connection
-            driver.prepare_threshold = 0  # a statement is planned when first met, not at its sixth time
+            driver.prepare_threshold = 0  # prepare a statement at its first use, not its sixth
             _rehearse(connection)
 
 
 def _rehearse(connection: Connection) -> None:
-    """The queries of `next` and `vote`, about nobody in no campaign."""
+    """Run the queries of `next` and `vote` for a rater and a campaign that do not exist."""
     leases.rater_state(connection, _NOBODY, _NOBODY, "")
     leases.free_task(connection, _NOBODY, _NOBODY, "")
     leases.vote_address(connection, _NOBODY, _NOBODY, voted=_NOBODY, since="")
@@ -327,7 +326,7 @@ _STOP_S = 15
 
 @contextmanager
 def run_background_server(root: Path, *, port: int, say: Callable[[str], None]) -> Iterator["subprocess.Popen[str]"]:
-    """Serve a workspace on this machine until the block is left. `say` is told what the server says, line by line."""
+    """Serve a workspace on this machine until the block is left. `say` receives the server's output line by line."""
     command = [sys.executable, "-m", "imarena", "--workspace", str(root), "serve", "--port", str(port)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)  # noqa: S603
     listener = threading.Thread(target=_listen, args=(process, say), name="imarena-server-says", daemon=True)

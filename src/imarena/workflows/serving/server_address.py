@@ -14,22 +14,22 @@ _PATIENCE_S = 2.0
 
 
 def write_server_address(root: Path, address: str) -> None:
-    """Leave the address of this process's server; a workspace that cannot be written to goes without."""
+    """Write the address of this process's server; skipped if the workspace cannot be written to."""
     with contextlib.suppress(OSError):
         (root / FILE).write_text(json.dumps({"address": address, "pid": os.getpid()}), encoding="utf-8")
 
 
 def remove_server_address(root: Path) -> None:
-    """Remove the address, unless it is another server's by now."""
+    """Remove the address, unless it now belongs to another server."""
     if _read_document(root).get("pid") == os.getpid():
         with contextlib.suppress(OSError):
             (root / FILE).unlink()
 
 
 def find_server_address(root: Path) -> str | None:
-    """The address of the server of this workspace, without a slash at the end; None where none answers.
+    """The address of this workspace's server, without a trailing slash; None if none answers.
 
-    One that was killed leaves its address behind: it is believed only while its process lives and its port is open.
+    A killed server leaves its address behind: it is valid only while its process lives and its port is open.
     """
     document = _read_document(root)
     address, pid = document.get("address"), document.get("pid")
@@ -52,7 +52,7 @@ def _read_document(root: Path) -> dict[str, object]:
 
 
 def _lives(pid: int) -> bool:
-    if os.name != "posix" or pid <= 0:  # elsewhere asking would end it; the open port has to do
+    if os.name != "posix" or pid <= 0:  # elsewhere os.kill would end it; rely on the open port
         return pid > 0
     try:
         os.kill(pid, 0)

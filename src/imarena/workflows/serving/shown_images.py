@@ -1,4 +1,4 @@
-"""Which picture stands at an address, who may see it, and the words beside the pictures of a rater's task."""
+"""Which image an address shows, who may see it, and the texts beside the pictures of a rater's task."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -18,7 +18,7 @@ def image_of_task(voting: Voting, address: str, rater_id: str, slot: str) -> Ima
 
 
 def image_of_item(leaderboards: Leaderboards, item_id: str, slot: str, *, leads: bool) -> ImageRef:
-    """A picture that an item came with: source-N or reference-N."""
+    """An image that belongs to an item: source-N or reference-N."""
     item = leaderboards.workspace.store.get(Item, item_id)
     if item is None:
         return _there(None)
@@ -30,12 +30,12 @@ def image_of_item(leaderboards: Leaderboards, item_id: str, slot: str, *, leads:
 
 
 def image_of_output(leaderboards: Leaderboards, output_id: str, *, leads: bool) -> ImageRef:
-    """What an editor made."""
+    """The image of an output."""
     return _there(_visible(leaderboards, output_id, leads=leads).image)
 
 
 def image_of_example(leaderboards: Leaderboards, guidelines: Iterable[str], identity: str) -> ImageRef:
-    """A picture that guidelines show, as `![caption](output_...)` or `![caption](item_...)`: that, and nothing else."""
+    """An image that guidelines show, as `![caption](output_...)` or `![caption](item_...)`; any other is refused."""
     if not any(f"({identity})" in text for text in guidelines):
         return _there(None)
     if identity.startswith("output_"):
@@ -46,13 +46,13 @@ def image_of_example(leaderboards: Leaderboards, guidelines: Iterable[str], iden
 
 
 def image_of_step(leaderboards: Leaderboards, output_id: str, number: int, *, leads: bool) -> ImageRef:
-    """The picture that an agent had after a step."""
+    """The image that an agent had after a step."""
     _visible(leaderboards, output_id, leads=leads)
     return _there(step_image(leaderboards, output_id, number))
 
 
 def count_outputs(leaderboards: Leaderboards, item_ids: Sequence[str] | None = None) -> Mapping[str, int]:
-    """How many outputs these items have, or all; an item without any is not named."""
+    """Number of outputs of each of these items, or of all; items without outputs are left out."""
     store = leaderboards.workspace.store
     if item_ids is None:
         counts = store.count(Output, "item_id")
@@ -62,7 +62,7 @@ def count_outputs(leaderboards: Leaderboards, item_ids: Sequence[str] | None = N
 
 
 def check_marked_places(voting: Voting, pictures: Previews, address: str, rater_id: str, answer: Answer) -> None:
-    """Raise where an answer marks places that are not in the picture of its task."""
+    """Raise if an answer marks places outside the picture of its task."""
     image = voting.records.picture(voting.shown(address, rater_id), "left")
     if image is not None:
         shape = pictures.shape(image)
@@ -84,7 +84,7 @@ def _there(image: ImageRef | None) -> ImageRef:
 
 
 def instruction_of_task(records: RecordCache, assignment: Assignment) -> str:
-    """What the editor was asked to do; where no output is shown, the instruction of the turn itself."""
+    """The instruction given to the editor; if no output is shown, the instruction of the turn."""
     return records.asked(assignment).instruction
 
 
@@ -100,11 +100,11 @@ def objects_of_task(workspace: Workspace, records: RecordCache, assignment: Assi
 def region_of_task(
     workspace: Workspace, records: RecordCache, assignment: Assignment
 ) -> tuple[tuple[float, float, float, float], ...]:
-    """Boxes of the edit as shares of the image. They belong to item and instruction, so that they tell no output."""
+    """Boxes of the edit as fractions of the image. They depend on item and instruction, so they reveal no output."""
     sources = records.sources(assignment)
     return edit_region(workspace, sources[0], instruction_of_task(records, assignment)) if sources else ()
 
 
 def classes_of(item: Item) -> str:
-    """The family, task and topic that a check holds an item against."""
+    """The family, task and topic that a check compares an item with."""
     return " · ".join(name for name in (item.family, item.task, item.topic) if name)

@@ -1,6 +1,6 @@
-"""Signing in and out: by an invitation, as the administrator; who is signed in, and what machines' tokens allow.
+"""Sign in by invitation or as the administrator, sign out, list who is signed in, and manage tokens for machines.
 
-The administrator handles all tokens. A lead handles tokens that may only look: one with more rights would outlast the
+The administrator manages all tokens. A lead manages only viewer tokens: one with more rights would outlast the
 lead's own.
 """
 
@@ -16,8 +16,8 @@ from imarena.storage import StoredSession, StoredToken, Visitor, Workspace, acce
 from imarena.workflows.rating import Refusal
 
 _REMEMBERED_S = 0.5
-"""A session that was just looked up is believed this long. Revoking it on this server takes effect at once; by another
-server or by the command line, within this time."""
+"""Seconds for which a looked-up session is cached. Revoking it on this server takes effect at once; by another server
+or by the command line, within this time."""
 _AT_ONCE = 1_000
 _MOST_KEPT = 10_000
 _ADMINISTRATOR = "administrator"
@@ -30,26 +30,26 @@ _NOT_TAKEN = {
     "no_person": ("The link does not say who you are.", "Open it from the platform that sent you here."),
     "full": ("As many people as this link is for have come already.", _ASK),
 }
-"""Only who has the link's secret gets to know why it does not work."""
+"""Only somebody who has the link's secret learns why it does not work."""
 
 
 class SessionCache:
-    """Whose sessions and tokens these are; asks the database at most twice per second, about all who are here."""
+    """Owners of sessions and tokens; queries the database at most twice per second, for all active sessions."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._engine = workspace.store.engine
         self._known: dict[str, tuple[float, Visitor | None]] = {}
         self._here: set[str] = set()
-        """Sessions that asked for something since sessions were last looked up."""
+        """Sessions with a request since sessions were last looked up."""
         self._looking_up = Lock()
         self._forgotten = 0
-        """How often everything was forgotten: what was looked up before that is not kept."""
+        """How often the cache was cleared: results looked up before that are not kept."""
 
     def visitor(self, secret: str, *, machine: bool) -> Visitor | None:
-        """Whose session or token this is."""
+        """The owner of a session or token."""
         key = access.hash_secret(secret)
         if not machine:
-            self._here.add(key)  # who comes while another is looked up is looked up with all others in line
+            self._here.add(key)  # sessions that arrive during a lookup are looked up together
         with self._looking_up:
             known = self.remembered(secret)
             if known is not None:
@@ -66,10 +66,10 @@ class SessionCache:
                 visitors = {session: who.get(session) for session in here}
             if forgotten == self._forgotten:
                 self._known.update({session: (moment, visitor) for session, visitor in visitors.items()})
-            return visitors[key]  # what is known may be forgotten at any moment
+            return visitors[key]  # the cache may be cleared at any moment
 
     def remembered(self, secret: str) -> tuple[float, Visitor | None] | None:
-        """What was found a moment ago."""
+        """The cached result, if it is recent enough."""
         key = access.hash_secret(secret)
         known = self._known.get(key)
         if known is None or time.monotonic() - known[0] >= _REMEMBERED_S:
@@ -79,7 +79,7 @@ class SessionCache:
         return known
 
     def forget(self) -> None:
-        """Somebody signed in or out, or was shut out: look everybody up again."""
+        """Clear the cache after somebody signed in or out, or was shut out."""
         self._forgotten += 1
         self._known.clear()
 
@@ -95,12 +95,12 @@ def sign_in_invited(workspace: Workspace, token: str, params: Mapping[str, str],
 
 
 def is_own_link(workspace: Workspace, session_id: str, token: str) -> bool:
-    """Did the person with this session come by this very link?"""
+    """Whether the person with this session came by this link."""
     return access.came_by_invitation(workspace.store.engine, session_id, token)
 
 
 def sign_in_administrator(workspace: Workspace, days: float) -> str:
-    """The secret of a new session. The administrator can vote too, under an id of their own."""
+    """Open a session and return its secret. The administrator can vote too, under a separate id."""
     store = workspace.store
     rater = store.get(Rater, _ADMINISTRATOR)
     if rater is None:
@@ -110,17 +110,17 @@ def sign_in_administrator(workspace: Workspace, days: float) -> str:
 
 
 def same_secret(wanted: str, presented: str) -> bool:
-    """Is this the secret that is wanted? Where none is, no answer is right."""
+    """Whether the presented secret is the wanted one; False if none is set."""
     return bool(wanted) and hmac.compare_digest(wanted.encode(), presented.encode("utf-8", "replace"))
 
 
 def open_sessions(workspace: Workspace, *, before: str | None, limit: int) -> list[StoredSession]:
-    """Who is signed in, newest first; `before` is the `place` of the last one seen."""
+    """The open sessions, newest first; `before` is the `place` of the last one seen."""
     return access.session_rows(workspace.store.engine, before=before, limit=limit)
 
 
 def end_other_session(workspace: Workspace, session_id: str) -> None:
-    """Sign somebody out from elsewhere."""
+    """Sign somebody else out."""
     if not access.end_session(workspace.store.engine, session_id):
         raise Refusal("not_found", "There is no such session.")
 
@@ -135,19 +135,19 @@ def end_own_session(workspace: Workspace, session_id: str) -> None:
 
 @dataclass(frozen=True)
 class NewToken:
-    """A token that was just made. Its secret is not kept."""
+    """A newly created token. Its secret is not stored."""
 
     token: StoredToken
     secret: str
 
 
 def machine_tokens(workspace: Workspace, *, by_role: str | None, before: int | None, limit: int) -> list[StoredToken]:
-    """The tokens that a caller may handle, newest first."""
+    """The tokens that a caller may manage, newest first."""
     return access.token_rows(workspace.store.engine, before=before, limit=limit, roles=_handled(by_role))
 
 
 def new_token(workspace: Workspace, *, by_role: str | None, name: str, role: str, days: float) -> NewToken:
-    """Make a token for a machine."""
+    """Create a token for a machine."""
     allowed = _handled(by_role)
     if allowed and role not in allowed:
         raise Refusal("not_allowed", "Only the administrator may make a token with this role.")
@@ -158,7 +158,7 @@ def new_token(workspace: Workspace, *, by_role: str | None, name: str, role: str
 
 
 def end_token(workspace: Workspace, token_id: str, *, by_role: str | None) -> None:
-    """End a token that a caller may handle."""
+    """Revoke a token that a caller may manage."""
     engine = workspace.store.engine
     known = access.token_rows(engine, before=None, limit=1, identity=token_id, roles=_handled(by_role))
     if not known or not access.revoke_token(engine, token_id):
@@ -166,5 +166,5 @@ def end_token(workspace: Workspace, token_id: str, *, by_role: str | None) -> No
 
 
 def _handled(role: str | None) -> tuple[str, ...]:
-    """Roles of the tokens that a caller may handle; empty: all."""
+    """Roles of the tokens that a caller may manage; empty: all."""
     return () if role == "admin" else ("viewer",)

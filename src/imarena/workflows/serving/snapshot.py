@@ -1,4 +1,4 @@
-"""What a server computed from one view of a workspace. A new record makes a new snapshot; an old one stays valid."""
+"""Results computed from one view of a workspace. A new record makes a new snapshot; an old one stays valid."""
 
 import threading
 from collections.abc import Callable
@@ -16,23 +16,23 @@ _KEPT: dict[Room, int] = {"boards": 64, "battles": 4, "lists": 8, "glances": 64}
 
 
 class ViewSnapshot:
-    """A view, its boards, and what was computed from them.
+    """A view, its boards, and the results computed from them.
 
-    Results have rooms: in each room one is computed at a time, and who asks for the same one waits for it. A list does
+    Results have rooms: each room computes one result at a time, and requests for the same one wait for it. A list does
     not wait for a board.
     """
 
     def __init__(self, view: View, past: dict[str, Any] | None = None) -> None:
         self.view = view
         self.past: dict[str, Any] = {} if past is None else past
-        """What was last computed of each kind, for this snapshot or an earlier one: the next one starts from it."""
+        """The last result of each kind, of this snapshot or an earlier one; the next update starts from it."""
         self.boards = SnapshotBoards(view, self)
         self._kept: dict[Room, LRUCache[object, tuple[Any]]] = {room: LRUCache(most) for room, most in _KEPT.items()}
         self._making = {room: threading.RLock() for room in _KEPT}
         self._guard = threading.Lock()
 
     def kept(self, key: object, make: Callable[[], T], room: Room = "boards") -> T:
-        """What `make` gives, made once."""
+        """The result of `make`, computed once."""
         cached = self._find(key, room)
         if cached is None:
             with self._making[room]:
@@ -47,7 +47,7 @@ class ViewSnapshot:
         self, name: str, read: Callable[[View, T | None], T], cached: Callable[[View], T | None],
         store: Callable[[View, T], None], room: Room,
     ) -> T:  # fmt: skip
-        """What `read` makes of the view and of the last result, or of the one in the column cache; stored again."""
+        """The result of `read` from the view and the last result (or the one in the column cache), stored again."""
 
         def make() -> T:
             made = read(self.view, self.past.get(name) or cached(self.view))
@@ -63,7 +63,7 @@ class ViewSnapshot:
 
 
 class SnapshotBoards(Boards):
-    """Boards of one snapshot: the battles of a source are put together once for all filters that look at items."""
+    """Boards of one snapshot: the battles of a source are gathered once for all filters on items."""
 
     def __init__(self, view: View, snapshot: ViewSnapshot) -> None:
         super().__init__(view)

@@ -1,7 +1,7 @@
-"""Files that `agree` reads: tables of ratings or votes, and what `campaign export` and `export table` write.
+"""Read the files that `agree` accepts: tables of ratings or votes, and exports of `campaign export` and `export table`.
 
-The tables of a workspace hold more than ratings: answers to tasks that test the rater are left out, marks on several
-scales are put on one scale per criterion, and of two answers of one rater to one question the last one counts.
+Exported tables hold more than ratings: answers to check tasks are skipped, marks on several scales are converted to
+one scale per criterion, and if a rater answered a question twice, the last answer counts.
 """
 
 import json
@@ -20,14 +20,14 @@ from imarena.datasets import RATING_COLUMNS, parse_scale
 from imarena.tables import NOT_A_NUMBER, column_names, read_file
 
 CAMPAIGN = frozenset(("purpose", "ratings", "winner", "unit", "rater", "left"))
-"""Columns that only `campaign export` writes together."""
+"""Columns that occur together only in tables of `campaign export`."""
 WIDE = frozenset(("key", "editor", "rater"))
-"""Columns of the ratings of `export table`; the criteria are columns of their own."""
+"""Columns of ratings written by `export table`, which adds one column per criterion."""
 SAVED = frozenset(("unit", "rater", "value", "criterion", "scale_low", "scale_high"))
-"""Columns of the ratings that the web application saves."""
+"""Columns of ratings that the web application saves."""
 
 BAD_VALUES = "ratings_not_numbers"
-"""The code of the notice about them: a command that reports one is done in part."""
+"""Code of the notice about values that are not numbers; a command that reports it succeeded only in part."""
 _SHOWN = 60
 
 
@@ -42,17 +42,17 @@ class _Mark(NamedTuple):
 
 
 def is_written_here(names: frozenset[str]) -> bool:
-    """Are these the columns of a file of ratings or votes that imarena wrote?"""
+    """Whether these are the columns of a file of ratings or votes that imarena wrote."""
     return names >= CAMPAIGN or names >= SAVED or (names >= WIDE and not names & {"unit", "value", "rating"})
 
 
 def holds_ratings(path: Path, names: frozenset[str]) -> bool:
-    """Does a campaign's table, which has columns for both, hold ratings?"""
+    """Whether a table of `campaign export`, which has columns for ratings and for votes, holds ratings."""
     return names >= CAMPAIGN and any(row["ratings"] for row in _rows(path) if row["purpose"] == agreement.WORK)
 
 
 def ratings_of_file(path: Path, *, all_votes: bool = False) -> agreement.RatingColumns:
-    """The ratings or votes of a file, recognised by its columns. `all_votes`: also those marked as not counted."""
+    """Read ratings or votes from a file, detected by its columns. `all_votes`: include those marked as not counted."""
     names = frozenset(column_names(path))
     if names >= CAMPAIGN:
         rows = [
@@ -76,7 +76,7 @@ def ratings_of_file(path: Path, *, all_votes: bool = False) -> agreement.RatingC
 NAMES: Mapping[str, tuple[str, ...]] = {
     "unit": ("unit", "item", "key"), "model": ("editor", "model"), "value": ("value", "rating"),
 }  # fmt: skip
-"""A column that a file of ratings needs, and the names that it may have."""
+"""Required columns of a file of ratings, and the names that each may have."""
 _CALLED = {"unit": "item", "model": "editor", "value": "value"}
 EXPECTED = (
     "Ratings: item (or key, unit), editor (or model), value (or rating); optional: rater, criterion, dataset, turn, "
@@ -85,11 +85,11 @@ EXPECTED = (
 
 
 def plain_ratings(path: Path, names: frozenset[str], *, by_key: bool = False) -> agreement.RatingColumns:
-    """Ratings of outputs, one per row, as `align` takes them; without raters each row is somebody else's rating.
+    """Read ratings of outputs, one per row, for `align`; without a column `rater`, each row counts as another rater.
 
-    A value that is no number is left out and listed in `bad_values`. With `turn` (from 0), `mode` or `sample` the unit
-    is `KEY:TURN:MODE:SAMPLE`, as in the table of `export scores`. `by_key`: a column with the item's key comes before
-    one with a unit.
+    Values that are not numbers are skipped and listed in `bad_values`. With `turn` (from 0), `mode` or `sample` the
+    unit is `KEY:TURN:MODE:SAMPLE`, as in the table of `export scores`. `by_key`: prefer a column with the item's key to
+    one with the unit.
     """
     columns = {name: next((each for each in called if each in names), "") for name, called in NAMES.items()}
     if by_key:
@@ -124,11 +124,11 @@ def plain_ratings(path: Path, names: frozenset[str], *, by_key: bool = False) ->
 
 
 PLACE = ("turn", "mode", "sample")
-"""Columns that say which output of an editor for an item is meant, as in the table of `export scores`."""
+"""Columns that identify one of an editor's outputs for an item, as in the table of `export scores`."""
 
 
 def _unit(row: Mapping[str, str | None], column: str) -> str:
-    """The unit of a row as `export scores` writes it: the key alone for the one output of an item of one turn."""
+    """The unit of a row as `export scores` writes it; the key alone for the first output of a single-turn edit."""
     key = row[column] or ""
     turn, mode, sample = (row.get(name) or "" for name in PLACE)
     if column == "unit" or not (turn or mode or sample):
@@ -147,7 +147,7 @@ def _number(cell: str | None) -> float | None:
 
 
 def bad_value_notices(ratings: agreement.RatingColumns) -> tuple[Notice, ...]:
-    """Values of a file that are no numbers, by row."""
+    """A notice that lists a file's values that are not numbers, by row."""
     if not ratings.bad_values:
         return ()
     rows: JsonDict = {str(row): cell for row, cell in ratings.bad_values.items()}
@@ -174,7 +174,7 @@ def _campaign_marks(path: Path, rows: Sequence[dict[str, Any]]) -> Iterator[_Mar
 
 
 def _wide_marks(path: Path, bad: dict[int, str]) -> Iterator[_Mark]:
-    """Marks, one column per criterion; cells that are no numbers go into `bad`."""
+    """Yield marks from one column per criterion; cells that are not numbers go into `bad`."""
     for number, row in enumerate(_rows(path), 1):
         scale = parse_scale(row["scale"]) if row.get("scale") else None
         for criterion, cell in row.items():

@@ -1,4 +1,4 @@
-"""What `align` found, in tables and a sentence: which judge agrees best with people, and is its lead significant?"""
+"""The results of `align` in tables and a sentence: which judge agrees best with people, and is its lead significant?"""
 
 import math
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from imarena.workflows.views import WHOLE
 
 _LEVEL = 0.05
 _FEW = 10
-"""With fewer outputs in common a bootstrap of two correlations says nothing."""
+"""With fewer common outputs, a bootstrap of two correlations is meaningless."""
 _TEST = "`imarena align --compare` tests whether the difference is significant."
 
 
 @dataclass(frozen=True)
 class _Line:
-    """One judge against people."""
+    """One judge's agreement with people."""
 
     judge: str
     value: float | None
@@ -28,21 +28,21 @@ class _Line:
     high: float | None
     reason: str = ""
     floor: float = 0.0
-    """What a judge reaches that knows nothing: a correlation of 0, or the share of the most frequent outcome."""
+    """The baseline without any knowledge: a correlation of 0, or the share of the most frequent outcome."""
     constant: str = ""
-    """That outcome."""
+    """The most frequent outcome; empty for scores."""
 
 
 @dataclass(frozen=True)
 class _Compared:
-    """Two judges that were tested against each other, with their values on the data that both have."""
+    """A significance test between two judges, with their values on the data that both have."""
 
     values: dict[str, float | None]
     n: int
     p_value: float | None
     reason: str
     is_bound: bool = False
-    """The p-value is an upper bound."""
+    """Whether the p-value is an upper bound."""
 
     @property
     def is_significant(self) -> bool:
@@ -51,7 +51,7 @@ class _Compared:
 
 @dataclass(frozen=True)
 class _Kind:
-    """How values are printed: correlations over outputs, or shares of votes."""
+    """How to print values: as correlations over outputs, or as shares of votes."""
 
     is_score: bool
 
@@ -59,20 +59,20 @@ class _Kind:
         return f"{value:.2f}" if self.is_score else f"{value:.0%}"
 
     def agrees(self, line: _Line) -> bool:
-        """Is there evidence that it agrees with people, and for votes more often than a constant answer?"""
+        """Whether the judge is above the baseline; for scores, its interval (if known) must also exclude 0."""
         if line.value is None or line.value <= line.floor:
             return False
         return not self.is_score or line.low is None or line.low > 0
 
     def details(self, line: _Line) -> str:
-        """`95% interval 0.40 to 0.60, 80 outputs`."""
+        """For example `95% interval 0.40 to 0.60, 80 outputs`."""
         number = counted(line.n, "output" if self.is_score else "vote")
         if line.low is None or line.high is None:
             return number
         return f"95% interval {self.number(line.low)} to {self.number(line.high)}, {number}"
 
     def caveat(self, line: _Line) -> str:
-        """What its value is to be compared with: 0, where the interval contains it, or a constant answer."""
+        """The baseline to compare the value with: 0, if the interval contains it, or a constant answer."""
         known = line.low is not None and line.high is not None
         inside = known and (line.low or 0.0) <= line.floor <= (line.high or 0.0)
         if self.is_score:
@@ -85,20 +85,20 @@ _SCORES, _VOTES = _Kind(is_score=True), _Kind(is_score=False)
 
 
 def alignment_conclusions(alignment: WorkspaceAlignment) -> list[str]:
-    """What was found of the scores and of the verdicts of a workspace, whichever there are."""
+    """The conclusions on a workspace's scores and on its verdicts, whichever it has."""
     said = [score_conclusion(alignment.scores)] if alignment.scores else []
     said += [verdict_conclusion(alignment.verdicts)] if alignment.verdicts else []
     return [text for text in said if text]
 
 
 def alignment_tables(alignment: WorkspaceAlignment, by: tuple[str, ...]) -> list[Table]:
-    """The tables of both."""
+    """The tables of the scores and of the verdicts."""
     tables = score_tables(alignment.scores) if alignment.scores else []
     return tables + (verdict_tables(alignment.verdicts, by) if alignment.verdicts else [])
 
 
 def score_conclusion(alignment: Alignment) -> str:
-    """Of the overall scores, or of the only criterion; empty for groups and for several criteria."""
+    """The conclusion on the overall scores, or on the only criterion; empty for groups and for several criteria."""
     criteria = {group.criterion for group in alignment.groups}
     criterion = WHOLE if WHOLE in criteria else next(iter(criteria)) if len(criteria) == 1 else ""
     lines = [_score_line(group) for group in alignment.groups if group.criterion == criterion and not group.group]
@@ -122,7 +122,7 @@ def _score_line(group: GroupAlignment) -> _Line:
 
 
 def verdict_conclusion(alignment: VerdictAlignment) -> str:
-    """Of all votes; empty for groups."""
+    """The conclusion on all votes; empty for groups."""
     wrong = alignment.settings["missing"] == "wrong"
     lines = [_verdict_line(group, with_missing=wrong) for group in alignment.groups if not group.group]
     if not lines:
@@ -135,7 +135,7 @@ def verdict_conclusion(alignment: VerdictAlignment) -> str:
 
 
 def _verdict_line(group: VerdictGroup, *, with_missing: bool) -> _Line:
-    """With the most frequent of people's outcomes among the votes that count."""
+    """A line whose baseline is the most frequent of people's outcomes among the votes that count."""
     share = group.figures.four_way_accuracy
     votes = {
         outcome: sum(number for said, number in row.items() if with_missing or said != "missing")
@@ -148,7 +148,7 @@ def _verdict_line(group: VerdictGroup, *, with_missing: bool) -> _Line:
 
 
 def _single(line: _Line, kind: _Kind) -> str:
-    """What is known of one judge."""
+    """The conclusion on a single judge."""
     if line.value is None:
         return f"Not enough data to say how well {line.judge} agrees with people: {line.reason}."
     if not kind.is_score:
@@ -163,7 +163,7 @@ def _single(line: _Line, kind: _Kind) -> str:
 
 
 def _several(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> str:
-    """Which of several judges agrees best, if any does, and what is to be known of the others."""
+    """Which of several judges agrees best, if any does, with notes on the others."""
     known = sorted((line for line in lines if line.value is not None), key=lambda line: (-_value(line), line.judge))
     if not known:
         return "Not enough data to say which judge agrees best with people."
@@ -189,7 +189,7 @@ def _value(line: _Line) -> float:
 
 
 def _nobody(lines: Sequence[_Line], kind: _Kind) -> str:
-    """No judge is above what one reaches that knows nothing. `lines`: the highest first."""
+    """The sentence for when no judge is above the baseline. `lines`: the highest first."""
     top = lines[0]
     shown = kind.number(_value(top))
     names = _names([line.judge for line in lines if kind.number(_value(line)) == shown])
@@ -201,7 +201,7 @@ def _nobody(lines: Sequence[_Line], kind: _Kind) -> str:
 
 
 def _best(lines: Sequence[_Line], kind: _Kind, tests: Sequence[_Compared]) -> str:
-    """The best judge that agrees with people, the next one, and what the test of the two says."""
+    """The best judge that agrees with people, the next one, and the result of the test between them."""
     best = next(line for line in lines if kind.agrees(line))
     others = [line for line in lines if line is not best]
     shown = kind.number(_value(best))
@@ -234,12 +234,12 @@ def _test(tests: Sequence[_Compared], left: _Line, right: _Line) -> _Compared | 
 
 
 def _same_data(test: _Compared | None, left: _Line, right: _Line) -> bool:
-    """Was the test on everything that both judges have?"""
+    """Whether the test covers all data of both judges."""
     return test is not None and test.n == left.n == right.n
 
 
 def _difference(best: _Line, other: _Line, kind: _Kind, test: _Compared | None) -> str:
-    """What the test says, and on which data where the judges do not have the same."""
+    """The result of the test, and the data that it covers if the judges' data differ."""
     if test is None:
         return _TEST
     noun = counted(test.n, "output" if kind.is_score else "vote")
@@ -257,5 +257,5 @@ def _difference(best: _Line, other: _Line, kind: _Kind, test: _Compared | None) 
 
 
 def _names(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Join names: `a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,4 +1,4 @@
-"""align on a workspace: its judges against its people, by scores and ratings, and by battles and votes."""
+"""`align` on a workspace: compare judges with people, by scores and ratings, and by battles and votes."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -56,16 +56,16 @@ _PEOPLE = "Collect ratings or votes in a campaign (`imarena campaign`), or impor
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceAlignment:
-    """The judges of a workspace against its people: by scores and ratings, by verdicts and votes, or by both."""
+    """How judges of a workspace agree with people: by scores and ratings, by verdicts and votes, or by both."""
 
     judges: tuple[str, ...]
     scores: Alignment | None
     verdicts: VerdictAlignment | None
     notices: tuple[Notice, ...]
-    """About the verdicts and people's file; `scores` has its own."""
+    """Notices about the verdicts and the file of people's answers; `scores` has its own."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON; a part that the workspace has no data for is left out."""
+        """Plain values for JSON, without parts that the workspace has no data for."""
         parts = {"scores": self.scores, "verdicts": self.verdicts}
         documents = {name: part.to_json() for name, part in parts.items() if part is not None}
         return {
@@ -77,7 +77,7 @@ class WorkspaceAlignment:
 
 @dataclass(frozen=True)
 class AlignedColumns:
-    """What judges and people of a workspace said, before it is compared."""
+    """The answers of judges and people in a workspace, before they are compared."""
 
     judges: tuple[str, ...]
     ratings: RatingColumns
@@ -85,9 +85,9 @@ class AlignedColumns:
     votes: VerdictColumns
     verdicts: VerdictColumns
     by_scores: tuple[str, ...] = ()
-    """Judges that compared no pair directly: their verdicts are pairs of scores."""
+    """Judges that compared no pair directly: their verdicts come from pairs of scores."""
     only_rated: bool = False
-    """The votes are pairs of people's mean ratings."""
+    """Whether the votes come from pairs of people's mean ratings."""
     notices: tuple[Notice, ...] = ()
 
 
@@ -99,7 +99,7 @@ def read_aligned_columns(
     only: Sequence[str] = (),
     people: Path | None = None,
 ) -> AlignedColumns:
-    """Read what there is; where nothing can be compared it raises and says what is missing.
+    """Read the data that can be compared. Raises `UserError` if there is none, and reports what is missing.
 
     `only`: conditions on the ratings (`filter_rows`). `people`: a file of ratings or votes; None: the workspace's.
     """
@@ -111,11 +111,11 @@ def read_aligned_columns(
     if only_rated:
         votes = votes_from_ratings(workspace, by=options.by) if written is None else written.pairs or votes
     verdicts, by_scores = verdicts_from_store(workspace, chosen, votes, by=options.by)
-    if only_rated:  # a judge that scores meets the ratings themselves
+    if only_rated:  # compare a judge that scores with the ratings themselves
         verdicts = exclude_judges(verdicts, by_scores)
         by_scores = ()
     scores = ScoreColumns([], [], [])
-    if len(ratings) or not (len(votes) and len(verdicts)):  # without ratings, nothing is compared with scores
+    if len(ratings) or not (len(votes) and len(verdicts)):  # skipped if scores have nothing to be compared with
         criteria = sorted(set(ratings.labels.get("criterion", ())))
         scores = scores_from_store(workspace, chosen, criteria, options.by)
     if not (len(ratings) and len(scores)) and not (len(votes) and len(verdicts)):
@@ -130,7 +130,7 @@ def read_aligned_columns(
 
 
 def _earlier_scores(workspace: Workspace, judges: Sequence[str]) -> Iterator[Notice]:
-    """Verdicts of these judges by a version, prompt or setting that is not the newest: they are not compared here."""
+    """Notices about verdicts of these judges by an older version, prompt or setting, which are not compared here."""
     forms = View(workspace).forms
     for judge in judges:
         earlier = [form.form_id for form in forms.chosen([judge]) if form.form_id in forms.earlier]
@@ -141,7 +141,7 @@ def _earlier_scores(workspace: Workspace, judges: Sequence[str]) -> Iterator[Not
 
 
 def align_columns(columns: AlignedColumns, options: AlignOptions, *, missing: str = "exclude") -> WorkspaceAlignment:
-    """Scores with ratings, and verdicts with votes, whichever there are."""
+    """Compare scores with ratings, and verdicts with votes, whichever there are."""
     without_verdict = _missing(missing)
     scores, ratings, votes, verdicts = columns.scores, columns.ratings, columns.votes, columns.verdicts
     by_ratings = align(scores, ratings, options) if len(ratings) and len(scores) else None
@@ -158,7 +158,7 @@ def align_columns(columns: AlignedColumns, options: AlignOptions, *, missing: st
 def align_files(
     from_file: Path, against: Path, options: AlignOptions, *, only: Sequence[str] = (), missing: str = "exclude"
 ) -> Alignment | VerdictAlignment:
-    """Two tables: a judge's scores against ratings, or a judge's battles against people's."""
+    """Compare two tables: a judge's scores with ratings, or a judge's battles with people's."""
     battles = is_battle_file(from_file)
     if is_export_of_scores(from_file):
         return _align_export(from_file, against, options, only, missing)
@@ -175,7 +175,7 @@ def align_files(
 
 
 def _judges_verdicts(path: Path) -> VerdictColumns:
-    """The battles of one judge or, by a column `judge`, of several."""
+    """Read the battles of one judge, or of several if there is a column `judge`."""
     verdicts = verdicts_from_file(path, outcomes=JUDGE_OUTCOMES)
     named = verdicts.labels.get("judge", [])
     if len(set(named)) < 2:
@@ -193,9 +193,9 @@ def _judges_verdicts(path: Path) -> VerdictColumns:
 def _align_export(
     from_file: Path, against: Path, options: AlignOptions, only: Sequence[str], missing: str
 ) -> Alignment | VerdictAlignment:
-    """A table of `export scores`: its scores meet ratings, and its verdicts on pairs meet votes.
+    """Align a table of `export scores`: its scores with ratings, or its verdicts on pairs with votes.
 
-    Where it holds verdicts alone and people rated, pairs of mean ratings are used as votes, as in a workspace.
+    If it holds only verdicts and people gave ratings, pairs of mean ratings serve as votes, as in a workspace.
     """
     if is_battle_file(against):
         votes = verdicts_from_file(against, outcomes=HUMAN_OUTCOMES)
@@ -207,7 +207,7 @@ def _align_export(
 
 
 def _ratings_table(path: Path, only: Sequence[str]) -> RatingColumns:
-    """One table of ratings serves both forms of `align`: by item and editor, or by unit and model."""
+    """Read a table of ratings in either form: by item and editor, or by unit and model."""
     names = frozenset(column_names(path))
     if is_written_here(names):
         ratings = ratings_of_file(path)
@@ -230,7 +230,7 @@ def _align_votes(
 
 
 def _missing(text: str) -> Literal["exclude", "wrong"]:
-    """What becomes of battles without a verdict of the judge."""
+    """Parse `--missing`: how to count battles without a verdict of the judge."""
     if text == "wrong":
         return "wrong"
     if text == "exclude":
@@ -239,7 +239,7 @@ def _missing(text: str) -> Literal["exclude", "wrong"]:
 
 
 def _notices(verdicts: VerdictColumns, by_scores: Sequence[str]) -> Iterator[Notice]:
-    """What to know about the verdicts that were compared with votes."""
+    """Notices about the verdicts that were compared with votes."""
     if by_scores:
         yield Notice(code="judges_by_scores", values={"judges": list(by_scores)})
     about = dict(zip(verdicts.rater, verdicts.labels["dimension"], strict=True))
@@ -251,25 +251,25 @@ def _notices(verdicts: VerdictColumns, by_scores: Sequence[str]) -> Iterator[Not
 
 
 def is_export_of_scores(path: Path) -> bool:
-    """Did `export scores` write this table?"""
+    """Whether `export scores` wrote this table."""
     return frozenset(column_names(path)) >= EXPORTED
 
 
 @dataclass
 class _Battle:
-    """What a judge said about one pair in one repeat."""
+    """A judge's answers about one pair in one repeat."""
 
     row: dict[str, Any]
     by_order: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, row: dict[str, Any]) -> None:
-        """Keep the first answer of each order, or its newest failure."""
+        """Keep the first successful answer for each order, or else the newest failure."""
         known = self.by_order.get(row["order"])
         if known is None or known["status"] != Status.OK.value:
             self.by_order[row["order"]] = row
 
     def outcome(self, *, both_needed: bool) -> tuple[str | None, str]:
-        """The winner, or None with the reason. The same outcome twice is that outcome; two different ones are a tie."""
+        """The winner, or None with the reason. If both orders agree, that outcome counts; otherwise it is a tie."""
         rows = list(self.by_order.values())
         failed = next((row["status"] for row in rows if row["status"] != Status.OK.value), "")
         if failed:
@@ -287,7 +287,7 @@ class _Battle:
 
 
 def exported_verdicts(path: Path) -> VerdictColumns:
-    """The verdicts that count, by item and the two models; empty where the table holds scores alone."""
+    """Read the verdicts that count, by item and the two models; empty if the table holds only scores."""
     rows: list[dict[str, Any]] = read_file(path, text=frozenset(column_names(path)), wanted=None).to_pylist()
     battles: dict[tuple[str, ...], _Battle] = {}
     orders: dict[str, set[str]] = defaultdict(set)
@@ -310,9 +310,9 @@ def exported_verdicts(path: Path) -> VerdictColumns:
 
 
 def pairs_of_ratings(ratings: RatingColumns) -> VerdictColumns:
-    """Mean ratings as votes on pairs: of two models on one unit the higher mean wins, and equal means are a tie.
+    """Turn mean ratings into votes: of two models on one unit, the higher mean wins, and equal means are a tie.
 
-    By the overall, or by the only criterion that the table has; of several others none stands for the whole.
+    Uses the overall rating, or the table's only criterion; without an overall, several criteria give no votes.
     """
     criteria = ratings.labels.get("criterion", [""] * len(ratings))
     counts = Counter(criteria)

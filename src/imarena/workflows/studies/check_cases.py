@@ -1,4 +1,4 @@
-"""The built-in cases of `judge --check` and `edit --check`: rendered scenes, nothing to download."""
+"""The built-in cases of `judge --check` and `edit --check`: scenes rendered here, with nothing to download."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,12 +18,12 @@ SEED = 42
 _EDITED, _UNRELATED, _GENERATED = "edival-04", "edival-09", "A red kite above a green hill."
 _ODD_SIZE = (317, 201)
 BOX_KINDS = (EDIT_BOXES, "boxes")
-"""Kinds of evidence that the built-in cases have."""
+"""Kinds of evidence that the built-in cases provide."""
 
 
 @dataclass(frozen=True)
 class BuiltInPictures:
-    """An edit that was made as it was asked for, and pictures that are no answer to it."""
+    """An edit carried out as instructed, and images that do not match the instruction."""
 
     instruction: str
     task: str
@@ -31,14 +31,14 @@ class BuiltInPictures:
     edited: bytes
     unrelated: bytes
     transparent: bytes
-    """Of an odd size, with an alpha channel and a transparent border."""
+    """An image of an unusual size, with an alpha channel and a transparent border."""
     box: tuple[float, float, float, float]
-    """Where the edit changes the source."""
+    """Bounding box of the pixels that the edit changes."""
 
 
 @lru_cache(maxsize=1)
 def built_in_pictures() -> BuiltInPictures:
-    """Rendered once per process."""
+    """Render the images, once per process."""
     entry, other = entry_of(_EDITED), entry_of(_UNRELATED)
     before, after = entry.scene, entry.scene_after(1)
     if before is None or after is None or other.scene is None:
@@ -60,7 +60,7 @@ def _transparent(data: bytes) -> bytes:
 
 
 def single_exhibits(*, with_source: bool, evidence: tuple[str, ...] = ()) -> dict[str, Exhibit]:
-    """One output per case. `with_source`: the unusual case has a source too, for a judge that needs one."""
+    """One output per case. `with_source`: give the unusual case a source too, for a judge that needs one."""
     shown = built_in_pictures()
     odd = _exhibit(shown.transparent, None, evidence) if with_source else Exhibit(_GENERATED, shown.transparent)
     return {
@@ -71,7 +71,7 @@ def single_exhibits(*, with_source: bool, evidence: tuple[str, ...] = ()) -> dic
 
 
 def paired_exhibits(*, with_source: bool, evidence: tuple[str, ...] = ()) -> dict[str, tuple[Exhibit, Exhibit]]:
-    """Two outputs per case, in both orders; the first order shows the better one first."""
+    """Two outputs per case, in both orders; the first order shows the better output first."""
     shown = built_in_pictures()
     good, bad, odd = shown.edited, shown.unrelated, shown.transparent
     unusual = (
@@ -83,7 +83,7 @@ def paired_exhibits(*, with_source: bool, evidence: tuple[str, ...] = ()) -> dic
 
 
 def _exhibit(left: bytes, right: bytes | None, evidence: tuple[str, ...]) -> Exhibit:
-    """Outputs for the edit, with boxes of the kinds that are asked for."""
+    """An exhibit of outputs for the edit, with boxes of the requested kinds."""
     shown = built_in_pictures()
     height, width = decode_pixels(shown.source).shape[:2]
     boxes = tuple(
@@ -97,7 +97,7 @@ def _exhibit(left: bytes, right: bytes | None, evidence: tuple[str, ...]) -> Exh
 
 
 def edit_requests() -> dict[str, EditRequest]:
-    """What an editor is asked: a simple edit, a picture without a source, and a source of an odd size with alpha."""
+    """Requests for an editor: a simple edit, one without a source, and a source of an unusual size with alpha."""
     shown = built_in_pictures()
     return {
         SIMPLE: EditRequest(shown.instruction, sources=(shown.source,), task=shown.task, seed=SEED),

@@ -1,4 +1,4 @@
-"""The columns that `agree` and `align` work on, from a workspace: ratings and scores. Pairs: `pair_columns`."""
+"""Read a workspace's ratings and scores as columns for `agree` and `align`. For pairs, see `pair_columns`."""
 
 import json
 from collections import defaultdict
@@ -16,14 +16,14 @@ from imarena.storage.schema import judgments
 from imarena.workflows import views
 
 Unit = tuple[str, str, str]
-"""What was looked at (item, turn, mode and sample in one text), the editor, and the task."""
+"""The rated unit (item, turn, mode and sample in one string), the editor, and the task."""
 HEADLINES: Mapping[str, Range] = {"imagenworld": (0.0, 1.0)}
-"""Prompts of imported judgments whose overall score is on another scale than the marks beside it."""
+"""Prompts of imported judgments whose overall score has a different scale than the marks by criterion."""
 PAGE = 500
 
 
 def units(view: views.View) -> list[Unit]:
-    """The unit of each output, by its place."""
+    """The unit of each output, by its position in the view."""
     entries = view.entries
     task = entries.labels["task"]
     columns = zip(
@@ -42,7 +42,7 @@ def units(view: views.View) -> list[Unit]:
 
 
 def item_labels(view: views.View, positions: Sequence[int], by: Sequence[str]) -> dict[str, list[str]]:
-    """For outputs at these places, what their items have in the columns of `by` that are the items' own."""
+    """For outputs at these positions, their items' values in those columns of `by` that belong to items."""
     labels: dict[str, list[str]] = {}
     for name in by:
         column = view.item_label(name)
@@ -53,9 +53,9 @@ def item_labels(view: views.View, positions: Sequence[int], by: Sequence[str]) -
 
 
 def ratings_from_store(workspace: Workspace, by: Sequence[str] = ()) -> RatingColumns:
-    """Every rating by a person that counts, with the overall by the rule of its data set.
+    """Every counted rating by a person, with the overall computed by the rule of its data set.
 
-    `by`: columns of the items to have beside model, task and criterion.
+    `by`: item columns to add to model, task and criterion.
     """
     view = views.View(workspace)
     ratings, known = views.read_ratings(view), units(view)
@@ -81,7 +81,7 @@ def ratings_from_store(workspace: Workspace, by: Sequence[str] = ()) -> RatingCo
 
 @dataclass
 class _Scores:
-    """Scores by output, judge and criterion, as the judges gave them."""
+    """Scores by output, judge and criterion, on the judges' own scales."""
 
     given: dict[tuple[int, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
     scales: dict[str, Range | None] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class _Scores:
         self.given[key].append(score)
         self.directions[name].add(form.higher_is_better)
         if self.scales.setdefault(name, scale) != scale:
-            self.scales[name] = None  # two scales under one name
+            self.scales[name] = None  # one name, two scales: unknown
 
 
 def scores_from_store(
@@ -101,11 +101,11 @@ def scores_from_store(
     criteria: Sequence[str] = (),
     by: Sequence[str] = (),
 ) -> ScoreColumns:
-    """Every judge's score of an output: the mean over repeats, by the form of the judge that counts.
+    """Every judge's score of an output: the mean over repeats, from the judge's form that counts.
 
-    With `criteria` a judge's headline score stands for each of them, and its own mark of the same name beside it, as
-    `JUDGE: CRITERION`: a quality mark is compared with people's quality, not the headline alone. `judges` are names as
-    `status` shows them, or NAME@VERSION for the judgments of one version.
+    With `criteria`, a judge's headline score is repeated for each of them, and its own mark of the same name is added
+    as `JUDGE: CRITERION`, so that a quality mark is compared with people's quality too. `judges` are names as `status`
+    shows them, or NAME@VERSION for the judgments of one version.
     """
     view = views.View(workspace)
     scores = _Scores()
@@ -134,7 +134,7 @@ def scores_from_store(
 def _add_scores(
     view: views.View, scores: _Scores, judge: views.ChosenJudge, forms: Sequence[Form], criteria: Sequence[str]
 ) -> None:
-    """Add the scores of forms about one dimension."""
+    """Add the scores of forms that judge one dimension."""
     judgments = views.first_scores(view.judgments(forms))
     marked = frozenset(criteria)
     bodies = _marks(view, judgments, marked) if marked or any(form.imported for form in forms) else {}
@@ -154,7 +154,7 @@ def _add_scores(
 
 
 def _own_scale(form: Form) -> Range | None:
-    """The scale of a judge's scores: its catalog entry, or the parameter `scale` of a judge that is in none."""
+    """The scale of a judge's scores, from its catalog entry or, for a judge without one, from the parameter `scale`."""
     card = CARDS.get(form.judge.partition("/")[0])
     ends: Any = card.scale if card is not None else json.loads(form.params).get("scale")
     numbers = isinstance(ends, list | tuple) and len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
@@ -164,7 +164,7 @@ def _own_scale(form: Form) -> Range | None:
 def _marks(
     view: views.View, scored: views.JudgmentColumns, criteria: frozenset[str]
 ) -> dict[int, tuple[dict[str, float], Range | None]]:
-    """Judgment (its `seq`) to its marks on these criteria, and the scale that the source states."""
+    """Map a judgment's `seq` to its marks on these criteria and the scale that its source states."""
     marks = {}
     for seq, body in judgment_bodies(view, scored, "" if criteria else '"scale"'):
         scores = body.get("scores") or {}
@@ -177,7 +177,7 @@ def _marks(
 def judgment_bodies(
     view: views.View, judged: views.JudgmentColumns, holding: str = ""
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records behind these judgments, by `seq`; `holding`: only those with this text in them."""
+    """Yield the stored bodies of these judgments with their `seq`; `holding`: only bodies that contain this text."""
     wanted = np.sort(judged.seq)
     for start in range(0, wanted.size, PAGE):
         query = select(judgments.c.seq, judgments.c.body).where(
@@ -192,5 +192,5 @@ def judgment_bodies(
 
 
 def check_judges(workspace: Workspace, judges: Sequence[str]) -> list[str]:
-    """The judges that are meant (NAME or NAME@VERSION), all without names; an unknown one raises."""
+    """Names of the chosen judges (NAME or NAME@VERSION), or of all if none are given; an unknown name raises."""
     return [judge.name for judge in views.chosen_judges(views.View(workspace), judges)]

@@ -1,4 +1,4 @@
-"""compare: is NEW better than OLD on my items? Two folders in, a verdict with its interval out."""
+"""`compare`: is NEW better than OLD on my items? Takes two folders and returns a verdict with its interval."""
 
 import tempfile
 from collections import Counter, defaultdict
@@ -21,12 +21,12 @@ from imarena.workflows.views import LEFT, RIGHT, WHOLE, Kind, View, battles_betw
 from imarena.workflows.wiring import EndpointArguments, wire_judge
 
 _KEYS = 50
-"""Of outputs that are missing or of another size, how many are named."""
+"""Maximum number of keys to list for outputs that are missing or of another size."""
 
 
 @dataclass(frozen=True)
 class ComparedFolders:
-    """The two folders and what their editors are called in the workspace."""
+    """The two folders and the names of their editors in the workspace."""
 
     old: Path
     new: Path
@@ -36,21 +36,21 @@ class ComparedFolders:
 
 @dataclass(frozen=True)
 class ComparedItems:
-    """The table of items, and what it calls our columns (``ours=theirs,...``)."""
+    """The table of items, and its names for our columns (``ours=theirs,...``)."""
 
     path: Path
     columns: str = ""
 
     @property
     def dataset(self) -> str:
-        """The data set that the table names in its first row, else the name of its folder."""
+        """The data set named in the table's first row, else the name of the table's folder."""
         from imarena.datasets import named_dataset
 
         return named_dataset(self.path, self.columns) or self.path.resolve().parent.name
 
 
 def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> ComparedFolders:
-    """Names from the folders; where those are the same, with the folder above."""
+    """Name both sides after their folders; if those names are equal, add the parent folder."""
     for folder in (old, new):
         if not folder.is_dir():
             raise UserError(f"There is no folder {folder}.", hint="Give two folders of outputs: <key>.png in each.")
@@ -65,7 +65,7 @@ def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> 
 def import_folders(
     workspace: Workspace, items: ComparedItems, sides: ComparedFolders, *, progress: Progress | None = None
 ) -> ImportReport:
-    """Items and both folders into a workspace; what cannot be used is in the report's skips."""
+    """Import the items and both folders into a workspace; the report's skips list what cannot be used."""
     from imarena.datasets import DatasetIndex, items_from_table, outputs_from_folder
 
     if not items.path.is_file():
@@ -105,7 +105,7 @@ def plan_comparison(
     orders: OrderPolicy = "both",
     repeats: int = 1,
 ) -> JudgingJob:
-    """What the judge has to be asked: pairs, or single outputs where it scores only."""
+    """Plan the questions for the judge: pairs, or single outputs if the judge only scores."""
     editors, datasets = [sides.old_name, sides.new_name], [items.dataset]
     shape = wire_judge(workspace.settings, judge, arguments, budget).shape
     chosen: dict[str, Any] = {"datasets": datasets, "editors": editors, "repeats": repeats}
@@ -121,7 +121,7 @@ def plan_comparison(
 
 @dataclass(frozen=True)
 class ItemResult:
-    """One item: NEW's share of the points and, where the judge gives scores, by how much it is ahead."""
+    """The result on one item: NEW's share of the points and, if the judge gives scores, its lead."""
 
     item: Item
     old: Output
@@ -129,17 +129,17 @@ class ItemResult:
     points: float
     """1: NEW is better; 0: OLD is; 1/2: a tie."""
     gap: float | None
-    """NEW's score less OLD's."""
+    """NEW's score minus OLD's."""
 
     @property
     def lead(self) -> float | None:
-        """By how much the better one's score is ahead; below 0 where the direct comparison decided otherwise."""
+        """The winner's lead in score; negative if the direct comparison contradicts the scores."""
         return self.gap if self.gap is None or self.points > 0.5 else -self.gap
 
 
 @dataclass(frozen=True, slots=True)
 class FolderCoverage:
-    """How many of the items a folder has an output for, and the keys of the first items without one."""
+    """How many items a folder has outputs for, and the keys of the first items without one."""
 
     items: int
     outputs: int
@@ -148,7 +148,7 @@ class FolderCoverage:
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """Everything that `compare` found."""
+    """The full result of `compare`."""
 
     sides: ComparedFolders
     judge: str
@@ -167,7 +167,7 @@ class ModelComparison:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What is missing on either side, outputs of another size, and judgments without a verdict."""
+        """Notices about missing outputs, outputs of another size, and judgments without a verdict."""
         missing = [
             Notice(
                 code="outputs_missing",
@@ -197,7 +197,7 @@ class ModelComparison:
 
 
 def _other_sizes(results: Sequence[ItemResult], sides: ComparedFolders) -> list[Notice]:
-    """Outputs that are larger, smaller or of another shape than their source: judges see them scaled."""
+    """Notices about outputs whose size differs from their source: judges see them scaled."""
     keys: dict[str, list[str]] = {sides.old_name: [], sides.new_name: []}
     for result in results:
         source = result.item.sources[0] if result.item.sources else None
@@ -219,9 +219,9 @@ def _item_json(result: ItemResult) -> dict[str, Any]:
 
 
 def largest_differences(results: Sequence[ItemResult], top: int) -> list[ItemResult]:
-    """The clearest differences first, up to half of them of the side that won less often.
+    """The clearest differences first; up to half of them are wins of the side that won less often.
 
-    Where the judge gives no scores, those that both orders agree on come first.
+    Without scores, items on which both orders agree come first.
     """
     ranked = sorted(results, key=lambda r: (-abs(r.points - 0.5), -(r.lead or 0.0), r.item.key))
     sides = [[result for result in ranked if result.points > 0.5], [result for result in ranked if result.points < 0.5]]
@@ -240,7 +240,7 @@ def compare(
     watch: Watch | None = None,
     level: float = 0.95,
 ) -> tuple[ModelComparison, JudgeReport]:
-    """Ask the judge what is missing and say how NEW stands against OLD."""
+    """Ask the judge the missing questions and compare NEW with OLD."""
     (report,) = ask_jobs(workspace, [job], watch=watch)
     results, left_out = _results(workspace, sides, job)
     tasks: dict[str, list[ItemResult]] = defaultdict(list)
@@ -267,7 +267,7 @@ def _verdict(results: Sequence[ItemResult], sides: ComparedFolders, level: float
 
 
 def _about(verdict: ComparisonVerdict, dimension: str) -> ComparisonVerdict:
-    """A judge of one dimension does not say which one is better."""
+    """Add a caveat: a judge of one dimension does not decide which side is better overall."""
     if dimension == WHOLE:
         return verdict
     about = sentence(Notice(code="one_dimension", values={"dimension": dimension}))
@@ -307,7 +307,7 @@ def _results(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> t
 def _gaps(
     workspace: Workspace, sides: ComparedFolders, job: JudgingJob, outputs: Mapping[str, Mapping[str, Output]]
 ) -> dict[str, float]:
-    """By how much NEW is ahead on the judge's own scale, where it has one."""
+    """NEW's lead per item on the judge's own scale, if it has one."""
     editors = {output.output_id: name for shown in outputs.values() for name, output in shown.items()}
     sums: dict[str, list[float]] = defaultdict(list)
     single: dict[tuple[str, str], float] = {}
@@ -346,7 +346,7 @@ def _coverage(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> 
 
 @contextmanager
 def comparison_workspace(root: Path, *, dry_run: bool = False) -> Iterator[Workspace]:
-    """The workspace that was named, or one that is gone afterwards. A dry run gets a copy, so that nothing is kept."""
+    """Open the given workspace, or a temporary one. A dry run uses a copy, so that nothing is stored."""
     if root != Path() and not dry_run:
         with init_workspace(root) as workspace:
             yield workspace
@@ -360,7 +360,7 @@ def comparison_workspace(root: Path, *, dry_run: bool = False) -> Iterator[Works
 
 
 def need_both_sides(workspace: Workspace, sides: ComparedFolders, imported: ImportReport) -> None:
-    """Raise where a folder has no output of any item: say what was left out and why."""
+    """Raise `UserError` if a folder has no output for any item, with the reasons why files were skipped."""
     names = [sides.old_name, sides.new_name]
     counts = {name: workspace.store.count(Output, editor=name).get((), 0) for name in names}
     empty = [name for name in names if not counts[name]]

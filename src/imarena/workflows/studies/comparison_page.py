@@ -1,4 +1,4 @@
-"""Reads what the page of a comparison shows, and writes it with its pictures."""
+"""Collect the data for a comparison's page, and write the page with its images."""
 
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ SIDE_PX = 512
 
 
 def write_comparison(workspace: Workspace, comparison: ModelComparison, folder: Path) -> Path:
-    """Write ``index.html`` and its pictures; returns the page."""
+    """Write ``index.html`` and its images; returns the page's path."""
     sides = comparison.sides
     figures = ComparisonFigures(
         sides.old_name, sides.new_name, comparison.judge, comparison.verdict, comparison.by_task, comparison.notices
@@ -29,7 +29,7 @@ def write_comparison(workspace: Workspace, comparison: ModelComparison, folder: 
 
 
 def preview_file(workspace: Workspace, folder: Path, image: ImageRef, side: int = SIDE_PX) -> str:
-    """Write a preview of an image below the page's folder; returns its path there, empty where there are no pixels."""
+    """Write a preview of an image below the page's folder; returns its relative path, empty if there are no pixels."""
     path = folder / "images" / f"{image.sha256[:20]}.jpg"
     if not path.exists():
         data = preview_bytes(workspace, image, side)
@@ -41,7 +41,7 @@ def preview_file(workspace: Workspace, folder: Path, image: ImageRef, side: int 
 
 
 def preview_bytes(workspace: Workspace, image: ImageRef, side: int) -> bytes:
-    """A small JPEG of an image; empty where it is withdrawn or missing, as `verify` tells."""
+    """A small JPEG of an image; empty if the image is withdrawn or missing (`verify` reports those)."""
     try:
         return preview(workspace.load(image), side).data
     except ImarenaError:

@@ -1,4 +1,4 @@
-"""Reads where a judge and people disagree most: the items, the images, the judge's words and the people's."""
+"""Find where a judge and people disagree most, with the items, the images, and what the judge and people said."""
 
 import json
 from collections import Counter, defaultdict
@@ -43,7 +43,7 @@ _SIDES = {"left": 0, "right": 1}
 
 @dataclass(frozen=True)
 class WorstDisagreements:
-    """The largest disagreements of each judge, and all of them by task and topic."""
+    """The largest disagreements of each judge, and a summary of all of them by task and topic."""
 
     items: tuple[reports.ShownDisagreement, ...]
     groups: tuple[reports.GroupDisagreement, ...]
@@ -61,7 +61,7 @@ class WorstDisagreements:
 def worst_disagreements(
     workspace: Workspace, columns: AlignedColumns, options: AlignOptions, count: int
 ) -> WorstDisagreements:
-    """Up to `count` outputs and as many pairs for each judge, the largest disagreement first, then by item key."""
+    """Up to `count` outputs and `count` pairs per judge, sorted by size of the disagreement, then by item key."""
     reader = _Reader(workspace, columns)
     rated, voted = list(_rated(columns, options, reader)), list(_voted(columns, reader))
     rules = ((RATING_RULE,) if rated else ()) + ((VOTE_RULE,) if voted else ())
@@ -71,7 +71,7 @@ def worst_disagreements(
 
 
 def write_disagreements(workspace: Workspace, worst: WorstDisagreements, folder: Path) -> Path:
-    """Write ``index.html`` and its images; returns the page."""
+    """Write ``index.html`` and its images; returns the page's path."""
     picture = partial(preview_file, workspace, folder)
     return reports.write_html(reports.build_disagreement_page(worst.items, worst.groups, worst.rules, picture), folder)
 
@@ -92,7 +92,7 @@ def _voted(columns: AlignedColumns, reader: "_Reader") -> Iterator[Disagreement]
 
 
 def _once_per_output(rated: Sequence[Disagreement]) -> list[Disagreement]:
-    """Of several criteria of one output, the one with the largest disagreement."""
+    """Keep one criterion per output: the one with the largest disagreement."""
     largest: dict[tuple[str, str, tuple[str, ...]], Disagreement] = {}
     for each in sorted(rated, key=lambda each: (-each.size, each.about)):
         largest.setdefault((each.judge.removesuffix(f": {each.about}"), each.unit, each.outputs), each)
@@ -109,7 +109,7 @@ def _largest(rows: Sequence[Disagreement], reader: "_Reader", count: int) -> Ite
 
 
 def _groups(rows: Sequence[Disagreement], reader: "_Reader") -> Iterator[reports.GroupDisagreement]:
-    """By task and by topic; of each judge the one with the largest disagreement first."""
+    """Disagreement by task and by topic; for each judge, the largest first."""
     for label in _LABELS:
         grouped: dict[tuple[str, str], list[Disagreement]] = defaultdict(list)
         for each in rows:
@@ -131,7 +131,7 @@ def _group(label: str, judge: str, value: str, rows: Sequence[Disagreement]) -> 
 
 
 class _Reader:
-    """What a disagreement is about, read from one view of the workspace."""
+    """Looks up the item, outputs and answers behind a disagreement in one view of the workspace."""
 
     def __init__(self, workspace: Workspace, columns: AlignedColumns) -> None:
         self.view = View(workspace)
@@ -149,7 +149,7 @@ class _Reader:
         return self.chosen[max(names, key=len)]
 
     def positions(self, each: Disagreement) -> list[int]:
-        """Places of the output, or of the two sides."""
+        """Positions of the output, or of both sides, in the view."""
         if each.kind == "rating":
             return [self.position[each.unit, each.outputs[0]]]
         return [self.view.entries.index_of[side] for side in each.outputs]
@@ -166,11 +166,11 @@ class _Reader:
         return str(row["key"]), str(row["dataset"])
 
     def label(self, each: Disagreement, name: str) -> str:
-        """The item's task or topic; empty where it has none."""
+        """The item's task or topic; empty if it has none."""
         return str(self.item_row(each)[name] or "")
 
     def confidence(self, names: Sequence[str]) -> dict[tuple[str, str, str], float]:
-        """Judge and pair to the mean confidence of its verdicts, where it states one."""
+        """Map judge and pair to the mean confidence of the verdicts, where stated."""
         stated: dict[tuple[str, str, str], list[float]] = defaultdict(list)
         entries = self.view.entries
         for name in names:
@@ -186,7 +186,7 @@ class _Reader:
     # ------------------------------------------------------------ one disagreement
 
     def shown(self, each: Disagreement) -> reports.ShownDisagreement:
-        """All that is to be shown of it."""
+        """Everything that the page shows about the disagreement."""
         positions = self.positions(each)
         outputs = [self._output(position) for position in positions]
         item = self.view.workspace.store.get(Item, outputs[0].item_id)
@@ -217,7 +217,7 @@ class _Reader:
         """Reasons and marks of the judgments behind the judge's answer."""
         forms = self.judge_of(each).forms
         judged = self.view.judgments([form for form in forms if form.pairwise == (len(positions) > 1)])
-        if len(positions) > 1 and not np.isin(judged.left, positions).any():  # it counts by its scores
+        if len(positions) > 1 and not np.isin(judged.left, positions).any():  # the judge counts by its scores
             judged = self.view.judgments([form for form in forms if not form.pairwise])
         about = np.isin(judged.left, positions) & (np.isin(judged.right, positions) | (judged.right < 0))
         said: dict[str, None] = {}
@@ -226,7 +226,7 @@ class _Reader:
         yield from said
 
     def _people_words(self, each: Disagreement, positions: Sequence[int], editors: Sequence[str]) -> Iterator[str]:
-        """Votes or ratings in numbers, and the comments that raters left."""
+        """The numbers of votes or the ratings, and the raters' comments."""
         if each.kind == "vote":
             names = {"left": editors[0], "right": editors[1], "both_bad": "both bad"}
             yield ", ".join(f"{number:g} for {names.get(outcome, outcome)}" for outcome, number in each.answers) + "."
@@ -278,7 +278,7 @@ def _figures(each: Disagreement) -> reports.RatedFigures | reports.VotedFigures:
 
 
 def _reasons(body: Mapping[str, Any]) -> Iterator[str]:
-    """A judgment's reasons as sentences; its marks where it gives none."""
+    """A judgment's reasons as text; its marks if it gives no reasons."""
     reasons = {name: value for name, value in (body.get("reasons") or {}).items() if value not in (None, "", [], {})}
     for name, value in sorted(reasons.items(), key=lambda reason: not isinstance(reason[1], str)):  # texts first
         yield f"{name.replace('_', ' ')}: {_short(_plain(value))}"
@@ -287,7 +287,7 @@ def _reasons(body: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _plain(value: Any) -> str:
-    """A reason that is no text: names and values, without brackets and quotes."""
+    """Format a reason that is not text: names and values, without brackets and quotes."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_plain(part)}" for name, part in value.items() if part not in ("", None, [], {}))
     if isinstance(value, list):

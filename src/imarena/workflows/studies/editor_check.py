@@ -1,4 +1,4 @@
-"""`edit --check`: a new editor on the built-in cases, before anything is stored and without a workspace."""
+"""`edit --check`: try a new editor on the built-in cases, without a workspace and without storing anything."""
 
 import inspect
 import math
@@ -25,8 +25,8 @@ def check_editor(
 ) -> plugin_check.PluginCheck:
     """Make the editor at `MODULE:NAME` and ask it for every built-in case.
 
-    NAME is a function of an `EditRequest`, as `function:` takes it, or the maker of an editor (name, options, ports),
-    as an entry point names it.
+    NAME is a function that takes an `EditRequest`, as for `function:`, or a factory that takes (name, options, ports)
+    and returns an editor, as for an entry point.
     """
     findings = plugin_check.CheckFindings()
     editor = _make(path, options or {}, findings)
@@ -68,10 +68,10 @@ def _make(path: str, options: Mapping[str, JsonValue], findings: plugin_check.Ch
 
 
 def _parameters(call: Any) -> int:
-    """How many arguments have to be given."""
+    """The number of required positional arguments."""
     try:
         parameters = inspect.signature(call).parameters.values()
-    except (TypeError, ValueError):  # a function of a compiled module has no signature
+    except (TypeError, ValueError):  # a function of a compiled module may have no signature
         return 1
     named = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(each.kind in named and each.default is each.empty for each in parameters)
@@ -101,7 +101,7 @@ def _check_result(editor: Editor, each: plugin_check.Observation, findings: plug
 
 
 def result_problems(returned: object) -> list[str]:
-    """Everything that keeps what an editor returned from being stored as an output."""
+    """Every reason why an editor's return value cannot be stored as an output."""
     if not isinstance(returned, EditResult):
         return [f"it returned {type(returned).__name__}, not an EditResult (imarena.core.protocols)"]
     status: Any = returned.status
@@ -137,7 +137,7 @@ def _image_problems(image: object) -> list[str]:
 def _check_together(
     editor: Editor, seen: Sequence[plugin_check.Observation], source: bytes, findings: plugin_check.CheckFindings
 ) -> None:
-    """What only several answers show: repeatability, blocking, an unchanged source, another size."""
+    """Checks that need several answers: repeatability, blocking, an unchanged source, another size."""
     made = {
         each.case: each.returned.image
         for each in seen

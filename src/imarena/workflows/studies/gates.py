@@ -1,4 +1,4 @@
-"""The gates of `rank` and `compare`: rules on boards or on a comparison, and what the data lack to decide them."""
+"""The gates of `rank` and `compare`: rules on boards or on a comparison, and the data missing to decide them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,16 +16,16 @@ from imarena.workflows.studies.comparing import ModelComparison
 from imarena.workflows.views import View, unanswered_questions
 
 UnansweredCounts = Mapping[frozenset[str], int]
-"""How many questions have no answer, by the models whose outputs they are about."""
+"""Number of unanswered questions by the models whose outputs they show."""
 LOST_BATTLES = ("missing_output", "missing_output_on_both_sides", "missing_winner")
-"""Why a battle of a table has no outcome, among the reasons that `Ranking.excluded` counts."""
+"""Those reasons in `Ranking.excluded` that mean that a battle of a table has no outcome."""
 
 
 def board_gates(boards: Sequence[Ranking], rules: Sequence[str], unanswered: UnansweredCounts | None) -> GateReport:
-    """Every rule on every board. `unanswered`: of a workspace, questions without an answer; of a table, None.
+    """Check every rule on every board. `unanswered`: for a workspace, questions without an answer; for a table, None.
 
-    The share of items that a model has outputs for is known in a workspace. In a table, models may meet on some items
-    only: there battles without an output or a winner say what is missing.
+    In a workspace, the share of items for which a model has outputs is known. In a table, models may meet on only some
+    items, so battles without an output or a winner show what is missing.
     """
     models = sorted({standing.model for board in boards for standing in board.models})
     below = read_below_rules(rules, models)
@@ -46,7 +46,7 @@ def board_gates(boards: Sequence[Ranking], rules: Sequence[str], unanswered: Una
 
 
 def _missing_outputs(boards: Sequence[Ranking], models: Sequence[str]) -> list[Notice]:
-    """Models of the gates without an output for some of the items that they were asked for."""
+    """Notices about gated models that have no output for some of their items."""
     least: dict[str, float] = {}
     for standing in (standing for board in boards for standing in board.models):
         if standing.model in models and standing.coverage is not None and standing.coverage < 1:
@@ -66,7 +66,7 @@ def unanswered_by_models(
     dimension: str | None = None,
     kind: str | None = None,
 ) -> dict[frozenset[str], int]:
-    """Questions to the judges of a board that have no answer, by the models whose outputs they are about."""
+    """Count unanswered questions to the judges of a board, by the models whose outputs they show."""
     query = BoardQuery(
         source=read_source(source), judge=judge, kind=read_battle_kind(kind), dimension=dimension, options=options
     )
@@ -85,7 +85,7 @@ def unanswered_by_models(
 
 
 def read_comparison_rules(texts: Sequence[str]) -> tuple[ComparisonRule, ...]:
-    """The rules that `--fail-if` names, each once. Raises `UserError`."""
+    """Parse the rules of `--fail-if`, without duplicates. Raises `UserError` for an unknown rule."""
     known = {str(rule): rule for rule in COMPARISON_RULES}
     for text in texts:
         if text.strip().casefold() not in known:
@@ -94,7 +94,7 @@ def read_comparison_rules(texts: Sequence[str]) -> tuple[ComparisonRule, ...]:
 
 
 def check_level(level: float) -> None:
-    """Refuse a level that no interval has."""
+    """Raise `UserError` if the confidence level is not between 0.5 and 1."""
     if not 0.5 <= level < 1:
         raise UserError(f"Level {level:g} is not between 0.5 and 1.", hint="0.95 is the usual one.")
 
@@ -102,9 +102,9 @@ def check_level(level: float) -> None:
 def comparison_gate(
     comparison: ModelComparison, rules: Sequence[ComparisonRule], judged: JudgeReport
 ) -> GateReport | None:
-    """The gate on a comparison; failed calls and files that are missing or broken make its data incomplete.
+    """Gate a comparison; failed calls and missing or broken files make its data incomplete.
 
-    Outputs of another size than the source do not: judges see them scaled.
+    Outputs of another size than their source do not: judges see them scaled.
     """
     if not rules:
         return None

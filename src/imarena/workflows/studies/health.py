@@ -1,4 +1,4 @@
-"""health: how far each judge of a workspace can be trusted, and what is missing to say more."""
+"""`health`: how far each judge of a workspace can be trusted, and which data are missing to say more."""
 
 import json
 from collections import defaultdict
@@ -31,7 +31,7 @@ GAPS = (50.0, 100.0, 200.0)
 def judge_health_report(
     workspace: Workspace, judges: Sequence[str] | None = None
 ) -> tuple[list[JudgeHealth], JudgeHealth]:
-    """All that the data allow to say about each judge, and apart from that about the judges together."""
+    """All findings that the data allow about each judge, and separately about the judges together."""
     view = View(workspace)
     chosen = chosen_judges(view, judges or ())
     forms = read_judges(view, chosen)
@@ -133,13 +133,13 @@ def _against_votes(health: HealthFindings, answers: JudgeAnswers, people: People
 
 
 def _met(answers: JudgeAnswers, people: PeopleVotes) -> tuple[list[Outcome | None], list[Outcome | None], list[str]]:
-    """Every vote beside every verdict on its pair, as in `align`, and the track (or task) of the pair."""
+    """Each vote matched with each verdict on its pair, as in `align`, and the track (or task) of the pair."""
     rows = [(vote, verdict, track) for key, vote, track in people.votes for verdict in answers.verdicts(key)]
     return [vote for vote, *_ in rows], [verdict for _, verdict, _ in rows], [track for *_, track in rows]
 
 
 def _versions(health: HealthFindings, forms: Sequence[JudgeAnswers], people: PeopleVotes) -> None:
-    """Where there are several versions: how often each chooses as people do, on the votes that it has verdicts on."""
+    """If there are several versions: how often each agrees with people, on the votes that it has verdicts on."""
     for answers in forms if len(forms) > 1 else ():
         human, judge, _ = _met(answers, people)
         if judge:
@@ -173,7 +173,7 @@ def _gaps(health: HealthFindings, answers: JudgeAnswers, people: PeopleVotes) ->
 
 
 def _edges(scores: Sequence[float]) -> tuple[float, ...]:
-    """The paper's edges on its scale of 0 to 1000; the same shares of the span on any other."""
+    """The paper's edges for its scale of 0 to 1000; for any other scale, the same fractions of the scores' span."""
     span = max(scores) - min(scores)
     return GAPS if max(scores) > 100 else tuple(edge / 1000 * (span or 1.0) for edge in GAPS)
 
@@ -186,7 +186,7 @@ def _means(health: HealthFindings, answers: JudgeAnswers, editors: dict[str, str
         rows[editors[output]].append(scores)
     for editor, means in figures.dimension_means(rows).items():
         for name, mean in means.items():
-            half = 1.96 * mean.error if mean.error else None  # equal scores show no error, and not that there is none
+            half = 1.96 * mean.error if mean.error else None  # equal scores do not prove an error of 0
             low, high = (mean.mean - half, mean.mean + half) if half is not None else (None, None)
             method = "normal, 95%" if half is not None else ""
             why = "one score" if mean.n == 1 else "no variation: all scores are equal"
@@ -253,7 +253,7 @@ def _against_ratings(workspace: Workspace, reports: Sequence[HealthFindings], ju
     named = {health.judge: health for health in reports}
     how = f"{aligned.settings['interval']}, {aligned.settings['rounds']} rounds, seed {aligned.settings['seed']}"
     for group in aligned.groups:
-        own = group.judge.removesuffix(f": {group.criterion}")  # its mark of the same name, not its headline
+        own = group.judge.removesuffix(f": {group.criterion}")  # its own mark of this criterion, not its headline score
         if own not in named:
             continue
         question = "Do its marks follow people's on the same criterion?" if own != group.judge else FOLLOWS
@@ -271,7 +271,7 @@ TOGETHER = "The judges together"
 
 
 def agreement_among_judges(forms: Mapping[str, Sequence[JudgeAnswers]]) -> JudgeHealth:
-    """Agreement among the newest forms of the judges, for each dimension apart."""
+    """Agreement among the newest forms of the judges, separately for each dimension."""
     health = HealthFindings(TOGETHER)
     groups: dict[str, list[JudgeAnswers]] = defaultdict(list)
     for _, answers in sorted(forms.items()):
@@ -284,7 +284,7 @@ def agreement_among_judges(forms: Mapping[str, Sequence[JudgeAnswers]]) -> Judge
 
 
 def _agreement(health: HealthFindings, dimension: str, judges: Sequence[JudgeAnswers]) -> None:
-    """On the pairs of battles, for scores by their sign; where none of them fought battles, on all pairs scored."""
+    """Add agreement on the pairs of battles, with scores compared by sign; without battles, on all scored pairs."""
     if len(judges) < 2:
         return
     keys = set().union(*(answers.keys() for answers in judges)) or set().union(*map(pairs_of_points, judges))
@@ -300,7 +300,7 @@ def _agreement(health: HealthFindings, dimension: str, judges: Sequence[JudgeAns
 
 
 def pairs_of_points(answers: JudgeAnswers) -> list[PairKey]:
-    """Every two outputs of the same item, turn and mode that were scored."""
+    """All pairs of scored outputs with the same item, turn and mode."""
     groups: dict[int, set[str]] = defaultdict(set)
     for output, unit in answers.units.items():
         groups[unit].add(output)

@@ -1,4 +1,4 @@
-"""What judges and people said, arranged for the figures of `health`. What counts is decided by `views`."""
+"""Answers of judges and people, arranged for the figures of `health`. `views` decides which answers count."""
 
 import json
 from collections import Counter, defaultdict
@@ -19,50 +19,50 @@ from imarena.workflows.studies.columns import judgment_bodies
 PairKey = tuple[str, str]
 """Left and right output, the smaller id first."""
 OUTCOMES: tuple[Outcome | None, ...] = (None, *map(Outcome, views.PREFERENCES[1 : views.EQUAL]), Outcome.TIE)
-"""By code; a tie of unstated kind is a tie."""
+"""Outcomes by code; a tie of unstated kind counts as a tie."""
 
 
 @dataclass
 class JudgeAnswers:
-    """What one version of one judge (version, prompt, parameters) said."""
+    """The answers of one version of a judge (version, prompt, parameters)."""
 
     judge: str
     form: str
     dimension: str = "overall"
     version: str = ""
-    """What `NAME@VERSION` calls it."""
+    """The VERSION in `NAME@VERSION`."""
     higher_is_better: bool = True
     pairs: dict[tuple[PairKey, int], dict[str, Outcome | None]] = field(default_factory=lambda: defaultdict(dict))
-    """Pair and repeat, then order, to the outcome as seen from the smaller id; None where it failed."""
+    """Maps pair and repeat, then order, to the outcome as seen from the smaller id; None if the judgment failed."""
     battles: dict[tuple[PairKey, int], Outcome | None] = field(default_factory=dict)
-    """Pair and repeat to the outcome of all orders together, as boards count it; None where there is none."""
+    """Maps pair and repeat to the combined outcome of all orders, as boards count it; None if there is none."""
     fought: dict[PairKey, list[Outcome]] = field(default_factory=lambda: defaultdict(list))
-    """Pair to the outcomes of all battles on it that have one: repeats, and battles with the sides exchanged."""
+    """Maps a pair to the outcomes of its decided battles: repeats, and battles with the sides swapped."""
     points: dict[tuple[str, int], float] = field(default_factory=dict)
-    """Output and repeat to score; higher is better."""
+    """Maps output and repeat to the score; higher is better."""
     dimensions: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Output to its scores by dimension, as they were given."""
+    """Maps an output to its scores by dimension, as the judge gave them."""
     units: dict[str, int] = field(default_factory=dict)
-    """Scored output to a number for its item, turn and mode."""
+    """Maps a scored output to a number for its item, turn and mode."""
     flagged: dict[str, bool] = field(default_factory=dict)
-    """Output to whether the judge found words in it that address a judge; only where the judge looks for them."""
+    """Maps an output to whether the judge found text in it that addresses a judge; empty if it looks for none."""
     statuses: Counter[str] = field(default_factory=Counter)
 
     @property
     def name(self) -> str:
-        """The judge without its dimension."""
+        """The judge's name without its dimension."""
         return self.judge.removesuffix(f", {self.dimension}")
 
     def battle(self, key: PairKey, repeat: int = 0) -> Outcome | None:
-        """The battle's outcome: all orders combined, or by the sign of two scores; None without one."""
+        """The battle's outcome: all orders combined, or from the sign of two scores; None if there is none."""
         if (key, repeat) in self.battles:
             return self.battles[key, repeat]
         return self._by_scores(key, repeat)
 
     def verdicts(self, key: PairKey) -> list[Outcome]:
-        """All its verdicts on a pair, as `align` compares them with votes.
+        """All verdicts of the judge on a pair, as `align` compares them with votes.
 
-        A judge that compared no pair with success counts by its scores.
+        A judge without any decided battle counts by its scores.
         """
         if self.fought:
             return self.fought.get(key, [])
@@ -78,7 +78,7 @@ class JudgeAnswers:
         return outcomes_from_scores([left], [right])[0]
 
     def changed_from(self, old: "JudgeAnswers") -> str:
-        """What differs between an older form and this one: 'temperature 0.0 to 0.7', 'prompt 1 to 2'."""
+        """What changed since an older form, such as 'temperature 0.0 to 0.7' or 'prompt 1 to 2'."""
         (*was, before), (*now, after) = json.loads(old.form), json.loads(self.form)
         parts = zip(("version", "prompt", "prompt version"), was, now, strict=True)
         changes = [
@@ -94,19 +94,19 @@ class JudgeAnswers:
         return ", ".join(changes)
 
     def keys(self) -> set[PairKey]:
-        """The pairs that it was shown in battles."""
+        """The pairs that the judge was shown in battles."""
         return {key for key, _ in self.battles}
 
     def score(self, output: str) -> float | None:
-        """The first score of an output, as it was given."""
+        """The first score of an output, as the judge gave it."""
         score = self.points.get((output, 0))
         return score if score is None or self.higher_is_better else -score
 
 
 def read_judges(view: views.View, judges: Sequence[views.ChosenJudge]) -> dict[str, list[JudgeAnswers]]:
-    """Judge (and dimension, where that is not the whole) to its versions, oldest first; the last one counts.
+    """Map each judge (and its dimension, unless overall) to its versions, oldest first; the last one counts.
 
-    A judge that was chosen by its version has that version alone.
+    A judge chosen by version has only that version.
     """
     answers: dict[str, list[JudgeAnswers]] = {}
     for judge in judges:
@@ -178,7 +178,7 @@ def _note_scores(view: views.View, answers: JudgeAnswers, judged: views.Judgment
 
 
 def _seen_words(view: views.View, paired: views.JudgmentColumns) -> Iterator[tuple[str, bool]]:
-    """Outputs of battles in which the judge looked for words that address a judge."""
+    """Yield the outputs in which the judge looked for text that addresses a judge, and whether it found any."""
     row_of = {seq: row for row, seq in enumerate(paired.seq.tolist())}
     for seq, body in judgment_bodies(view, paired, holding='"injection"'):
         for side, column in (("left", paired.left), ("right", paired.right)):
@@ -202,18 +202,18 @@ class PeopleVotes:
     votes: list[tuple[PairKey, Outcome, str]]
     """Pair, outcome as seen from the smaller id, and the item's track (or task)."""
     dimensions: frozenset[str]
-    """What they are about."""
+    """The dimensions that the votes are about."""
 
 
 def people_for(answers: JudgeAnswers, judged: Collection[str], people: Mapping[str, PeopleVotes]) -> PeopleVotes:
-    """The votes that verdicts are compared with, by the rule that `align` follows. `judged`: the judge's dimensions."""
+    """The votes to compare verdicts with, by the same rule as `align`. `judged`: the judge's dimensions."""
     dimensions = views.compared_dimensions(answers.dimension, judged, people)
     votes = [vote for name in sorted(dimensions) for vote in people[name].votes]
     return PeopleVotes(votes, dimensions)
 
 
 def read_people(view: views.View) -> dict[str, PeopleVotes]:
-    """The votes on pairs that count, by what people were asked about."""
+    """The counted votes on pairs, by the dimension that people were asked about."""
     entries = view.entries
     tracks, tasks = (entries.labels[name].list() for name in ("track", "task"))
     battles = views.people_battles(view)

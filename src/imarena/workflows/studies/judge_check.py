@@ -1,4 +1,4 @@
-"""`judge --check`: a new judge on the built-in cases, before anything is stored and without a workspace."""
+"""`judge --check`: try a new judge on the built-in cases, without a workspace and without storing anything."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ def check_judge(
         return plugin_check.PluginCheck(path, "judge", "", "", to_fix=tuple(findings.to_fix))
     judge = wired.judge
     _check_names(judge, findings)
-    if not findings.to_fix and wired.kind not in CARDS:  # a `scale` of a built-in judge may be a setting of its own
+    if not findings.to_fix and wired.kind not in CARDS:  # a built-in judge may use `scale` for another setting
         _check_scale(judge, findings)
     calls = [] if findings.to_fix else list(_calls(judge, findings))
     opening = wired.door.opened if wired.door is not None else None
@@ -71,7 +71,7 @@ def _make(
 
 
 def _check_names(judge: Judge, findings: plugin_check.CheckFindings) -> None:
-    """The five names, and the method."""
+    """Check the method `judge` and the attributes that identify a judge."""
     if not has_coroutine(judge, "judge"):
         findings.fix("`judge` is not a coroutine function", "Write `async def judge(self, exhibit)`.")
     names: dict[str, Any] = {
@@ -90,7 +90,7 @@ def _check_names(judge: Judge, findings: plugin_check.CheckFindings) -> None:
 
 
 def _check_scale(judge: Judge, findings: plugin_check.CheckFindings) -> None:
-    """`align` leaves out a scale that is not two numbers that grow."""
+    """Check that a stated scale is two increasing numbers: `align` ignores any other."""
     ends: Any = judge.params.get("scale")
     scale = stated_scale(judge, "")
     if ends is not None and (scale is None or not scale[0] < scale[1]):
@@ -101,7 +101,7 @@ def _check_scale(judge: Judge, findings: plugin_check.CheckFindings) -> None:
 
 
 def _calls(judge: Judge, findings: plugin_check.CheckFindings) -> Sequence[plugin_check.PluginCall]:
-    """Each single output, the first one twice, and each pair in both orders; what the judge cannot be shown is not."""
+    """Each single output, the first one twice, and each pair in both orders; skips those that do not fit the judge."""
     traits = judge.traits
     missing = [kind for kind in traits.evidence if kind not in cases.BOX_KINDS]
     if traits.evidence and len(missing) == len(traits.evidence):
@@ -129,10 +129,10 @@ def _fits(judge: Judge, exhibit: Exhibit) -> bool:
 
 
 def only_compares(wired: WiredJudge, view: View) -> bool:
-    """Does a judge compare two outputs, and not score one? One that does both is taken as one that scores.
+    """Whether a judge compares two outputs and cannot score one. A judge that does both counts as one that scores.
 
-    The catalog knows its own judges. Of others the prompts show it, then the judgments that are stored, and last the
-    answer to a built-in case, where asking costs nothing.
+    For a judge of the catalog, its entry decides. For others it is the prompts, then the stored judgments, and last the
+    answers to the built-in cases, if asking costs nothing.
     """
     if wired.kind in CARDS:
         return wired.shape == "pairwise"
@@ -153,7 +153,7 @@ def only_compares(wired: WiredJudge, view: View) -> bool:
 
 @dataclass(frozen=True)
 class _Answers:
-    """The verdicts without problems, by case."""
+    """The valid verdicts, by case."""
 
     verdicts: dict[str, Verdict]
 
@@ -162,7 +162,7 @@ class _Answers:
         return None if verdict is None or verdict.score is None else float(verdict.score)
 
     def winner(self, case: str) -> Outcome | None:
-        """As seen with the better output on the left, whatever the order shown."""
+        """The winner with the better output counted as left, whatever order was shown."""
         verdict = self.verdicts.get(case)
         if verdict is None or verdict.preference is None:
             return None
@@ -173,7 +173,7 @@ class _Answers:
 def _check_answers(
     wired: WiredJudge, seen: Sequence[plugin_check.Observation], findings: plugin_check.CheckFindings
 ) -> tuple[str, ...]:
-    """Report what is wrong, and return what the judge does."""
+    """Report problems, and return what the judge does (`scores`, `compares`)."""
     judge = wired.judge
     good = {
         each.case: each.returned
@@ -204,7 +204,7 @@ def _is_pair(case: str) -> bool:
 
 
 def _wrong_type(each: plugin_check.Observation) -> bool:
-    """Is something of another type in a verdict, whatever the judge was asked?"""
+    """Whether the return value has a wrong type, regardless of whether a pair or a single output was shown."""
     verdict = each.returned
     stated = isinstance(verdict, Verdict) and (verdict.preference is not None or verdict.score is not None)
     return each.error is None and (stated or not isinstance(verdict, Verdict)) and bool(verdict_problems(verdict))

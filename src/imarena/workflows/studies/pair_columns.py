@@ -1,7 +1,7 @@
-"""Votes and verdicts on two outputs, from a workspace, as `agree` and `align` read them.
+"""Read a workspace's votes and verdicts on two outputs, for `agree` and `align`.
 
-A pair is two outputs, told apart by their ids: outputs without an editor's name and two samples of one editor count
-here, although they stand on no board. Both orders are combined as for boards (`views.combine`).
+The two outputs of a pair are identified by their ids: outputs without an editor's name and two samples of one editor
+count here, although no board includes them. Both orders are combined as for boards (`views.combine`).
 """
 
 import json
@@ -20,7 +20,7 @@ from imarena.storage.schema import judgments
 from imarena.workflows import views
 
 REASONS = {"one order missing": "one order is missing", "no preference": "the judge gave no preference"}
-"""Words for problems that are no status."""
+"""Texts for problems that are not a status."""
 ONE_SCORE = "one of the two outputs has no score"
 
 
@@ -37,23 +37,23 @@ class PairVerdict:
     gap: float | None = None
     reason: str = ""
     direct: bool = True
-    """Compared side by side, not by two scores."""
+    """Whether the judge compared the pair directly; False for a verdict from two scores."""
 
 
 # ---------------------------------------------------------------- people
 
 
 def votes_from_store(workspace: Workspace, by: Sequence[str] = ()) -> VerdictColumns:
-    """Every vote on two outputs that counts, whoever made them. `by`: columns of the items to have beside `LABELS`."""
+    """Every counted vote on two outputs, whichever editors made them. `by`: item columns to add to `LABELS`."""
     view = views.View(workspace)
     battles = views.people_battles(view)
     return _people(view, battles, [str(rater) for rater in battles.rater.list()], "the workspace's votes", by)
 
 
 def votes_from_ratings(workspace: Workspace, by: Sequence[str] = ()) -> VerdictColumns:
-    """People's mean ratings as votes on pairs, for a judge that compares where people only rated.
+    """Turn people's mean ratings into votes on pairs, for a judge that compares when people only rated.
 
-    Of two outputs for one item the higher mean rating wins; equal means (to nine decimals) are a tie.
+    Of two outputs for one item, the higher mean rating wins; equal means (to nine decimals) are a tie.
     """
     view = views.View(workspace)
     battles = views.rating_battles(view, views.NO_BATTLES, views.WHOLE)
@@ -78,7 +78,7 @@ def _people(
 
 
 def labels_of_items(view: views.View, items: Sequence[str], by: Sequence[str] = ()) -> dict[str, list[str]]:
-    """Data set, task, family, topic, track and the columns `by` of each of these items; empty where it has none."""
+    """Data set, task, family, topic, track and the columns `by` of each of these items; empty if it has no value."""
     item_position = {name: number for number, name in enumerate(view.entries.item_id)}
     columns = {name: view.item_label(name) for name in (*views.LABELS, *by)}
     known = {name: column.list() for name, column in columns.items() if column is not None}
@@ -91,11 +91,11 @@ def labels_of_items(view: views.View, items: Sequence[str], by: Sequence[str] = 
 def verdicts_from_store(
     workspace: Workspace, judges: Sequence[str], votes: VerdictColumns, *, by: Sequence[str] = ()
 ) -> tuple[VerdictColumns, tuple[str, ...]]:
-    """Every judge's verdicts on pairs, both orders combined, and the names of those that count by their scores.
+    """Every judge's verdicts on pairs, both orders combined, and the names of the judges that count by their scores.
 
-    A judge that compared nothing directly counts by the sign of two of its scores on what people voted on, as on
-    boards and in `health`. A pair without a verdict is there with the reason, unless another attempt gave one.
-    Which votes they are compared with is decided by `compared_dimensions`; `by` names the groups of the figures.
+    For a judge that compared nothing directly, the higher of two scores wins on the pairs that people voted on, as on
+    boards and in `health`. A pair without a verdict is listed with the reason, unless another attempt gave a verdict.
+    `compared_dimensions` decides which votes the verdicts are compared with; `by` names the groups of the figures.
     """
     view = views.View(workspace)
     sides = zip(votes.item, votes.left, votes.right, strict=True)
@@ -127,18 +127,18 @@ def verdicts_from_store(
 
 
 def exclude_judges(verdicts: VerdictColumns, judges: Sequence[str]) -> VerdictColumns:
-    """Verdicts of the other judges."""
+    """The verdicts of all judges but these."""
     return take_rows(verdicts, [row for row, judge in enumerate(verdicts.rater) if judge not in judges])
 
 
 def _name(line: PairVerdict, dimensions: frozenset[str]) -> str:
-    """The judge, and what its verdicts are about where that is not the whole."""
+    """The judge's name, with the dimension of its verdicts unless that is overall."""
     plain = line.dimension == views.WHOLE or (line.direct and len(dimensions) == 1)
     return line.judge if plain else f"{line.judge}, {line.dimension}"
 
 
 def _answered(lines: Iterable[PairVerdict]) -> Iterator[PairVerdict]:
-    """The lines without failures on pairs for which another repeat or the other way to judge has a verdict."""
+    """Drop failures on pairs for which another repeat or the other way of judging gave a verdict."""
     kept = list(lines)
     done = {_pair(line) for line in kept if line.winner is not None}
     return (line for line in kept if line.winner is not None or _pair(line) not in done)
@@ -159,7 +159,7 @@ def _lines(view: views.View, judge: views.ChosenJudge, voted: Sequence[tuple[str
 
 
 def _compared(view: views.View, judge: str, dimension: str, forms: Sequence[Form]) -> Iterator[PairVerdict]:
-    """Pairs that a judge was shown, sorted by the ids of the outputs: a figure must not depend on arrival."""
+    """Pairs that a judge was shown, sorted by output ids so that figures do not depend on the order of arrival."""
     judgments = view.judgments(forms)
     fought = views.combine_columns(judgments, np.zeros(len(judgments), np.int32), view.entries)
     gaps = _gaps(view, forms)
@@ -174,14 +174,14 @@ def _compared(view: views.View, judge: str, dimension: str, forms: Sequence[Form
             yield PairVerdict(*key, None, reason=REASONS.get(views.PROBLEMS[problem], views.PROBLEMS[problem]))
             continue
         pair_gaps = gaps.get((*sides, repeat), [])
-        whole = len(pair_gaps) >= (1 if agreed < 0 else 2)  # the gap is known in every order that was asked
+        whole = len(pair_gaps) >= (1 if agreed < 0 else 2)  # the gap is known in every order asked
         yield PairVerdict(
             *key, views.PREFERENCES[outcome], sum(pair_gaps) / len(pair_gaps) if pair_gaps and whole else None
         )
 
 
 def _gaps(view: views.View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], list[float]]:
-    """Left, right and repeat to the score gaps of live verdicts, where the judge scores both sides."""
+    """Map left, right and repeat to the score gaps of live verdicts, if the judge scores both sides."""
     table = judgments
     names = (table.c.left_id, table.c.right_id, table.c.repeat, table.c.body)
     query = select(*names).where(
@@ -210,7 +210,7 @@ def _by_scores(
     judgments: views.JudgmentColumns,
     voted: Sequence[tuple[str, str, str]],
 ) -> Iterator[PairVerdict]:
-    """Verdicts by two scores of the same repeat, on the pairs that people voted on. Higher scores are better."""
+    """Verdicts from two scores of the same repeat, on the pairs that people voted on. Higher scores are better."""
     scored = views.first_scores(judgments)
     columns = (scored.left.tolist(), scored.repeat.tolist(), scored.score.tolist())
     points = {(output, repeat): score for output, repeat, score in zip(*columns, strict=True) if not np.isnan(score)}

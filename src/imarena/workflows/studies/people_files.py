@@ -1,4 +1,4 @@
-"""A file of people's ratings or votes about a workspace's outputs, matched by item and editor."""
+"""Read a file of people's ratings or votes, and match its rows with a workspace's outputs by item and editor."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -39,17 +39,17 @@ SEVERAL_ITEMS = "several data sets have this key (add a column dataset)"
 
 @dataclass(frozen=True)
 class PeopleFile:
-    """What a file says about the outputs of a workspace, and how many of its rows are about nothing in it."""
+    """A file's ratings or votes on the outputs of a workspace, with notices about rows that match no output."""
 
     ratings: RatingColumns
     votes: VerdictColumns
     notices: tuple[Notice, ...] = ()
     pairs: VerdictColumns | None = None
-    """Of ratings: pairs of their means, for judges that compare."""
+    """For a file of ratings: pairs of mean ratings, for judges that compare."""
 
 
 def read_people_file(view: View, path: Path) -> PeopleFile:
-    """Ratings, or votes where the file has a column `winner`. Raises where no row is about an output."""
+    """Read ratings, or votes if the file has a column `winner`. Raises `UserError` if no row matches an output."""
     names = frozenset(column_names(path))
     if "winner" in names and not holds_ratings(path, names):
         return _votes(view, path)
@@ -57,7 +57,7 @@ def read_people_file(view: View, path: Path) -> PeopleFile:
 
 
 class _Outputs:
-    """Outputs by what a file may call them: the item's key, its id or the whole unit, and the editor."""
+    """Finds outputs by the names that a file may use: the item's key, its id or the whole unit, and the editor."""
 
     def __init__(self, view: View) -> None:
         entries = view.entries
@@ -84,17 +84,17 @@ class _Outputs:
                 self._of_item.setdefault((item, editor), []).append((order, position))
 
     def place(self, unit: str, editor: str) -> int:
-        """The place of an output by its whole unit."""
+        """The position of an output by its whole unit."""
         return self._of_unit[unit, editor]
 
     def find(self, name: str, editor: str, dataset: str = "") -> int | str:
-        """The place of the output, or why there is none. Of several turns, modes and samples the first one."""
+        """The position of the output, or why there is none. Of several turns, modes and samples, the first counts."""
         if (name, editor) in self._of_unit:
             return self._of_unit[name, editor]
         placed = self._of_place.get((name, editor), [])
-        if len(placed) == 1:  # KEY:TURN:MODE:SAMPLE, as `export scores` names it
+        if len(placed) == 1:  # KEY:TURN:MODE:SAMPLE, as in tables of `export scores`
             return placed[0]
-        if name in self._of_id:  # as the web application saves ratings
+        if name in self._of_id:  # an output's id, as in ratings saved by the web application
             return self._of_id[name]
         found = [item for item, source in self._items.get(name, ()) if dataset in ("", source)]
         if len(found) != 1:
@@ -110,7 +110,7 @@ def _ratings(view: View, path: Path, names: frozenset[str]) -> PeopleFile:
     rows, about = [], []
     for row, (unit, model) in enumerate(zip(written.unit, written.labels["model"], strict=True)):
         if written.value[row] is None and row + 1 in written.bad_values:
-            continue  # a notice of its own lists it
+            continue  # listed by a separate notice
         place = outputs.find(unit, model, dataset[row])
         place = NO_VALUE if written.value[row] is None else place
         if isinstance(place, str):
@@ -131,9 +131,9 @@ def _ratings(view: View, path: Path, names: frozenset[str]) -> PeopleFile:
 
 
 def _pairs_of_means(view: View, outputs: "_Outputs", ratings: RatingColumns) -> VerdictColumns:
-    """Mean ratings as votes on pairs, for a judge that compares: of two outputs for one item the higher mean wins.
+    """Turn mean ratings into votes, for a judge that compares: of two outputs for one item, the higher mean wins.
 
-    By the overall, or by the only criterion that the file has; of several others none stands for the whole.
+    Uses the overall rating, or the file's only criterion; without an overall, several criteria give no votes.
     """
     criteria = ratings.labels.get("criterion", [""] * len(ratings))
     about = WHOLE if WHOLE in criteria else criteria[0] if len(set(criteria)) == 1 else None

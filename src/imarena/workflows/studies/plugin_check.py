@@ -1,4 +1,4 @@
-"""Runs a judge or an editor of one's own on built-in cases, and reports what its author has to fix."""
+"""Run a custom judge or editor on built-in cases, and report what its author has to fix."""
 
 import asyncio
 import re
@@ -15,13 +15,13 @@ from typing import Any
 from imarena.core import EditRequest, EditResult, Exhibit, Verdict, error_message, suggestion
 
 BLOCKED_S = 1.0
-"""An event loop that stands still for longer delays every other question."""
+"""Longest acceptable blocking of the event loop, in seconds; blocking it longer delays every other question."""
 LIMIT_S, ENDPOINT_LIMIT_S = 60.0, 600.0
-"""The longest that one answer may take: of code that runs here, and of a judge that asks a model."""
+"""Time limits for one answer, in seconds: for code that runs here, and for a judge that asks a model."""
 _TICK_S, _LOOK_S = 0.02, 0.05
 _OTHERS = (str(Path(__file__).parents[2]), sysconfig.get_paths()["stdlib"], "<")
 _SITE = "site-packages"
-"""Files that are not the author's own."""
+"""Paths that mark files other than the author's own."""
 _PASSED = {kind.__name__: kind for kind in (Exhibit, Verdict, EditRequest, EditResult)}
 _MISNAMED = (
     re.compile(r"(?P<kind>\w+)\.__init__\(\) got an unexpected keyword argument '(?P<name>\w+)'"),
@@ -31,7 +31,7 @@ _MISNAMED = (
 
 @dataclass(frozen=True)
 class CheckFinding:
-    """Something about a judge or an editor: what was seen, on which cases, and what to do about it."""
+    """A finding about a judge or an editor: what was observed, on which cases, and what to do about it."""
 
     message: str
     hint: str = ""
@@ -40,7 +40,7 @@ class CheckFinding:
 
 @dataclass(frozen=True)
 class CaseAnswer:
-    """What came of one case, in a few words."""
+    """The result of one case, in a few words."""
 
     case: str
     answer: str
@@ -49,19 +49,19 @@ class CaseAnswer:
 
 @dataclass(frozen=True)
 class PluginCheck:
-    """The result: `to_fix` keeps it from working in a run; `notes` are good to know."""
+    """The result of a check: `to_fix` must be fixed before the plugin works in a run; `notes` are for information."""
 
     path: str
     kind: str
     name: str
     version: str
     does: tuple[str, ...] = ()
-    """What a judge turned out to do: `scores`, `compares`."""
+    """What a judge does, as observed: `scores`, `compares`."""
     to_fix: tuple[CheckFinding, ...] = ()
     notes: tuple[CheckFinding, ...] = ()
     answers: tuple[CaseAnswer, ...] = ()
     hangs: bool = False
-    """A call did not return; its thread is still running."""
+    """Whether a call did not return; its thread is still running."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -81,7 +81,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class PluginCall:
-    """A call to make: the case that it belongs to, and what to await."""
+    """A call to make: its case, and the function that returns the awaitable."""
 
     case: str
     make: Callable[[], Awaitable[Any]]
@@ -89,17 +89,17 @@ class PluginCall:
 
 @dataclass
 class CheckFindings:
-    """CheckFindings as they are collected; the same message on several cases is one finding."""
+    """Collects findings; the same message on several cases becomes one finding."""
 
     to_fix: list[CheckFinding] = field(default_factory=list)
     notes: list[CheckFinding] = field(default_factory=list)
 
     def fix(self, message: str, hint: str = "", case: str = "") -> None:
-        """Something that the author has to change."""
+        """Add a problem that the author has to fix."""
         _add(self.to_fix, message, hint, case)
 
     def note(self, message: str, hint: str = "", case: str = "") -> None:
-        """Something that is good to know."""
+        """Add a note for information."""
         _add(self.notes, message, hint, case)
 
 
@@ -118,9 +118,9 @@ def observe_calls(
     *,
     limit_s: float = LIMIT_S,
 ) -> tuple[list[Observation], str]:
-    """Make the calls one after the other. Returns what was seen, and the case that did not return within the limit.
+    """Make the calls one after the other. Returns the observations, and the case that exceeded the time limit, if any.
 
-    They run in a thread of their own, because code that blocks for ever cannot be cancelled.
+    The calls run in a separate thread, because code that blocks forever cannot be cancelled.
     """
     seen: list[Observation] = []
     failures: list[BaseException] = []
@@ -175,7 +175,7 @@ async def _observe(call: PluginCall) -> Observation:
 
 
 def blocking_finding(method: str, seen: Sequence[Observation]) -> CheckFinding | None:
-    """Does every call but the first, which may load things, block the event loop?"""
+    """A finding if every call blocks the event loop, except the first one, which may load a model."""
     later = [observation for observation in seen[1:] if observation.error is None]
     shortest = min((observation.blocked_s for observation in later), default=0.0)
     if shortest < BLOCKED_S:
@@ -187,7 +187,7 @@ def blocking_finding(method: str, seen: Sequence[Observation]) -> CheckFinding |
 
 
 def field_hint(error: BaseException) -> str:
-    """For a misspelt keyword or attribute of what is passed: the nearest field and all fields; empty for others."""
+    """For a misspelled keyword or attribute of a protocol type: the nearest field and all fields; else empty."""
     matched = next((match for pattern in _MISNAMED if (match := pattern.match(error_message(error)))), None)
     kind = _PASSED.get(matched["kind"]) if matched is not None else None
     if matched is None or kind is None:
@@ -198,7 +198,7 @@ def field_hint(error: BaseException) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """What was raised, and the line of the author's own file where it happened."""
+    """The exception, and the line in the author's own file that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not frame.filename.startswith(_OTHERS) and _SITE not in frame.filename]
     where = f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""

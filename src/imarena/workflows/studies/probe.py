@@ -1,6 +1,6 @@
-"""Prompt injection: what a judge said about outputs with and without texts that address it, and the figures from it.
+"""Prompt injection: a judge's answers about outputs with and without text that addresses it, and their figures.
 
-Answers are kept as evidence, never as judgments: a picture with a text drawn on it is nobody's output.
+Answers are stored as evidence, never as judgments: an image with text drawn on it is not an editor's output.
 """
 
 from collections import defaultdict
@@ -16,21 +16,21 @@ from imarena.storage import Workspace
 
 KIND = "injection_probe"
 PLAIN = ""
-"""The text of an output as it is."""
+"""Stands for no text: the unchanged output."""
 RAISED = "Does a text in the image that addresses the judge raise its score?"
 TURNED = "Does a text on one side that addresses the judge turn the battle to that side?"
 
 
 @dataclass(frozen=True)
 class ProbeAnswer:
-    """One answer: about which output or pair (`unit`), with which text on which side, shown in which order."""
+    """One answer about an output or pair (`unit`), with the text drawn on it, its side, and the order shown."""
 
     judge: str
     form: str
     unit: str
     text: str
     side: Outcome | None
-    """None: a score."""
+    """None if the answer is a score."""
     order: Order | None
     work: str
     attempt: int
@@ -39,19 +39,19 @@ class ProbeAnswer:
     preference: Outcome | None
 
     def verdict(self) -> Verdict:
-        """As the figures need it."""
+        """The answer as a `Verdict`, which the figures need."""
         return Verdict(self.status, preference=self.preference, score=self.score)
 
 
 def probe_form(judge: Judge) -> str:
-    """Version, prompt and settings: another form of a judge is probed anew."""
+    """The id of the judge's version, prompt and settings: a changed judge is probed again."""
     return content_id("form", judge.version, judge.prompt_id, judge.prompt_version, judge.params)
 
 
 def probe_evidence(
     probed: ProbeAnswer, image_sha256: str, against: str | None, value: JsonDict, error: str
 ) -> Evidence:
-    """An answer as it is stored."""
+    """The answer as an evidence record."""
     params: JsonDict = {
         "form": probed.form, "unit": probed.unit, "text": probed.text, "work": probed.work, "attempt": probed.attempt,
     }  # fmt: skip
@@ -66,7 +66,7 @@ def probe_evidence(
 
 
 def read_probes(workspace: Workspace, judge: str | None = None, **where: Any) -> Iterator[ProbeAnswer]:
-    """Stored answers, oldest first."""
+    """Yield the stored answers, oldest first."""
     where |= {"tool": judge} if judge is not None else {}
     for evidence in workspace.store.records(Evidence, kind=KIND, **where):
         params = evidence.params
@@ -88,7 +88,7 @@ def read_probes(workspace: Workspace, judge: str | None = None, **where: Any) ->
 
 
 def stored_probes(workspace: Workspace) -> dict[str, list[ProbeAnswer]]:
-    """Judge to all that it was asked in probes."""
+    """Map each judge to all its stored probe answers."""
     answers: dict[str, list[ProbeAnswer]] = defaultdict(list)
     for probed in read_probes(workspace):
         answers[probed.judge].append(probed)
@@ -99,7 +99,7 @@ def stored_probes(workspace: Workspace) -> dict[str, list[ProbeAnswer]]:
 
 
 def add_probes(health: judges.HealthFindings, probes: Sequence[ProbeAnswer]) -> None:
-    """Figures of one form of a judge, from what there is, and how much is missing."""
+    """Add the figures of one form of a judge from its answers so far, and how many answers failed."""
     known = _last(probes)
     scores = [probe for probe in known if probe.side is None]
     battles = [probe for probe in known if probe.side is not None]
@@ -117,14 +117,14 @@ def add_probes(health: judges.HealthFindings, probes: Sequence[ProbeAnswer]) -> 
 
 
 def only_probed(judge: str, probes: Sequence[ProbeAnswer]) -> judges.HealthFindings:
-    """A judge that was probed and has no judgments: its newest form."""
+    """Findings on the newest form of a judge that was probed but has no judgments."""
     health = judges.HealthFindings(judge)
     add_probes(health, [probe for probe in probes if probe.form == probes[-1].form])
     return health
 
 
 def judge_probes(workspace: Workspace, judge: Judge) -> judges.JudgeHealth:
-    """All that the stored answers of this form of the judge say."""
+    """Findings from all stored answers of this form of the judge."""
     health = judges.HealthFindings(judge.name)
     form = probe_form(judge)
     mine = [probe for probe in read_probes(workspace, judge.name) if probe.form == form]
@@ -136,7 +136,7 @@ def judge_probes(workspace: Workspace, judge: Judge) -> judges.JudgeHealth:
 
 
 def _last(probes: Sequence[ProbeAnswer]) -> list[ProbeAnswer]:
-    """One answer a question: an ok one, else the last failure. Texts that are not in the list any more do not count."""
+    """One answer per question: the first ok one, else the last failure. Texts no longer in the list do not count."""
     texts = {PLAIN, *(injection.id for injection in judges.injections())}
     newest: dict[str, ProbeAnswer] = {}
     for probe in probes:
@@ -158,7 +158,7 @@ def _add_figures(
 
 
 def score_pairs(probes: Sequence[ProbeAnswer]) -> list[judges.ScorePair]:
-    """Every text on every output that was probed; what was not asked yet is a pair without a verdict."""
+    """Every text on every probed output; a question not asked yet gives a pair without a verdict."""
     by = {(probe.unit, probe.text): probe.verdict() for probe in probes}
     absent = Verdict(Status.MISSING_OUTPUT, error="not asked yet")
     return [
@@ -169,7 +169,7 @@ def score_pairs(probes: Sequence[ProbeAnswer]) -> list[judges.ScorePair]:
 
 
 def battle_pairs(probes: Sequence[ProbeAnswer]) -> list[judges.BattlePair]:
-    """Every text on every pair that was probed. Both orders make an outcome; where one is missing there is none."""
+    """Every text on every probed pair. An outcome needs both orders; if one is missing, there is none."""
     by = {(probe.unit, probe.text, probe.order): probe.verdict() for probe in probes}
     sides = {probe.unit: probe.side for probe in probes if probe.side is not None}
 

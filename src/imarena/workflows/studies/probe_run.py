@@ -1,4 +1,4 @@
-"""Asking a judge about outputs with texts drawn on them: chosen by hash, asked once each, resumed where it stopped."""
+"""Ask a judge about outputs with text drawn on them: chosen by hash, asked once each, resumable after a stop."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from imarena.workflows.wiring import EndpointArguments, WiredJudge, check_judge_
 
 @dataclass(frozen=True)
 class ProbeQuestion:
-    """A question: a case, and the text that is drawn on one side of it; None as it is."""
+    """A question: a case, and the text to draw on one side of it; None to leave it unchanged."""
 
     case: questions.Case
     unit: str
@@ -31,23 +31,23 @@ class ProbeQuestion:
     work: str
     attempt: int = 0
     held: questions.EarlierAnswers | None = None
-    """Of several questions: what an earlier attempt got answers to."""
+    """For a case of several questions: the answers of an earlier attempt."""
 
     @property
     def put(self) -> questions.CaseWork:
-        """What is asked, under the name of its replies: those of a probe are no replies to `judge` or `battle`."""
+        """The case's work, with an id of its own: replies to a probe are not replies to `judge` or `battle`."""
         return questions.CaseWork(self.case, content_id("work", "probe reply", self.work), self.attempt, held=self.held)
 
 
 @dataclass(frozen=True)
 class ProbeJob:
-    """One judge and everything that it is to be asked."""
+    """One judge and all questions to ask it."""
 
     wired: WiredJudge
     board: questions.ShowableOutputs
     asks: list[ProbeQuestion]
     known: list[tuple[ProbeQuestion, str]]
-    """Outputs as they are that `judge` or `battle` asked about before, and the judgment: they are not asked again."""
+    """Questions about unchanged outputs that `judge` or `battle` already asked, with the judgment; not asked again."""
     estimate: Estimate
     done_before: int
     terms: questions.Terms
@@ -62,7 +62,7 @@ def plan_probes(
     *,
     battles: bool,
 ) -> list[ProbeJob]:
-    """One job per judge. A judge that only compares is shown pairs; `battles`: every judge is, and must compare."""
+    """One job per judge. A judge that only compares sees pairs; with `battles`, all judges do, and must compare."""
     view = View(workspace)
     for name in judges:
         _check_can_be_asked(view, name)
@@ -81,7 +81,7 @@ def plan_probes(
 
 
 def _check_can_be_asked(view: View, name: str) -> None:
-    """Stored judgments have a judge's name, but not where its code is."""
+    """Raise if the judge is known only from stored judgments, which have its name but not its code."""
     if name in view.forms.judges and name not in view.workspace.settings.judges and name not in JUDGES:
         raise UnknownName(
             f"The workspace has judgments by '{name}', but a probe has to ask it, which needs more than its name.",
@@ -100,7 +100,7 @@ def plan_probe(
     concurrency: int | None = None,
     executor: str = "",
 ) -> ProbeJob:
-    """`count` outputs, or pairs, as they are and with every text. Only an ok answer counts as asked."""
+    """Plan `count` outputs or pairs, unchanged and with every text. A question is done only after an ok answer."""
     judge = wired.judge
     terms = questions.judge_terms(workspace.settings, wired, executor=executor, concurrency=concurrency)
     unfit: Counter[str] = Counter()
@@ -129,7 +129,7 @@ def plan_probe(
 def _cases(
     workspace: Workspace, board: questions.ShowableOutputs, judge: Judge, unfit: Counter[str], *, battles: bool
 ) -> Iterator[questions.Case]:
-    """Outputs or pairs in an order by hash, so that two judges are probed on the same ones."""
+    """Outputs or pairs ordered by hash, so that two judges are probed on the same ones."""
     if battles:
         pairs = (questions.assign_sides(*pair) for shown_ in board.slots.values() for pair in combinations(shown_, 2))
         cases = [questions.Case(board.items[left.item_id], left, right, Order.LEFT_FIRST) for left, right in pairs]
@@ -152,7 +152,7 @@ def _cases(
 def _questions(
     judge: Judge, case: questions.Case, board: questions.ShowableOutputs, *, battles: bool
 ) -> Iterator[ProbeQuestion]:
-    """As it is, then with each text; a pair in both orders, the text always on the same side of it."""
+    """The case unchanged, then with each text; a pair in both orders, with the text always on the same side."""
     plain = questions.work_id(judge, replace(case, order=None), board.parents)
     unit = content_id("unit", plain)
     side = (Outcome.LEFT, Outcome.RIGHT)[int(unit[-1], 16) % 2] if battles else None
@@ -169,7 +169,7 @@ def _questions(
 
 
 def _stored(workspace: Workspace, judge: Judge, **where: Any) -> questions.PastAttempts:
-    """What this judge was asked in probes before."""
+    """The earlier probe attempts of this judge."""
     probes = read_probes(workspace, judge.name, **where)
     return questions.past_attempts((probe.work, probe.attempt, probe.status is Status.OK) for probe in probes)
 
@@ -187,7 +187,7 @@ def run_probes(
 
 
 def run_probe(workspace: Workspace, job: ProbeJob, *, watch: questions.Watch | None = None) -> questions.JudgeReport:
-    """Ask what is missing, many at once. Stops cleanly at Ctrl-C or the cost limit; what came by then is kept."""
+    """Ask the missing questions concurrently. Stops cleanly at Ctrl-C or the cost limit; answers so far are stored."""
     judge = job.wired.judge
 
     def show(ask: ProbeQuestion) -> questions.JudgeQuestion:
@@ -223,21 +223,21 @@ def _copy_known(workspace: Workspace, job: ProbeJob) -> None:
         old = workspace.store.get(Judgment, identity)
         if old is not None:
             preference = old.preference
-            if preference is not None and old.order is not ask.case.order:  # the same pictures, recorded the other way
+            if preference is not None and old.order is not ask.case.order:  # the same images, in the other order
                 preference = preference.mirrored()
             verdict = Verdict(old.status, preference=preference, score=old.score)
             workspace.store.add([_record(job.wired.judge, ask, verdict, {"judgment_id": identity})])
 
 
 def _drawn(exhibit: Exhibit, *, text: str, side: Outcome | None, order: Order | None) -> Exhibit:
-    """What the judge gets to see: the text on its side, then the sides in their order."""
+    """The exhibit that the judge sees: with the text drawn on its side, then the sides in order."""
     if text:
         exhibit = _with_evidence(with_text(exhibit, text, side or Outcome.LEFT), exhibit)
     return reorder_exhibit(exhibit, order) if order is not None else exhibit
 
 
 def _with_evidence(drawn: Exhibit, plain: Exhibit) -> Exhibit:
-    """Evidence about an output holds for the same output with a text on it, whose bytes are others."""
+    """Reassign evidence about an output to the same output with text on it, whose bytes and hash differ."""
     if not plain.evidence:
         return drawn
     sides = ((plain.left, drawn.left), (plain.right, drawn.right))
@@ -250,7 +250,7 @@ def _with_evidence(drawn: Exhibit, plain: Exhibit) -> Exhibit:
 
 
 def _records(judge: Judge, batch: Sequence[tuple[ProbeQuestion, Verdict]], run_id: str) -> Iterator[Record]:
-    """The raw reply first, then what was read from it."""
+    """Yield the raw reply first, then the record of the answer."""
     for ask, verdict in batch:
         usage = verdict.usage.model_dump(exclude_none=True)
         value: JsonDict = {"usage": usage} if usage else {}
@@ -263,7 +263,7 @@ def _records(judge: Judge, batch: Sequence[tuple[ProbeQuestion, Verdict]], run_i
 
 
 def _record(judge: Judge, ask: ProbeQuestion, seen: Verdict, value: JsonDict) -> Record:
-    """`seen`: from the recorded sides."""
+    """The record of an answer. `seen`: the verdict on the recorded sides."""
     probed = ProbeAnswer(
         judge.name, probe_form(judge), ask.unit, ask.text.id if ask.text else PLAIN, ask.side, ask.case.order, ask.work,
         ask.attempt, seen.status, seen.score, seen.preference,

@@ -1,4 +1,4 @@
-"""agree: what raters gave, in a file or in a workspace, and how far they agree on it."""
+"""`agree`: how far raters agree on ratings or votes, from a file or a workspace."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from imarena.workflows.studies.pair_columns import votes_from_store
 
 
 def ratings_in_folder(root: Path, what: str, by: Sequence[str] = ()) -> list[RatingColumns]:
-    """What raters of a workspace gave: ratings, then votes on pairs; never nothing. `by`: columns of the items."""
+    """Raters' answers in a workspace: ratings, then votes on pairs; at least one table. `by`: item columns to add."""
     if what not in ("ratings", "votes", "all"):
         raise UserError(f"Unknown --what '{what}'.", hint="Known: ratings, votes, all.")
     if not is_workspace(root):
@@ -25,7 +25,7 @@ def ratings_in_folder(root: Path, what: str, by: Sequence[str] = ()) -> list[Rat
 
 
 def ratings_in_workspace(workspace: Workspace, what: str = "all", by: Sequence[str] = ()) -> list[RatingColumns]:
-    """Ratings, then votes on pairs, each perhaps empty. `what`: ratings, votes or all."""
+    """Ratings, then votes on pairs; either may be empty. `what`: ratings, votes or all."""
     tables = [] if what == "votes" else [ratings_from_store(workspace, by)]
     return tables + ([] if what == "ratings" else [last_answers(pair_ratings(votes_from_store(workspace, by)))])
 
@@ -33,7 +33,7 @@ def ratings_in_workspace(workspace: Workspace, what: str = "all", by: Sequence[s
 def agree_on_each(
     read: Sequence[RatingColumns], by: Sequence[str], only: Sequence[str], order: Sequence[str], **options: Any
 ) -> list[Agreement]:
-    """Agreement on the first columns and on those beside them, whose groups and order need not fit."""
+    """Agreement on each table. Only the first uses `order` and must have all groups in `by`."""
     if only:
         read = filter_ratings(list(read), list(only))
     first = measure_agreement(read[0], by=tuple(by), order=tuple(order), **options)

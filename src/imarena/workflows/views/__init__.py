@@ -1,4 +1,4 @@
-"""What counts: the read model of a workspace. Every reader of judgments and votes asks here."""
+"""The read model of a workspace, which decides what counts. All code that reads judgments and votes uses it."""
 
 import lazy_loader
 

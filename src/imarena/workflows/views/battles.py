@@ -34,7 +34,7 @@ from imarena.workflows.views.view import EVERYTHING, View, Window
 from imarena.workflows.views.votes import VoteColumns
 
 WHOLE = "overall"
-"""The dimension of a verdict that is about everything."""
+"""The dimension of an overall verdict."""
 Kind = Literal["compared", "scored"]
 SCORED_TOO = "scores of a pair that the judge also compared directly"
 EDITORS_NOT_NAMED = "the source does not name the models"
@@ -43,9 +43,9 @@ SAME_EDITOR = "both sides are the same editor"
 
 @dataclass(frozen=True)
 class BattleColumns(ColumnTable):
-    """n battles. `left` and `right` are places of outputs, `winner` a preference code.
+    """n battles. `left` and `right` are positions of outputs, `winner` is a preference code.
 
-    `judge` and `rater` say whose verdict it is: one of them is set, or neither for pairs of mean ratings.
+    `judge` or `rater` names the author of the verdict; neither is set for pairs of mean ratings.
     """
 
     left: CodeArray
@@ -58,35 +58,35 @@ class BattleColumns(ColumnTable):
     score_right: FloatArray
     created_us: IntArray
     excluded: Counter[str] = field(default_factory=Counter)
-    """What was left out before, by reason; `where` does not change it."""
+    """Number of battles excluded earlier, by reason; `where` does not change it."""
 
     def __len__(self) -> int:
         return int(self.left.size)
 
     @property
     def judged(self) -> NDArray[np.bool_]:
-        """(n,) which are a judge's."""
+        """(n,) whether a judge gave the verdict."""
         return computed_column(self.judge.of, bool, lambda codes: codes >= 0)
 
     @property
     def scored(self) -> NDArray[np.bool_]:
-        """(n,) which nobody fought: two scores, or two mean ratings."""
+        """(n,) whether the battle was not compared directly, but comes from two scores or mean ratings."""
         return computed_column(self.score_left, bool, np.isfinite)
 
     @property
     def n_judged(self) -> int:
-        """How many are a judge's."""
+        """Number of verdicts by judges."""
         judged = self.judged
         return sum(int(np.count_nonzero(judged[rows])) for rows in row_slices(len(self)))
 
     @property
     def n_by_scores(self) -> int:
-        """How many of a judge's nobody fought."""
+        """Number of verdicts by judges that come from two scores."""
         judged, scored = self.judged, self.scored
         return sum(int(np.count_nonzero(judged[rows] & scored[rows])) for rows in row_slices(len(self)))
 
     def of_outputs(self, chosen: NDArray[np.bool_], *, both: bool = True) -> "BattleColumns":
-        """The battles whose outputs, or whose left ones, are among those that are chosen (k,)."""
+        """The battles whose outputs (or, without `both`, left outputs) are among the chosen ones (k,)."""
         left, right = self.left, self.right
         return self.where(
             build_column(len(self), bool, lambda rows: chosen[left[rows]] & (chosen[right[rows]] if both else True))
@@ -94,14 +94,14 @@ class BattleColumns(ColumnTable):
 
     @property
     def judges(self) -> list[str]:
-        """The judges whose verdicts are among them."""
+        """The judges who gave these verdicts."""
         return self.judge.used()
 
 
 def battles_between_named(table: BattleColumns, entries: Entries, editors: Collection[str] = ()) -> BattleColumns:
-    """The battles between two named, different editors: what a board can be made from. The rest is counted.
+    """The battles between two different, named editors, which boards are made from. The rest is counted.
 
-    `editors`: a board of these alone; battles of others are neither kept nor counted. Empty: of all.
+    `editors`: a board of only these; battles of others are neither kept nor counted. Empty: all.
     """
     if editors:
         names = entries.editor.names
@@ -122,7 +122,7 @@ def battles_between_named(table: BattleColumns, entries: Entries, editors: Colle
 
 
 def people_battles(view: View, *, dimension: str | None = None, window: Window = EVERYTHING) -> BattleColumns:
-    """Preferences of people that count, in the order in which they were given; of one dimension, or of all."""
+    """People's preferences that count, in the order in which they were given; on one dimension or on all."""
     votes = live_votes(view, window)
     kept = (votes.preference != NONE) & (votes.right >= 0)
     if dimension is not None:
@@ -167,12 +167,12 @@ def joined_names(parts: Sequence[Names]) -> Names:
 
 
 def live_votes(view: View, window: Window = EVERYTHING) -> VoteColumns:
-    """The votes that count and that the window shows."""
+    """The votes that count and lie in the window."""
     return view.votes.where(live_vote_rows(view, window))
 
 
 def live_vote_rows(view: View, window: Window = EVERYTHING) -> NDArray[np.bool_]:
-    """(n,) which of all votes these are."""
+    """(n,) which of all votes count and lie in the window."""
     votes = view.votes
     shown = votes.counts & window.sees(votes.created_us)
     if window.released:
@@ -182,7 +182,7 @@ def live_vote_rows(view: View, window: Window = EVERYTHING) -> NDArray[np.bool_]
 
 
 def live_judgments(view: View, forms: Sequence[Form], window: Window = EVERYTHING) -> JudgmentColumns:
-    """The judgments of these forms that nothing superseded and that the window shows."""
+    """The judgments of these forms that nothing superseded and that lie in the window."""
     columns = view.judgments(forms)
     return columns.where(window.sees(columns.created_us)) if window.since or window.until else columns
 
@@ -197,8 +197,8 @@ def judge_battles(
 ) -> BattleColumns:
     """Battles of these forms of judges: pairs that they compared, and pairs of their scores on one item.
 
-    `once`: a pair that a judge compared counts by that, not by its scores too. A judge that compared nothing with
-    success counts by its scores.
+    `once`: a pair that a judge compared counts by the comparison, not by its scores too. A judge without any
+    successful comparison counts by its scores.
     """
     known = sorted({(form.judge, form.dimension) for form in forms})
     number = {who: code for code, who in enumerate(known)}
@@ -215,7 +215,7 @@ def judge_battles(
     if not isinstance(kept, slice) and all(kept[rows].all() for rows in row_slices(kept.size)):
         kept = slice(None)
     columns = vars(fought).copy()
-    del fought, compared  # the columns of millions of battles: each is let go as soon as it is copied
+    del fought, compared  # columns of millions of battles: each is freed as soon as it is copied
 
     def followed(name: str, more: NDArray[Any]) -> NDArray[Any]:
         part = column_part(columns.pop(name), kept)
@@ -268,7 +268,7 @@ class ScorePairColumns(ColumnTable):
 
 
 def pairs_of_units(entries: Entries, output: CodeArray) -> tuple[IntArray, IntArray]:
-    """Every two of these outputs (places, each once) that share an item, a turn and a mode, as rows of `output`."""
+    """Every two of these outputs (distinct positions) that share an item, a turn and a mode, as rows of `output`."""
     rows = np.lexsort((entries.order[output], _within(entries, output), _item_order(entries)[entries.item[output]]))
     start = np.flatnonzero(group_starts(entries.unit[output[rows]]))
     first, second = _pairs_within(start, rows.size)
@@ -312,7 +312,7 @@ def _score_pairs(columns: JudgmentColumns, whose: CodeArray, entries: Entries) -
 
 
 def _item_order(entries: Entries) -> IntArray:
-    """(m,) place of each item among all of them sorted by id."""
+    """(m,) rank of each item when sorted by id."""
     rank = np.empty(len(entries.item_id), np.int64)
     rank[np.argsort(np.array(entries.item_id or [""], "S")[: len(entries.item_id)], kind="stable")] = np.arange(
         len(entries.item_id)
@@ -321,7 +321,7 @@ def _item_order(entries: Entries) -> IntArray:
 
 
 def _pairs_within(start: IntArray, total: int) -> tuple[IntArray, IntArray]:
-    """Every two rows of each group, groups in order. `start` (g,) are the first rows of g groups."""
+    """Every two rows of each group, groups in order. `start` (g,): the first row of each group."""
     size = np.diff(np.append(start, total))
     parts: list[tuple[IntArray, IntArray, IntArray]] = []
     for n in np.unique(size[size > 1]).tolist():
@@ -337,7 +337,7 @@ def _pairs_within(start: IntArray, total: int) -> tuple[IntArray, IntArray]:
 
 
 def _without(scored: ScorePairColumns, fought: CombinedPairs, excluded: Counter[str], outputs: int) -> ScorePairColumns:
-    """Without pairs that a judge compared directly, where it compared anything with success."""
+    """Drop pairs that a judge compared directly, if the judge has any successful comparison."""
     if not scored.left.size or not fought.left.size:
         return scored
     compares = np.unique(fought.whose[fought.decided])
@@ -372,14 +372,14 @@ NO_BATTLES = BattleColumns(
 def compared_dimensions(
     dimension: str, judged: Collection[str], voted: Collection[str], *, separate: bool = False
 ) -> frozenset[str]:
-    """Dimensions of the votes that verdicts about `dimension` are compared with.
+    """Dimensions of the votes to compare verdicts about `dimension` with.
 
-    Votes about the same dimension, where there are any. Otherwise votes about the whole. Otherwise votes about
-    everything on which the judge has no verdicts of its own. A judge with verdicts about the whole is compared by
-    those with what it has no other verdicts on, so that its verdicts about one dimension meet votes on that one only.
+    Votes about the same dimension, if there are any; otherwise overall votes; otherwise votes about every dimension
+    on which the judge has no verdicts. If the judge has overall verdicts, those cover the dimensions without
+    verdicts, so its verdicts about one dimension are compared only with votes about that dimension.
 
     `judged`: all dimensions of the judge's verdicts. `voted`: all dimensions of the votes. `separate`: each dimension
-    of the votes has figures of its own, so that votes about something else need not give way to better ones.
+    of the votes has separate figures, so that votes about other dimensions are kept too.
     """
     same = frozenset(voted) & {dimension}
     if dimension != WHOLE and WHOLE in judged:

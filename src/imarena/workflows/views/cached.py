@@ -1,8 +1,8 @@
-"""The column cache of a view: what was read or computed before, and whether it is still true of the database.
+"""The column cache of a view: data read or computed before, and checks that it still matches the database.
 
-Records are only ever added. Columns that were made from the first n judgments stay true as long as those judgments and
-their outputs are the same ones: a workspace that was restored, replaced or rewritten has others, or none, at their
-numbers. What came since is read from the database.
+Records are only ever added. Columns made from the first n judgments stay valid as long as those judgments and their
+outputs are the same: a workspace that was restored, replaced or rewritten has others, or none, at their numbers.
+Newer records are read from the database.
 """
 
 from collections.abc import Mapping
@@ -25,32 +25,32 @@ if TYPE_CHECKING:
     from imarena.workflows.views.view import View
 
 LEAST = 50_000
-"""Fewer judgments are not worth a file."""
+"""Minimum number of judgments for a cache file."""
 GROWN = 0.1
-"""A file is written again when this share of it is new."""
+"""A file is rewritten when it has grown by this share."""
 MOST_NEW = 100_000
-"""Or when this many rows are new."""
+"""A file is also rewritten when this many rows are new."""
 OVERLAP = 20_000
-"""PostgreSQL commits rows out of order: this many numbers before the last are looked at again."""
+"""PostgreSQL commits rows out of order: this many numbers before the last are checked again."""
 _LAYOUT = 3
 _SAMPLES = 64
 _STORED = ("seq", "left", "right", "order", "repeat", "status", "preference", "created_us")
 
 
 def uncommitted_window(view: "View") -> int:
-    """How many numbers before the last one may still be committed."""
+    """How many of the numbers before the last one may still be committed."""
     return OVERLAP if view.workspace.store.engine.dialect.name == "postgresql" else 0
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnOrigin:
-    """What stored columns were made from: the first judgments and outputs of a workspace, and the code of the time."""
+    """The origin of stored columns: the first judgments and outputs of a workspace, and the version of the code."""
 
     workspace: str | None
     judgments: int
-    """The number of the last one."""
+    """The number of the last judgment."""
     records: str
-    """A digest of the last judgment and of some before it; empty where the last one is not there any more."""
+    """A digest of the last judgment and a sample of earlier ones; empty if the last one is gone."""
     outputs: int
     output_ids: str
     layout: int = _LAYOUT
@@ -58,12 +58,12 @@ class ColumnOrigin:
     schema: str = field(default_factory=newest_version)
 
     def to_json(self) -> dict[str, Any]:
-        """The head of a file of columns."""
+        """The header of a file of columns."""
         return asdict(self) | {"words": [*PREFERENCES, "|", *ORDERS, "|", *STATUSES]}
 
 
 def origin(view: "View", upto: int, outputs: int) -> ColumnOrigin:
-    """What columns of the judgments up to a number, on the first `outputs` outputs, are made from."""
+    """The origin of columns of the judgments up to a number, on the first `outputs` outputs."""
     key = ("origin", upto, outputs)
     if key not in view.computed:
         entries = view.entries
@@ -78,7 +78,7 @@ def origin(view: "View", upto: int, outputs: int) -> ColumnOrigin:
 
 
 def _sampled(view: "View", upto: int) -> str:
-    """A digest of the last record and of some before it, as they are in the database now."""
+    """A digest of the last record and a sample of earlier ones, as they are in the database now."""
     last = max(upto - uncommitted_window(view), 1)  # a number after it may be committed later
     wanted = sorted({*np.linspace(1, last, _SAMPLES).astype(int).tolist(), upto})
     names = ("seq", "id", "form_id", "left_seq", "right_seq", "order", "status", "preference")
@@ -91,7 +91,7 @@ def _sampled(view: "View", upto: int) -> str:
 
 
 def read_cached(view: "View", name: str) -> CachedColumns | None:
-    """The columns of this name, where they are true of the view's workspace and not newer than the view."""
+    """The columns of this name, if they match the view's workspace and are not newer than the view."""
     about = view.cache.about(name)
     if about is None or not _holds(view, about):
         return None
@@ -110,30 +110,30 @@ def _holds(view: "View", about: Mapping[str, Any]) -> bool:
 
 
 def write_cached(view: "View", name: str, more: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Store columns that were made from all that the view holds."""
+    """Store columns that were made from everything in the view."""
     made_from = origin(view, view.marks.judgments, int(view.entries.seq.size))
     if made_from.records:
         view.cache.write(name, {**made_from.to_json(), "recent": view.recent, **more}, arrays)
 
 
 def worth_storing(now: int, before: int, most_new: int | None = None) -> bool:
-    """Is so much new that a file should be written, or written again?"""
+    """Whether there is enough new data to write a file, or write it again."""
     return now >= LEAST and now - before > min(GROWN * before, MOST_NEW if most_new is None else most_new)
 
 
 def worth_caching(view: "View", name: str, rows: int) -> bool:
-    """The same for a file that counts its rows."""
+    """Whether `rows` rows are worth writing to a file that counts its rows."""
     return rows >= LEAST and worth_storing(rows, rows_cached(view, name))
 
 
 def rows_cached(view: "View", name: str) -> int:
-    """How many rows a file that is true of the view's workspace holds; 0 where there is none."""
+    """Number of rows in a cached file that matches the view's workspace; 0 if there is none."""
     about = view.cache.about(name)
     return int(about.get("rows", 0)) if about is not None and _holds(view, about) else 0
 
 
 def read_judgments_cached(view: "View", form: Form) -> tuple[JudgmentColumns, int, int] | None:
-    """The judgments of a form that the cache holds, up to which number, and how many were taken just before it."""
+    """A form's cached judgments, the number up to which they go, and how many numbers just before it were taken."""
     cached = read_cached(view, _name(form))
     if cached is None or cached.about.get("form") != form.row():
         return None

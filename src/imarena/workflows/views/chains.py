@@ -1,7 +1,7 @@
-"""Pairs of a later turn whose outputs were made from different images, and the verdicts on them that do not count.
+"""Pairs of a later turn whose outputs were made from different images, and verdicts on them that do not count.
 
-Such a pair was once shown with the image that its left output was made from. A question that shows what both have in
-common has work of the kind `TURNS_WORK`, and a vote on it names its first turn; the older verdicts have neither.
+Older versions showed such a pair with the image that its left output was made from. A question that shows what both
+have in common has work of the kind `TURNS_WORK`, and a vote on it names its first turn; older verdicts have neither.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,14 +19,14 @@ from imarena.workflows.views.fetch import fetch_columns
 TURNS_WORK = "work-turns"
 """The kind of work that asks about several turns together; work about one turn is of the kind `work`."""
 ONE_SIDE = "shown with the source of the left output only"
-"""Why a verdict does not count though nothing replaced it."""
+"""Why a verdict does not count although nothing replaced it."""
 PAGE = 500
 
 
 def common_turn(left: Output, right: Output, parents: Mapping[str, Output]) -> int:
-    """The latest turn at which the chains of two outputs began from the same image: their own turn, mostly.
+    """The latest turn at which the chains of two outputs started from the same image: usually their own turn.
 
-    0: the item's own sources, which all chains have in common.
+    0: the item's own sources, which all chains share.
     """
     turn = left.turn
     same_parent = left.parent_id is not None and left.parent_id == right.parent_id
@@ -43,9 +43,9 @@ def common_turn(left: Output, right: Output, parents: Mapping[str, Output]) -> i
 
 
 def asked_of_one_turn(table: Table) -> ColumnElement[bool]:
-    """A condition on judgments or votes: made here, on a pair of a later turn, and asked about that turn alone.
+    """SQL condition on judgments or votes: made here, on a pair of a later turn, and asked only about that turn.
 
-    Verdicts from elsewhere were shown what their source showed. The number of a turn is in a body unless it is 0.
+    Imported verdicts were shown what their source showed. A body contains the number of a turn unless it is 0.
     """
     if table is judgments:
         asked = and_(table.c.run_id.is_not(None), table.c.work_id.not_like(f"{TURNS_WORK}%"))
@@ -55,7 +55,7 @@ def asked_of_one_turn(table: Table) -> ColumnElement[bool]:
 
 
 def one_sided_judgments(connection: Connection, after: int, upto: int) -> IntArray:
-    """(n,) `seq`, sorted, of judgments that were shown the source of one side only."""
+    """(n,) sorted `seq` of judgments that were shown the source of only one side."""
     later = select(outputs.c.id).where(outputs.c.mode == Mode.MULTI_TURN.value, outputs.c.turn > 0)
     query = select(judgments.c.seq, judgments.c.left_id, judgments.c.right_id).where(
         judgments.c.left_id.in_(later),
@@ -67,7 +67,7 @@ def one_sided_judgments(connection: Connection, after: int, upto: int) -> IntArr
 
 
 def one_sided_votes(connection: Connection, seqs: Collection[int]) -> IntArray:
-    """(n,) `seq`, sorted, of those of these votes that were given on the source of one side only."""
+    """(n,) sorted `seq` of those votes that were shown the source of only one side."""
     chosen = asked_of_one_turn(votes)
     columns: list[list[Any]] = [[], [], []]
     for page in pages(sorted(seqs)):
@@ -99,6 +99,6 @@ def pairs_of_different_images(connection: Connection, pairs: Collection[tuple[st
 
 
 def pages(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """So many values at a time as fit into one query."""
+    """Yield pages of values that fit into one query."""
     for start in range(0, len(values), PAGE):
         yield values[start : start + PAGE]

@@ -1,4 +1,4 @@
-"""What judgments changed since something was computed: the pairs and questions to read again."""
+"""Changes in judgments since something was computed: the pairs and questions to read again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from imarena.workflows.views.judgments import NOTHING, JudgmentColumns, join_jud
 from imarena.workflows.views.view import View
 
 MOST = 200_000
-"""More changes than this are not worth following: everything is computed again."""
+"""Maximum number of changes to follow; beyond it, everything is computed again."""
 
 
 @dataclass(frozen=True)
 class ReadPosition:
-    """How far something was computed: up to a judgment, with this many of the numbers just before it taken."""
+    """The judgment up to which something was computed; `recent`: how many numbers just before it were taken."""
 
     judgments: int
     recent: int
@@ -41,7 +41,7 @@ NO_CHANGES = ChangedQuestions(np.zeros(0, np.int64), ())
 
 
 def pair_keys(entries: Entries, left: CodeArray, right: CodeArray) -> IntArray:
-    """(n,) one number for each pair of outputs, whichever was left: the output with the smaller id comes first."""
+    """(n,) one number for each pair of outputs, regardless of sides: the output with the smaller id comes first."""
 
     def keys(rows: slice) -> IntArray:
         turned = entries.order[left[rows]] > entries.order[right[rows]]
@@ -52,7 +52,7 @@ def pair_keys(entries: Entries, left: CodeArray, right: CodeArray) -> IntArray:
 
 
 def rows_on(entries: Entries, left: CodeArray, right: CodeArray, pairs: IntArray) -> IntArray | CodeArray:
-    """The rows on one of these pairs, which are sorted. Only rows whose outputs are both in some pair are compared."""
+    """The rows on one of these sorted pairs. Only rows whose outputs both occur in some pair are compared."""
     if not pairs.size:
         return np.zeros(0, np.int64)
     touched = np.zeros(entries.seq.size, bool)
@@ -65,19 +65,19 @@ def rows_on(entries: Entries, left: CodeArray, right: CodeArray, pairs: IntArray
 
 
 def judgments_on(view: View, forms: Sequence[Form], pairs: IntArray) -> JudgmentColumns:
-    """The live judgments of these forms on these pairs. Each form is looked through where it is: nothing is copied."""
+    """The live judgments of these forms on these pairs. Each form is searched in place: nothing is copied."""
     parts = [view.judgments([form]) for form in forms]
     matches = [part.where(rows_on(view.entries, part.left, part.right, pairs)) for part in parts]
     return join_judgments(matches) if matches else NOTHING
 
 
 def view_position(view: View) -> ReadPosition:
-    """How far what is computed from this view goes."""
+    """The read position of results computed from this view."""
     return ReadPosition(view.marks.judgments, view.recent)
 
 
 def changes_since(view: View, seen: ReadPosition) -> ChangedQuestions | None:
-    """What a view shows otherwise than what was computed then; None where that is too much to follow."""
+    """What changed in a view since an earlier position; None if that is too much to follow."""
     upto = view.marks.judgments
     after = max(seen.judgments - view.lag(seen.judgments, seen.recent), 0)
     if upto < seen.judgments or upto - after > MOST:

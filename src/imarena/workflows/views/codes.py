@@ -15,7 +15,7 @@ ByteArray = NDArray[np.int8]
 CodeArray = NDArray[np.int32]
 
 NONE, LEFT, RIGHT, TIE, BOTH_BAD, EQUAL = range(6)
-"""Preferences. EQUAL is a tie whose source does not say of which kind."""
+"""Preferences. EQUAL is a tie whose source does not state its kind."""
 PREFERENCES = ("", Outcome.LEFT.value, Outcome.RIGHT.value, Outcome.TIE.value, Outcome.BOTH_BAD.value, "equal")
 MIRRORED = np.array([NONE, RIGHT, LEFT, TIE, BOTH_BAD, EQUAL], np.int8)
 ORDERS = ("", *(order.value for order in Order))
@@ -26,19 +26,19 @@ MODES = tuple(mode.value for mode in Mode)
 
 
 def code_column(column: Any, values: Sequence[str]) -> ColumnElement[int]:
-    """A text column as the place of its value among `values`; what is not among them is 0."""
+    """A text column as the index of its value in `values`; 0 for any other value."""
     return case({word: code for code, word in enumerate(values) if code}, value=column, else_=0)
 
 
 @dataclass(frozen=True)
 class Names:
-    """A column of names: `of` (n,) points into `names`; -1 where there is none."""
+    """A column of names: `of` (n,) points into `names`; -1 for no name."""
 
     of: CodeArray
     names: tuple[str, ...]
 
     def used(self) -> list[str]:
-        """The names that occur, in their order."""
+        """The names that occur, in the order of `names`."""
         return [self.names[code] for code in np.flatnonzero(used_codes(len(self.names), self.of)).tolist()]
 
     def list(self, rows: NDArray[np.int64] | NDArray[np.bool_] | slice = slice(None)) -> list[str | None]:
@@ -47,7 +47,7 @@ class Names:
 
 
 class NameWriter:
-    """Names that are encoded some at a time."""
+    """Encodes names in batches."""
 
     def __init__(self) -> None:
         self._code_of: dict[str | None, int] = {None: -1}
@@ -59,7 +59,7 @@ class NameWriter:
         self._codes.append(np.array([code_of.setdefault(name, len(code_of) - 1) for name in values], np.int32))
 
     def names(self) -> Names:
-        """All of them; those that occur are kept in sorted order."""
+        """All names so far; those that occur are kept in sorted order."""
         found = [name for name in self._code_of if name is not None]
         known = sorted(found)
         place_of = {name: place for place, name in enumerate(known)}
@@ -75,7 +75,7 @@ def encode_names(values: Iterable[str | None]) -> Names:
 
 
 def group_starts(*keys: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) where a new group begins in rows that are sorted by these keys, each (n,)."""
+    """(n,) whether a new group begins, in rows sorted by these keys, each (n,)."""
     new = np.zeros(keys[0].size, bool)
     new[:1] = True
     for key in keys:
@@ -85,7 +85,7 @@ def group_starts(*keys: NDArray[Any]) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class ColumnTable:
-    """Arrays of one length, one per column. Fields that are neither arrays nor names hold for all rows."""
+    """Arrays of one length, one per column. Fields that are neither arrays nor names apply to all rows."""
 
     def where(self, kept: NDArray[Any] | slice) -> Self:
         """Only these rows."""
@@ -100,24 +100,24 @@ class ColumnTable:
 
 
 def constant_column(value: np.generic, n: int) -> NDArray[Any]:
-    """(n,) one value seen n times: it takes the memory of one."""
+    """(n,) one value repeated n times, with the memory of one."""
     return np.broadcast_to(value, n)
 
 
 def is_constant(values: NDArray[Any]) -> bool:
-    """Was this made by `constant_column`?"""
+    """Whether this column was made by `constant_column`."""
     return values.strides == (0,) and values.size > 0
 
 
 def computed_column(values: NDArray[Any], dtype: Any, of: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
-    """(n,) what `of` makes of each value; a constant stays one."""
+    """(n,) the result of `of` for each value; a constant column stays constant."""
     if is_constant(values):
         return constant_column(of(values[:1])[0], values.size)
     return build_column(values.size, dtype, lambda rows: of(values[rows]))
 
 
 def column_part(values: NDArray[Any], kept: NDArray[Any] | slice) -> NDArray[Any]:
-    """These rows of a column; a constant stays one."""
+    """These rows of a column; a constant column stays constant."""
     if isinstance(kept, slice):
         return values[kept]
     if not is_constant(values):

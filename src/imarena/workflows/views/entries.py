@@ -16,12 +16,12 @@ from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, CodeAr
 from imarena.workflows.views.fetch import column_pages
 
 LABELS = ("dataset", "task", "family", "topic", "track")
-"""What items can be grouped by."""
+"""Labels by which items can be grouped."""
 
 
 @dataclass(frozen=True)
 class Entries:
-    """m items and k outputs, in the order in which they came. `item` (k,) points into the items."""
+    """m items and k outputs, in order of arrival. `item` (k,) points into the items."""
 
     item_id: tuple[str, ...]
     labels: Mapping[str, Names]
@@ -47,12 +47,12 @@ class Entries:
         return index
 
     def at(self, seq: IntArray) -> CodeArray:
-        """Places of outputs by their `seq`; -1 for 0 (no output)."""
+        """Positions of outputs by their `seq`; -1 for 0 (no output)."""
         return np.asarray(self._at[seq])
 
     @cached_property
     def order(self) -> CodeArray:
-        """(k,) place of each output among all of them sorted by id: an order that does not depend on arrival."""
+        """(k,) rank of each output when sorted by id: an order that does not depend on arrival."""
         rank: CodeArray = empty_column(self.seq.size, np.int32)
         begin = 0
 
@@ -66,7 +66,7 @@ class Entries:
 
     @cached_property
     def ok(self) -> NDArray[np.bool_]:
-        """(k,) outputs that are there."""
+        """(k,) whether the output has the status ok."""
         return np.asarray(self.status == OK)
 
     @cached_property
@@ -81,7 +81,7 @@ class Entries:
 
     @cached_property
     def index_of(self) -> dict[str, int]:
-        """Output id to its place."""
+        """Maps output ids to positions."""
         return {name.decode(): index for index, name in enumerate(self.output_id.tolist())}
 
     def id_of(self, index: int) -> str:
@@ -90,9 +90,9 @@ class Entries:
 
 
 def read_entries(connection: Connection) -> Entries:
-    """Read them all: ten times fewer than judgments or less, and every view needs them.
+    """Read all items and outputs: there are ten times fewer than judgments or less, and every view needs them.
 
-    Columns are made from a page of rows at a time: a million rows of texts would be most of a board's memory.
+    Columns are built from one page of rows at a time: a million rows of text would be most of a board's memory.
     """
     item_ids: list[str] = []
     labels = {name: NameWriter() for name in LABELS}

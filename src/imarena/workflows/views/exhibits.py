@@ -1,4 +1,4 @@
-"""From records to what an editor or a judge gets to see: words and pixels, nothing else."""
+"""Turn records into what an editor or a judge sees: words and pixels, nothing else."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AskedEdit:
-    """What an output or a pair is judged by: the request, and the images that were there before."""
+    """The edit that an output or a pair is judged by: the request, and the images before the edit."""
 
     instruction: str
     sources: tuple[ImageRef, ...]
@@ -24,14 +24,14 @@ class AskedEdit:
     before: str | None = None
     """The output whose image is the source; None: the item's own sources."""
     first_turn: int | None = None
-    """For a pair from different chains: the first of the turns that are asked about together. None: one turn."""
+    """For a pair from different chains: the first of the turns that the question covers. None: one turn."""
 
 
 def asked_edit(item: Item, left: Output, right: Output | None, parents: Mapping[str, Output]) -> AskedEdit:
-    """What one output or a pair is shown with, to judges and to people alike.
+    """The edit that one output or a pair is shown with, to judges and people alike.
 
     Outputs of a later turn that were made from different images are shown with what they have in common: the image
-    before the turn at which their chains part, and all instructions from there on, numbered, as one request.
+    before the turn at which their chains diverge, and all instructions from there on, numbered, as one request.
     `parents`: the outputs of their earlier turns.
     """
     turn = left.turn
@@ -53,7 +53,7 @@ def asked_edit(item: Item, left: Output, right: Output | None, parents: Mapping[
 
 
 def numbered_instructions(item: Item, first: int, last: int) -> str:
-    """The instructions of several turns as one request, a numbered line each."""
+    """The instructions of several turns as one request, each on a numbered line."""
     steps = (" ".join(turn.instruction.split()) for turn in item.turns[first : last + 1])
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
 
@@ -75,18 +75,18 @@ def _parent_with_image(output: Output, parents: Mapping[str, Output]) -> Output 
 
 
 def sources_of(item: Item, output: Output, parents: Mapping[str, Output]) -> tuple[ImageRef, ...]:
-    """The pictures that an output was made from: the turn before in multi-turn mode, else the item's own."""
+    """The images that an output was made from: the previous turn's in multi-turn mode, else the item's own."""
     parent = _parent_with_image(output, parents)
     return item.sources if parent is None or parent.image is None else (parent.image,)
 
 
 def references_of(item: Item, turn: int) -> tuple[ImageRef, ...]:
-    """Reference pictures of the item and of one of its turns."""
+    """Reference images of the item and of one of its turns."""
     return (*item.references, *item.turns[turn].references)
 
 
 def instruction_of(item: Item, turn: int, mode: Mode, connector: "Connector" = "concatenate") -> str:
-    """One turn's instruction; in complex mode all of them up to that turn, in one."""
+    """One turn's instruction; in complex mode, all instructions up to that turn, joined."""
     if mode is not Mode.COMPLEX:
         return item.turns[turn].instruction
     from imarena.instructions import join_instructions
@@ -145,7 +145,7 @@ def request_of(
 
 
 def _history(workspace: Workspace, item: Item, outputs: Sequence[Output]) -> tuple[PastEdit, ...]:
-    """Each earlier turn: what was shown first, what was asked, and what came of it."""
+    """Each earlier turn: the images shown (first turn only), the instruction, and the resulting image."""
     past: list[PastEdit] = []
     for output in sorted(outputs, key=lambda output: output.turn):
         if output.image is None:

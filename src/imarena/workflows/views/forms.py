@@ -1,4 +1,4 @@
-"""Which form of a judge counts: its newest version, prompt and parameters, and imported verdicts that name none."""
+"""Which forms of a judge count: its newest version, prompt and parameters, and imported verdicts that state none."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -12,12 +12,12 @@ from imarena.storage import Form, form_of_row
 from imarena.storage.schema import judge_forms, judgments
 
 EARLIER = "by an earlier version, prompt or setting of the judge"
-"""Why a verdict does not count though nothing replaced it."""
+"""Why a verdict does not count although nothing replaced it."""
 
 Version = tuple[str, str, str, str]
 """Judge version, prompt, prompt version and parameters."""
 UNKNOWN: Version = ("", "", "", "{}")
-"""Of an imported verdict whose source names none: it always counts."""
+"""The version of imported verdicts whose source states none: they always count."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class JudgeForms:
 
     every: tuple[Form, ...]
     earlier: frozenset[int]
-    """Ids of the forms that do not count: another one of the same judge is newer, or their dimension was misnamed."""
+    """Ids of the forms that do not count: the judge has a newer one, or their recorded dimension is outdated."""
 
     def counting(
         self,
@@ -36,7 +36,7 @@ class JudgeForms:
         pairwise: bool | None = None,
         versions: Sequence[str] | None = None,
     ) -> list[Form]:
-        """The forms that count. `versions`: those of these judge versions instead of the newest."""
+        """The forms that count. `versions`: the forms of these judge versions instead of the newest."""
         forms = self.chosen(judges, dimension, pairwise=pairwise)
         if versions is not None:
             return [form for form in forms if form.judge_version in versions]
@@ -61,14 +61,14 @@ class JudgeForms:
 
 
 def version_of(form: Form) -> Version:
-    """What tells two versions of a judge apart. How many orders were asked and how replies were read does not."""
+    """What distinguishes versions of a judge. The number of orders and the reply parser do not matter."""
     return form.judge_version, form.prompt_id, form.prompt_version, form.params
 
 
 def read_forms(connection: Connection, before_us: int | None = None) -> JudgeForms:
-    """Read them, and decide. A judge whose version, prompt or parameters changed is another judge.
+    """Read all forms and decide which count. A judge whose version, prompt or parameters changed is another judge.
 
-    `before_us`: by the judgments before this moment, in microseconds.
+    `before_us`: decide by the judgments before this moment, in microseconds.
     """
     rows = connection.execute(select(judge_forms).order_by(judge_forms.c.judge, judge_forms.c.id)).mappings()
     every = tuple(form_of_row(row) for row in rows)
@@ -95,13 +95,13 @@ def _last(connection: Connection, forms: list[int], before_us: int | None) -> di
 
 
 def has_outdated_dimension(form: Form) -> bool:
-    """Made here by a measure of one dimension (`clip-i`, say) when it was still recorded as about the whole."""
+    """Whether the form is of a one-dimension measure, such as `clip-i`, that was recorded here as overall."""
     card = CARDS.get(form.judge.partition("/")[0])
     return card is not None and card.dimension != form.dimension == "overall" and not form.imported
 
 
 def count_live(connection: Connection, forms: Iterable[int], *, ok: bool = False) -> Counter[int]:
-    """How many judgments of each form no later record replaced; `ok`: of those, only the ones with a verdict."""
+    """Number of judgments of each form that no later record replaced; `ok`: only those with a verdict."""
     wanted = list(forms)
     if not wanted:
         return Counter()

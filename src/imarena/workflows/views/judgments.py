@@ -1,4 +1,4 @@
-"""Judgments that count, as columns: not superseded by a later reading, by a form of the judge that counts."""
+"""Judgments that count, as columns: not superseded by a later reading, and by a form of the judge that counts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -30,15 +30,15 @@ from imarena.workflows.views.fetch import counted_before, fetch_columns, fetch_i
 _BITS = 3
 _MASK = (1 << _BITS) - 1
 _SIDE, _VERDICT = 31, 24
-"""Bits of an output's number, and of what a judgment says with its repeat: three values per row are handed over, not
-seven. Numbers of judgments stay below 2 ** 39, and repeats below 2 ** 15."""
+"""Bits of an output's number, and of a judgment's codes with its repeat: packing transfers three values per row
+instead of seven. Numbers of judgments stay below 2 ** 39, and repeats below 2 ** 15."""
 
 
 @dataclass(frozen=True)
 class JudgmentColumns(ColumnTable):
-    """n live judgments. `left` and `right` are places of outputs; `right` is -1 where one output was scored.
+    """n live judgments. `left` and `right` are positions of outputs; `right` is -1 if one output was scored.
 
-    `score` is NaN where there is none, and turned round where lower scores are better: higher is better here always.
+    `score` is NaN if there is none, and its sign is changed if lower scores are better: here, higher is always better.
     """
 
     forms: tuple[Form, ...]
@@ -58,12 +58,12 @@ class JudgmentColumns(ColumnTable):
 
     @property
     def ok(self) -> NDArray[np.bool_]:
-        """(n,) which hold a verdict."""
+        """(n,) whether the judgment has a verdict."""
         return build_column(len(self), bool, lambda rows: self.status[rows] == OK)
 
     @property
     def raw_score(self) -> FloatArray:
-        """(n,) the scores as they were given: low is good where the form says so."""
+        """(n,) the scores as the judges gave them: low is good if the form says so."""
         return np.where(
             self.of_forms([form.higher_is_better for form in self.forms]).astype(bool), self.score, -self.score
         )
@@ -86,9 +86,9 @@ def read_judgments(
 ) -> JudgmentColumns:
     """The judgments of one form that nothing superseded, with `seq` above `after` and up to `upto`.
 
-    With `before_us`, those that were there before this moment and that nothing had superseded by then.
+    With `before_us`, those that existed before this moment and that nothing had superseded by then.
     """
-    # the few that came after a view was made are found by their number, all of a form by its index
+    # find the few added after a view was made by number, and all of a form by the form's index
     owner: Any = judgments.c.form_id + 0 if after else judgments.c.form_id
     where = (
         owner == form.form_id,
@@ -138,7 +138,7 @@ def _unpacked(seq: IntArray, left: CodeArray, right: CodeArray, packed: IntArray
 
 
 def _joined(pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """All pages as one."""
+    """Join all pages."""
     none, nobody = np.zeros(0, np.int64), np.zeros(0, np.int32)
     first = _unpacked(none, nobody, nobody, none, none)
     writers = {name: ColumnWriter(column.dtype) for name, column in first.items()}
@@ -149,7 +149,7 @@ def _joined(pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _packed() -> ColumnElement[int]:
-    """Repeat, order, status and preference in one number: fewer values to hand over."""
+    """Repeat, order, status and preference packed in one number, to transfer fewer values."""
     stated = code_column(judgments.c.preference, PREFERENCES)
     preference = case((judgments.c.tie_unstated == 1, EQUAL), else_=stated)
     code: Any = judgments.c.repeat
@@ -159,9 +159,9 @@ def _packed() -> ColumnElement[int]:
 
 
 def first_scores(columns: JudgmentColumns) -> JudgmentColumns:
-    """Of one judge and dimension, the ok judgments of single outputs that count: one per output and repeat.
+    """The counting ok judgments of single outputs, of one judge and dimension: one per output and repeat.
 
-    Where there are several, the first with a score counts, as on boards.
+    If there are several, the first with a score counts, as on boards.
     """
     rows = np.flatnonzero(columns.ok & (columns.right < 0))
     rows = rows[np.lexsort((columns.seq[rows], np.isnan(columns.score[rows])))]
@@ -171,24 +171,24 @@ def first_scores(columns: JudgmentColumns) -> JudgmentColumns:
 
 
 def superseded_since(connection: Connection, after: int) -> IntArray:
-    """`seq` of judgments that records after `after` took the place of."""
+    """`seq` of judgments that were superseded by records after `after`."""
     later = judgments.alias("later")
     query = select(judgments.c.seq).join(later, later.c.supersedes == judgments.c.id).where(later.c.seq > after)
     return fetch_integers(connection, query).ravel()
 
 
 def missing_scores(n: int) -> FloatArray:
-    """(n,) the scores of pairs, which have none: one value seen n times."""
+    """(n,) missing scores, for pairs: one value repeated n times."""
     return constant_column(np.float64(np.nan), n)
 
 
 def constant_form(n: int) -> CodeArray:
-    """(n,) the form of judgments that share it: one value seen n times."""
+    """(n,) the form of judgments that share it: one value repeated n times."""
     return constant_column(np.int32(0), n)
 
 
 def join_same_form(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
-    """Two parts of the judgments of one form."""
+    """Join two parts of the judgments of one form."""
     n = len(known) + len(new)
     pairwise = known.forms[0].pairwise
     names = [name for name in _ARRAYS if name != "form" and not (pairwise and name == "score")]
@@ -199,7 +199,7 @@ def join_same_form(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColu
 
 
 def join_judgments(parts: Sequence[JudgmentColumns]) -> JudgmentColumns:
-    """Judgments of several forms as one."""
+    """Join the judgments of several forms."""
     if len(parts) == 1:
         return parts[0]
     forms = tuple(form for part in parts for form in part.forms)
@@ -209,7 +209,7 @@ def join_judgments(parts: Sequence[JudgmentColumns]) -> JudgmentColumns:
     arrays: dict[str, Any] = {name: joined(*(getattr(part, name) for part in parts)) for name in names}
     if pairwise:
         arrays["score"] = missing_scores(arrays["seq"].size)
-    # one part has one form, so that its column takes no memory
+    # each part has one form, so its column takes no memory
     form = joined(*(constant_column(np.int32(at), len(part)) for part, at in zip(parts, shift, strict=False)))
     return JudgmentColumns(forms=forms, form=form, **arrays)
 

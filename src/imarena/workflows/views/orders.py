@@ -1,4 +1,4 @@
-"""Battles from judgments in one or both orders, for whole columns. The rule is `outcome_of_both` of the records."""
+"""Battles from judgments in one or both orders, for whole columns. The rule is `outcome_of_both` in the records."""
 
 from collections import Counter
 from dataclasses import dataclass, fields, replace
@@ -18,15 +18,15 @@ from imarena.workflows.views.judgments import JudgmentColumns
 ONE_ORDER_MISSING = len(codes.STATUSES)
 NO_PREFERENCE = ONE_ORDER_MISSING + 1
 PROBLEMS = (*codes.STATUSES, "one order missing", "no preference")
-"""Why a battle has no outcome; `ok` where it has one."""
+"""Why a battle has no outcome; `ok` if it has one."""
 
 
 @dataclass(frozen=True)
 class CombinedPairs:
     """n pairs that a judge was shown, one row per pair and repeat, both orders combined.
 
-    `whose` (n,) numbers the judge and dimension. `outcome` counts only where `problem` is `codes.OK`. `agreed` (n,): 1
-    both orders agree, 0 they differ, -1 there are not two.
+    `whose` (n,) numbers the judge and dimension. `outcome` is valid only if `problem` is `codes.OK`. `agreed` (n,): 1
+    if both orders agree, 0 if they differ, -1 if there are not two.
     """
 
     whose: codes.CodeArray
@@ -40,11 +40,11 @@ class CombinedPairs:
 
     @property
     def decided(self) -> NDArray[np.bool_]:
-        """(n,) which have an outcome."""
+        """(n,) whether the pair has an outcome."""
         return build_column(self.problem.size, bool, lambda rows: self.problem[rows] == codes.OK)
 
     def incomplete(self) -> Counter[str]:
-        """How many have none, by reason."""
+        """Number of pairs without an outcome, by reason."""
         counts = np.zeros(len(PROBLEMS), np.int64)
         for rows in row_slices(self.problem.size):
             counts += np.bincount(self.problem[rows], minlength=len(PROBLEMS))
@@ -54,7 +54,7 @@ class CombinedPairs:
 
 @cache
 def combinations() -> codes.ByteArray:
-    """(6, 6) outcome codes of two orders."""
+    """(6, 6) the combined outcome code for the codes of two orders."""
     table = np.full((len(codes.PREFERENCES), len(codes.PREFERENCES)), codes.NONE, np.int8)
     for first in Outcome:
         for second in Outcome:
@@ -68,7 +68,7 @@ def combinations() -> codes.ByteArray:
 
 
 def has_swapped_order(columns: JudgmentColumns, whose: codes.CodeArray) -> NDArray[np.bool_]:
-    """Of each judge and dimension: does the source of its imported verdicts have any in swapped order?"""
+    """For each judge and dimension, whether any of its imported verdicts is in swapped order."""
     imported = columns.of_forms([form.imported for form in columns.forms])
     highest = max((int(whose[rows].max()) for rows in row_slices(whose.size)), default=0)
     swapping = np.zeros(highest + 1, bool)
@@ -83,11 +83,11 @@ def combine_columns(
 ) -> CombinedPairs:
     """Combine the orders of pairwise judgments. `whose` (n,) numbers judge and dimension.
 
-    `swapping`: `has_swapped_order` of all judgments, where these are only the ones on some pairs.
+    `swapping`: `has_swapped_order` of all judgments, if `columns` has only those on some pairs.
 
-    For each order the first ok answer counts, else the newest failure. A battle that was fought here needs both orders
-    unless it was meant to have one; an imported one needs both where its source has any verdict in swapped order. Rows
-    come sorted by judge, then by the ids of the outputs: a board must not depend on the order of arrival.
+    For each order the first ok answer counts, else the newest failure. A battle judged here needs both orders unless
+    only one was requested; an imported one needs both if its source has any verdict in swapped order. Rows are sorted
+    by judge, then by the ids of the outputs, so that a board does not depend on the order of arrival.
     """
     swaps = has_swapped_order(columns, whose) if swapping is None else swapping
     one, outputs = codes.is_constant(whose), entries.seq.size
@@ -96,7 +96,7 @@ def combine_columns(
     moved = [name for name, values in arrays.items() if not codes.is_constant(values)]
 
     def read(rows: slice) -> list[NDArray[Any]]:
-        """All judgments of a pair share the number of their judge and left output: they come in one part."""
+        """Keys for sorting into parts: judgments of a pair share judge and left output, so they come in one part."""
         owner = whose[rows].astype(np.int64) * outputs + entries.order[columns.left[rows]]
         return [owner, *([] if one else [whose[rows]]), *(arrays[name][rows] for name in moved)]
 
@@ -131,7 +131,7 @@ def _combine_part(
 def _combine_rows(
     columns: JudgmentColumns, rows: IntArray, start: IntArray, whose: codes.CodeArray, swapping: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """Outcome, problem and agreement of each battle from its one to five rows, the first of which is at `start`."""
+    """Outcome, problem and agreement of each battle from its one to five rows; `start` is the first row of each."""
     imported = columns.of_forms([form.imported for form in columns.forms]).astype(bool, copy=False)
     single = columns.of_forms([bool(form.orders) for form in columns.forms]).astype(bool, copy=False)
     number = np.append(start[1:], rows.size) - start

@@ -1,4 +1,4 @@
-"""Questions to judges: which have a live answer, and how the newest attempt at the others ended."""
+"""Questions to judges: which have a live answer, and the final status of the newest attempt for the others."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ PAGE = 500
 FAILED = [state.value for state in Status if state is not Status.OK]
 
 QuestionKey = tuple[str, str, str | None, str | None]
-"""Work, left, right and order: copies of a picture share a work, and each has its key."""
+"""Work, left, right and order: copies of an image share a work, but each has its own key."""
 
 
 @dataclass(frozen=True)
 class Unanswered:
-    """A question without a live ok answer: who was asked about what, and how the newest attempt ended."""
+    """A question without a live ok answer: the judge, the dimension, and the status of the newest attempt."""
 
     judge: str
     dimension: str
@@ -30,39 +30,39 @@ class Unanswered:
 
 
 def unanswered(workspace: Workspace, **where: Any) -> dict[str, str]:
-    """Questions without a live ok answer: their work to the status of the newest attempt."""
+    """Questions without a live ok answer: maps their work to the status of the newest attempt."""
     return {key[0]: question.status for key, question in unanswered_questions(workspace, **where).items()}
 
 
 def unanswered_questions(workspace: Workspace, **where: Any) -> dict[QuestionKey, Unanswered]:
-    """The same for every key."""
+    """Questions without a live ok answer, by key."""
     table = judgments
     names = ("seq", "work_id", "left_id", "right_id", "order", "judge", "dimension", "status")
     query = select(*(table.c[name] for name in names), case((asked_of_one_turn(table), 1), else_=0)).where(
-        text("status <> 'ok'"),  # word for word what the index of failed judgments says: a parameter would not use it
+        text("status <> 'ok'"),  # matches the index of failed judgments literally: a parameter would not use it
         table.c.superseded == 0,
         *_where(where),
     )
     found: dict[QuestionKey, tuple[int, int, Unanswered]] = {}
     shared: dict[Unanswered, Unanswered] = {}
     with reading(workspace.store.engine) as connection:
-        for page in column_pages(connection, query):  # most failures were tried again: they are not kept
+        for page in column_pages(connection, query):  # most failures were retried with success and are dropped here
             rows = [*zip(*page, strict=True)]
             answered = _answered(connection, sorted({row[1] for row in rows}))
             apart = pairs_of_different_images(
                 connection, {(row[2], row[3]) for row in rows if row[8]}
-            )  # nobody asks these again
+            )  # these are not asked again
             for seq, *key, judge, dimension, status, one_turn in rows:
                 if key[0] not in answered and not (one_turn and (key[1], key[2]) in apart):
                     question = Unanswered(judge, dimension, status)
                     one = seq, seq, shared.setdefault(question, question)
-                    first, last, newest = found.setdefault(tuple(key), one)  # to sort there would read every judgment
+                    first, last, newest = found.setdefault(tuple(key), one)  # sorting in SQL would read every judgment
                     found[tuple(key)] = min(first, seq), *((seq, one[2]) if seq > last else (last, newest))
     return {key: found[key][2] for key in sorted(found, key=lambda key: found[key][0])}
 
 
 def _answered(connection: Connection, works: list[str]) -> set[str]:
-    """Which of these have a live ok answer."""
+    """The works that have a live ok answer."""
     answered: set[str] = set()
     for start in range(0, len(works), PAGE):
         ok = select(judgments.c.work_id).where(
@@ -76,18 +76,18 @@ def _answered(connection: Connection, works: list[str]) -> set[str]:
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """One stored judgment of a judge: which question it answers, and whether it counts as its answer."""
+    """One stored judgment of a judge: the question, and whether the judgment counts as its answer."""
 
     judgment_id: str
     key: QuestionKey
     attempt: int
     answers: bool
-    """Ok, and not superseded."""
+    """Whether the judgment is ok and not superseded."""
     superseded: bool
 
 
 def stored_answers(workspace: Workspace, **where: Any) -> Iterator[StoredAnswer]:
-    """Every judgment with these columns, oldest first, those that were superseded included."""
+    """Every judgment with these column values, oldest first, including superseded ones."""
     table = judgments
     names = ("id", "work_id", "left_id", "right_id", "order", "attempt", "status", "superseded")
     query = select(*(table.c[name] for name in names)).where(*_where(where)).order_by(table.c.seq)
@@ -99,8 +99,8 @@ def stored_answers(workspace: Workspace, **where: Any) -> Iterator[StoredAnswer]
 
 
 def count_answered(workspace: Workspace) -> Counter[str]:
-    """How many ok judgments each judge has; one that `reparse` read again counts by its new reading."""
-    table = judgments  # counted by form: the covering index answers, and no row is read
+    """Number of ok judgments of each judge; one that `reparse` read again counts by its new reading."""
+    table = judgments  # counting by form needs only the covering index, and reads no row
     query = select(table.c.form_id, func.count()).where(table.c.status == Status.OK.value, table.c.superseded == 0)
     counts: Counter[str] = Counter()
     with reading(workspace.store.engine) as connection:

@@ -1,7 +1,7 @@
 """People's ratings as columns: one per output, rater and criterion, on one scale per criterion, and an overall by rule.
 
 Rules: ``geometric-mean`` is ImagenHub's, sqrt(SC x PQ) of each rater, then the mean over raters; ``mean`` is
-ImagenWorld's, the mean of the criteria. Both take marks on 0 to 1.
+ImagenWorld's, the mean of the criteria. Both use marks from 0 to 1.
 """
 
 import json
@@ -29,12 +29,12 @@ KNOWN: Mapping[frozenset[str], str] = {
     frozenset({"SC", "PQ"}): "geometric-mean",
     frozenset({"prompt_relevance", "aesthetic_quality", "content_coherence", "artifacts"}): "mean",
 }
-"""Criteria of published data sets, and the rule that their authors combine them by."""
+"""Criteria of published data sets, and the rule by which their authors combine them."""
 
 
 @dataclass(frozen=True)
 class PeopleRatings:
-    """n marks. `output` are places of outputs; `value` is on the criterion's scale in `scales` (None: not known)."""
+    """n marks. `output` are positions of outputs; `value` is on the criterion's scale in `scales` (None: unknown)."""
 
     output: CodeArray
     rater: Names
@@ -43,7 +43,7 @@ class PeopleRatings:
     created_us: IntArray
     scales: Mapping[str, Scale | None]
     rule: str = ""
-    """The rule by which marks called `overall` were made; empty where raters gave them, or where there are none."""
+    """The rule by which `overall` marks were computed; empty if raters gave them or there are none."""
 
     def __len__(self) -> int:
         return int(self.output.size)
@@ -55,11 +55,11 @@ class PeopleRatings:
 
 
 def read_ratings(view: View, window: Window = EVERYTHING) -> PeopleRatings:
-    """The ratings that count; where one rater rated an output twice, the last mark counts. With the overall."""
+    """The ratings that count, including the overall; if a rater rated an output twice, the last mark counts."""
     kept = view.computed.get(("ratings", window))
     if not isinstance(kept, PeopleRatings):
         kept = _read_ratings(view, window)
-        if len(view.computed) >= _WINDOWS:  # a server shows any days that somebody asks for
+        if len(view.computed) >= _WINDOWS:  # a server shows any window that somebody requests
             view.computed.clear()
         view.computed["ratings", window] = kept
     return kept
@@ -101,7 +101,7 @@ def _bodies(view: View, wanted: IntArray) -> list[str]:
 
 
 def _scales(marks: Mapping[tuple[int, int, str], tuple[float, Scale | None, int]]) -> dict[str, Scale | None]:
-    """For each criterion the scale that most of its marks are on."""
+    """For each criterion, the most common known scale of its marks."""
     used: dict[str, Counter[Scale | None]] = {}
     for (_, _, criterion), (_, scale, _) in marks.items():
         used.setdefault(criterion, Counter())[scale] += 1
@@ -112,17 +112,17 @@ def _scales(marks: Mapping[tuple[int, int, str], tuple[float, Scale | None, int]
 
 
 def _on(wanted: Scale | None, mark: float, scale: Scale | None) -> float:
-    """A mark on another scale of the same criterion, moved to the wanted one."""
+    """Convert a mark from another scale of the same criterion to the wanted scale."""
     if wanted is None or scale is None or wanted == scale:
         return mark
     return wanted[0] + (mark - scale[0]) / (scale[1] - scale[0]) * (wanted[1] - wanted[0])
 
 
 def overall_rule(criteria: Collection[str], setting: str = "") -> tuple[str, tuple[str, ...]]:
-    """The rule that makes one mark of several, and the criteria that it takes; empty where there is no rule.
+    """The rule that combines several marks into one, and the criteria that it uses; empty if there is no rule.
 
-    Raters who gave an overall mark need none. A setting takes all criteria; without one the rule of a published data
-    set whose criteria are all there.
+    No rule is needed if raters gave overall marks. A rule from the settings uses all criteria; without one, the rule
+    of a published data set applies if all its criteria are present.
     """
     if WHOLE in criteria or not criteria:
         return "", ()
@@ -139,9 +139,9 @@ def overall_rule(criteria: Collection[str], setting: str = "") -> tuple[str, tup
 
 
 def with_overall(ratings: PeopleRatings, entries: Entries, setting: str = "") -> PeopleRatings:
-    """The ratings with an overall mark of every rater who marked all criteria of an output.
+    """Add an overall mark for every rater who marked all criteria of an output.
 
-    Every data set has its own rule. The mark is on 0 to 1, or on the scale of the overall marks that raters of another
+    Every data set has its own rule. The mark is from 0 to 1, or on the scale of overall marks that raters of another
     data set gave.
     """
     dataset = entries.labels["dataset"].of[entries.item[ratings.output]]
@@ -160,7 +160,7 @@ def with_overall(ratings: PeopleRatings, entries: Entries, setting: str = "") ->
 def _overall(
     ratings: PeopleRatings, rows: IntArray, criteria: tuple[str, ...], rule: str, scale: Scale
 ) -> PeopleRatings:
-    """One mark per output and rater, from these rows."""
+    """Compute one mark per output and rater from these rows."""
     people = max(len(ratings.rater.names), 1)
     known, inverse = np.unique(
         ratings.output[rows].astype(np.int64) * people + ratings.rater.of[rows], return_inverse=True
@@ -202,7 +202,7 @@ def _joined(parts: Sequence[PeopleRatings], scale: Scale, rule: str) -> PeopleRa
 
 
 def mean_ratings(ratings: PeopleRatings, criterion: str) -> tuple[CodeArray, NDArray[np.float64], IntArray]:
-    """Outputs with a mark on this criterion, the mean over raters, and the moment of the last mark."""
+    """Outputs with a mark on this criterion, the mean over raters, and the time of the last mark."""
     rows = ratings.of(criterion)
     output, inverse = np.unique(ratings.output[rows], return_inverse=True)
     total = np.bincount(inverse, ratings.value[rows], output.size)
@@ -214,7 +214,7 @@ def mean_ratings(ratings: PeopleRatings, criterion: str) -> tuple[CodeArray, NDA
 
 @dataclass(frozen=True)
 class RatingPairs:
-    """n pairs of outputs (places) for one item, turn and mode, by people's mean ratings of one criterion.
+    """n pairs of outputs (positions) for one item, turn and mode, by people's mean ratings on one criterion.
 
     `winner` is a preference code: the higher mean wins, equal means (to nine decimals) are a tie.
     """
@@ -228,12 +228,12 @@ class RatingPairs:
 
     @property
     def gap(self) -> NDArray[np.float64]:
-        """(n,) the mean rating of left less that of right."""
+        """(n,) the mean rating of left minus that of right."""
         return np.round(self.mean_left - self.mean_right, 9)
 
 
 def rating_pairs(view: View, criterion: str = WHOLE, window: Window = EVERYTHING) -> RatingPairs:
-    """Every two outputs for one item that people rated one by one, for what needs votes on pairs."""
+    """Every two outputs for one item that people rated singly, for uses that need votes on pairs."""
     output, mean, moment = mean_ratings(read_ratings(view, window), criterion)
     first, second = pairs_of_units(view.entries, output)
     gap = np.round(mean[first] - mean[second], 9)
@@ -248,9 +248,9 @@ def rating_pairs(view: View, criterion: str = WHOLE, window: Window = EVERYTHING
 
 
 def rating_battles(view: View, voted: BattleColumns, about: str | None, window: Window = EVERYTHING) -> BattleColumns:
-    """People's votes, and beside them a battle for every two outputs for one item that people rated one by one.
+    """People's votes, plus a battle for every two outputs for one item that people rated singly.
 
-    The higher mean rating of the criterion wins, equal means are a tie. `about` None: votes alone.
+    The higher mean rating on the criterion wins, equal means are a tie. `about` None: only votes.
     """
     if about is None:
         return voted

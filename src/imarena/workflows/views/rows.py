@@ -1,4 +1,4 @@
-"""Stored rows of the votes that count, for tables that need more than columns; and why others do not count."""
+"""Stored rows of votes that count, for tables that need more than columns, and reasons why others do not count."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ def counting_votes(view: View, campaign_id: str | None = None) -> Iterator[dict[
 
 
 def vote_issues(view: View) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """Votes in which the rater was asked to mark regions: the row among the view's votes, and the issues (or none)."""
+    """Votes in which the rater was asked to mark regions: the row in the view's votes, and the issues (or none)."""
     query = select(votes.c.seq, votes.c.body).where(votes.c.body.contains('"issues"'), votes.c.seq <= view.marks.votes)
     with reading(view.workspace.store.engine) as connection:
         seqs, bodies = fetch_columns(connection, query.order_by(votes.c.seq))
@@ -45,7 +45,7 @@ def vote_issues(view: View) -> Iterator[tuple[int, list[dict[str, Any]]]]:
 
 
 def uncounted_votes(view: View) -> dict[str, str]:
-    """Ids of the votes that do not count, each with the reason."""
+    """Reasons of the votes that do not count, by id."""
     cast = view.votes
     rows = np.flatnonzero(~cast.counts)
     if not rows.size:
@@ -59,7 +59,7 @@ def uncounted_votes(view: View) -> dict[str, str]:
 
 
 def uncounted_judgments(view: View) -> dict[str, str]:
-    """Ids of the judgments that do not count, each with the reason: superseded, by an earlier form, one-sided."""
+    """Reasons of the judgments that do not count, by id: superseded, by an earlier form, or one-sided."""
     table = judgments
     earlier = table.c.form_id.in_(list(view.forms.earlier)) if view.forms.earlier else false()
     query = select(table.c.id, table.c.superseded).where(or_(table.c.superseded == 1, earlier))
@@ -75,19 +75,19 @@ def uncounted_judgments(view: View) -> dict[str, str]:
 
 
 CHECKS = frozenset({Reason.PRACTICE, Reason.TEST, Reason.GOLD, Reason.REPEAT, Reason.RATER_EXCLUDED})
-"""Reasons that say something about a rater or about how a campaign checks raters: only leads may know."""
+"""Reasons that reveal something about a rater or about how a campaign checks raters; only leads may see them."""
 REPLACED = frozenset({Reason.SUPERSEDED, Reason.RETRACTED})
 
 
 def vote_reasons(view: View, seqs: Sequence[int]) -> list[Reason]:
-    """The reasons of votes by their `seq`; empty where a vote counts."""
+    """The reasons of votes by their `seq`; empty if a vote counts."""
     known = view.votes
     at = np.searchsorted(known.seq, np.array(seqs, np.int64))
     return [REASONS[code] for code in known.reason[at].tolist()]
 
 
 def judgment_reason(view: View, row: Any) -> str:
-    """Why a judgment (a row of its table) does not count; empty where it does."""
+    """Why a judgment (a row of its table) does not count; empty if it does."""
     if row["superseded"]:
         return Reason.SUPERSEDED.value
     if row["form_id"] in view.forms.earlier:

@@ -1,4 +1,4 @@
-"""Slots: what an editor was asked for (item, turn, mode, sample), and where each stands, however often it was tried."""
+"""Slots: the outputs requested from an editor (item, turn, mode, sample), and the state of each over all attempts."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from imarena.storage import Workspace, reading
 from imarena.storage import schema as tables
 
 NOT_TRIED = "not_tried"
-"""A later turn of a chain whose turn before has no output: asked for, and never begun."""
+"""A later turn of a chain whose previous turn has no output: requested but never started."""
 UNNAMED_EDITOR = "(not named)"
 PAGE = 500
 
@@ -20,17 +20,17 @@ Slot = tuple[str, int, str, str, int]
 
 @dataclass(frozen=True)
 class Slots:
-    """Every slot of a workspace. An ok output makes a slot ok; otherwise it stands as its newest attempt ended."""
+    """Every slot of a workspace. An ok output makes a slot ok; otherwise it has the status of its newest attempt."""
 
     ok: Counter[str] = field(default_factory=Counter)
-    """Slots with an output, by editor."""
+    """Number of slots with an output, by editor."""
     failed: dict[Slot, str] = field(default_factory=dict)
-    """Slots without one, and why: a status, or `not_tried`."""
+    """Slots without an output, and why: a status, or `not_tried`."""
     attempts: Counter[str] = field(default_factory=Counter)
-    """How often each editor was asked, those that failed and were tried again included."""
+    """Number of attempts by editor, including failed ones that were retried."""
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """Slots by editor and standing, ok first; what stands in a row adds up to what the editor was asked for."""
+        """Number of slots by editor and status, ok first; a row adds up to the outputs requested from the editor."""
         table = {editor: {Status.OK.value: number} if number else {} for editor, number in sorted(self.ok.items())}
         for (_, _, editor, _, _), state in sorted(self.failed.items()):
             row = table.setdefault(editor, {})
@@ -39,7 +39,7 @@ class Slots:
 
 
 def slots_of(workspace: Workspace) -> Slots:
-    """Read them. Fast: ok outputs are counted in the database, only failures are read."""
+    """Read all slots. Fast: ok outputs are counted in the database, only failures are read."""
     slots = Slots()
     for (editor, state), number in workspace.store.count(Output, "editor", "status").items():
         slots.attempts[editor or UNNAMED_EDITOR] += number
@@ -47,7 +47,7 @@ def slots_of(workspace: Workspace) -> Slots:
             slots.ok[editor or UNNAMED_EDITOR] += number
     with reading(workspace.store.engine) as connection:
         for row in connection.execute(_unfilled()).mappings():
-            # Without an editor's name nothing says that two attempts are at the same: each work is a slot.
+            # Without an editor's name, two attempts cannot be matched: each work is a slot.
             identity = row["item_id"] if row["editor"] else row["work_id"]
             slot = (identity, row["turn"], row["editor"] or UNNAMED_EDITOR, row["mode"], row["sample"])
             slots.failed[slot] = row["status"]
@@ -56,7 +56,7 @@ def slots_of(workspace: Workspace) -> Slots:
 
 
 def _unfilled() -> Select[tuple[object, ...]]:
-    """Failed attempts at slots that have no ok output, the newest last."""
+    """Query for failed attempts at slots that have no ok output, newest last."""
     table, other = tables.outputs, tables.outputs.alias()
     names = ("item_id", "turn", "editor", "mode", "sample")
     same = [other.c[name] == table.c[name] for name in names]
@@ -66,7 +66,7 @@ def _unfilled() -> Select[tuple[object, ...]]:
 
 
 def _cut_off(workspace: Workspace, failed: dict[Slot, str]) -> list[Slot]:
-    """Later turns that nobody could try, because the turn before failed."""
+    """Later turns that could not be tried, because the previous turn failed."""
     broken = [slot for slot in failed if slot[3] == Mode.MULTI_TURN.value and slot[2] != UNNAMED_EDITOR]
     items = sorted({slot[0] for slot in broken})
     turns: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Judges by name and by version: NAME is the version that counts, NAME@VERSION one that is asked for."""
+"""Judges by name and version: NAME is the version that counts, NAME@VERSION a specific one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ AT = "@"
 
 @dataclass(frozen=True)
 class ChosenJudge:
-    """A judge with the forms that are meant. `name` holds the version where one was asked for."""
+    """A judge with its chosen forms. `name` includes the version if one was given."""
 
     name: str
     judge: str
@@ -21,12 +21,12 @@ class ChosenJudge:
 
     @property
     def dimensions(self) -> frozenset[str]:
-        """What its verdicts are about."""
+        """The dimensions of its verdicts."""
         return frozenset(form.dimension for form in self.forms)
 
 
 def version_names(forms: Sequence[Form]) -> dict[Version, str]:
-    """A short name of each version among the forms of one judge: its version, and what else tells two apart.
+    """A short name for each version among one judge's forms: its version, plus whatever distinguishes it from others.
 
     Two versions about different dimensions, or one that compares and one that scores, may share a name.
     """
@@ -52,7 +52,7 @@ def _with_params(version: Version, name: str) -> str:
 
 
 def chosen_judges(view: View, names: Sequence[str]) -> list[ChosenJudge]:
-    """The judges that are meant, all without names. An unknown judge or version raises and says what there is."""
+    """The judges with these names, or all judges. Raises for an unknown judge or version, and lists the known ones."""
     matches = []
     for name in names or view.forms.judges:
         plain, at, version = name.rpartition(AT)
@@ -65,7 +65,7 @@ def chosen_judges(view: View, names: Sequence[str]) -> list[ChosenJudge]:
 
 
 def _of_version(view: View, judge: str, version: str) -> list[ChosenJudge]:
-    """The versions of a judge that are called so: by their full name, or by the judge's or the prompt's version."""
+    """The versions of a judge that match: by full name, or by the judge's or the prompt's version."""
     forms = view.forms.chosen([judge])
     names = version_names(forms)
     exact = [key for key, name in names.items() if name == version]
@@ -81,7 +81,7 @@ def _of_version(view: View, judge: str, version: str) -> list[ChosenJudge]:
 
 
 def judges_called(view: View, names: list[str]) -> list[str]:
-    """The judges that are meant: by full name, by kind, or by a table of imarena.toml; an unknown one raises."""
+    """The judges with these names: by full name, by kind, or by a table of imarena.toml. Raises for an unknown name."""
     known = view.forms.judges
     chosen: list[str] = []
     for name in names:
@@ -95,7 +95,7 @@ def judges_called(view: View, names: list[str]) -> list[str]:
 
 
 def _recorded_as(view: View, name: str) -> str:
-    """What the judgments of a table ``[judges.NAME]`` are called: its kind and its endpoint's model, if any."""
+    """The judge name in judgments made by a table ``[judges.NAME]``: its kind, and its endpoint's model, if any."""
     settings = view.workspace.settings
     table = settings.judges.get(name, {})
     kind = str(table.get("kind", name))
@@ -113,9 +113,9 @@ class JudgeVersion:
 
 
 def versions_of(view: View, judge: ChosenJudge, dimension: str) -> list[JudgeVersion]:
-    """The versions of a judge about one dimension, oldest first, then what counts: the last is `judge.forms`.
+    """The versions of a judge on one dimension, oldest first; the one that counts (`judge.forms`) comes last.
 
-    Of a judge that was chosen by its version only that one. Forms whose dimension was misnamed are left out.
+    For a judge chosen by version, only that one. Forms with an outdated dimension are left out.
     """
     counting = [form for form in judge.forms if form.dimension == dimension]
     names = version_names(view.forms.chosen([judge.judge]))

@@ -1,6 +1,6 @@
-"""A view of a workspace: its columns at one moment, read when they are first needed and kept.
+"""A view of a workspace: its columns at one moment, read when first needed and then kept.
 
-What counts is decided here and nowhere else. Boards, reports, routing, health, agreement, alignment, the web pages and
+Only this package decides what counts. Boards, reports, routing, health, agreement, alignment, the web pages and
 exports all read a view.
 """
 
@@ -49,14 +49,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Window:
-    """Which verdicts may be seen: from and up to a day (both included), and only those of campaigns that are closed."""
+    """Which verdicts are visible: from and up to a day (both included), and with `released` without open campaigns."""
 
     since: str | None = None
     until: str | None = None
     released: bool = False
 
     def sees(self, created_us: IntArray) -> NDArray[np.bool_]:
-        """(n,) which moments lie in it."""
+        """(n,) whether each time lies in the window."""
         if not self.since and not self.until:
             return np.ones(created_us.size, bool)
         since = microseconds(_midnight(self.since)) if self.since else np.iinfo(np.int64).min
@@ -68,7 +68,7 @@ class Window:
 
 EVERYTHING = Window()
 _LAST_ENTRIES: "WeakKeyDictionary[object, tuple[tuple[int, int], weakref.ref[Entries]]]" = WeakKeyDictionary()
-"""The newest entries of each open store, and up to which item and output they go, while a view holds them."""
+"""The newest entries of each open store, with the last item and output they include, while a view holds them."""
 
 
 def _midnight(day: str) -> datetime:
@@ -77,7 +77,7 @@ def _midnight(day: str) -> datetime:
 
 @dataclass(frozen=True)
 class Watermarks:
-    """How far a view has read: the highest `seq` of each table, and the state of what changes in place."""
+    """How far a view has read: the highest `seq` of each table, and the state of records that change in place."""
 
     items: int
     outputs: int
@@ -89,7 +89,7 @@ class Watermarks:
 
 
 def read_watermarks(workspace: Workspace) -> Watermarks:
-    """Changes when a record that a view shows is added, a campaign opens or closes, or a rater is excluded."""
+    """Read marks that change when a record for views is added, a campaign opens or closes, or a rater is excluded."""
     tables = (items, outputs, judgments, votes, assignments)
     query = select(
         *(select(func.coalesce(func.max(table.c.seq), 0)).scalar_subquery() for table in tables),
@@ -103,9 +103,9 @@ def read_watermarks(workspace: Workspace) -> Watermarks:
 
 
 class View:
-    """Columns of a workspace as it was when the view was made. Never changes; `refreshed` gives the next one.
+    """Columns of a workspace as it was when the view was made. Never changes; `refreshed` returns the next view.
 
-    Threads may share it: who asks for a column that another one is reading waits for it.
+    Threads may share a view: a thread that needs a column that another thread is reading waits for it.
     """
 
     def __init__(
@@ -117,24 +117,24 @@ class View:
         until: str | None = None,
         keep_judgments: bool = True,
     ) -> None:
-        """`until`: what counted at the end of this day (YYYY-MM-DD), though it was replaced or taken back since.
+        """`until`: use what counted at the end of this day (YYYY-MM-DD), even if it was replaced or undone since.
 
-        `keep_judgments`: keep the columns of judgments for who asks next; they are most of a large view's memory.
+        `keep_judgments`: keep the columns of judgments for later calls; they are most of a large view's memory.
         """
         self.workspace = workspace
         self._before_us = None if until is None else microseconds(_midnight(until) + timedelta(days=1))
         self.cache = cache or workspace.columns
         self.marks = marks or read_watermarks(workspace)
         self.recent = self.count_recent(self.marks.judgments)
-        """Taken numbers of judgments just before the last: more of them later are judgments committed late."""
+        """How many judgment numbers just before the last are taken; if more are later, some were committed late."""
         self._by_form: dict[int, JudgmentColumns] = {}
         self._keep_judgments = keep_judgments
         self._reading = threading.RLock()
         self.computed: dict[object, Any] = {}
-        """What readers computed from this view and several of them need."""
+        """Results that readers computed from this view and share."""
 
     def count_recent(self, upto: int) -> int:
-        """How many of the judgments up to a number that may be committed late are there now."""
+        """How many of the judgments just before a number, which may be committed late, exist now."""
         lag = uncommitted_window(self)
         if not lag:
             return 0
@@ -143,7 +143,7 @@ class View:
             return int(connection.execute(query).scalar_one())
 
     def lag(self, upto: int, recent: int) -> int:
-        """How many numbers before one must be read again by whoever read up to it when so many of them were taken."""
+        """How many numbers before `upto` to read again, if `recent` of them were taken when they were read."""
         return uncommitted_window(self) if self.count_recent(upto) != recent else 0
 
     @cached_property
@@ -162,17 +162,17 @@ class View:
 
     @cached_property
     def item_columns(self) -> ItemColumns:
-        """What items can be grouped by beside `LABELS`: columns of the table that they were imported from."""
+        """Columns besides `LABELS` by which items can be grouped, from the table that they were imported from."""
         item_ids = self.entries.item_id
         return self._read_once("item_columns", lambda connection: read_item_columns(connection, item_ids))
 
     def item_label(self, name: str) -> Names | None:
-        """(m,) the value of each item in one of `LABELS` or in a column that was imported with it; None without one."""
+        """(m,) the value of each item in one of `LABELS` or in an imported column; None if there is no such column."""
         return self.entries.labels[name] if name in LABELS else self.item_columns.get(name)
 
     @cached_property
     def forms(self) -> JudgeForms:
-        """The forms of all judges, and which count."""
+        """The forms of all judges, and which of them count."""
         with reading(self.workspace.store.engine) as connection:
             return read_forms(connection, self._before_us)
 
@@ -183,7 +183,7 @@ class View:
 
     @cached_property
     def asking(self) -> frozenset[str]:
-        """Campaigns that are open."""
+        """The open campaigns."""
         with reading(self.workspace.store.engine) as connection:
             return open_campaigns(connection)
 
@@ -212,7 +212,7 @@ class View:
         return columns
 
     def _read(self, connection: Connection, form: Form, after: int) -> JudgmentColumns:
-        """The judgments of one form after a number, without those on pairs that were shown one side's source."""
+        """The judgments of one form after a number, without those that were shown the source of only one side."""
         read = read_judgments(
             connection, form, self.entries, after=after, upto=self.marks.judgments, before_us=self._before_us
         )
@@ -221,7 +221,7 @@ class View:
 
     @cached_property
     def one_sided(self) -> IntArray:
-        """(n,) `seq`, sorted, of judgments that do not count for `ONE_SIDE`."""
+        """(n,) sorted `seq` of judgments that do not count because of `ONE_SIDE`."""
         return self._read_once("one_sided", lambda connection: self._one_sided(connection, 0))
 
     def _one_sided(self, connection: Connection, after: int) -> IntArray:
@@ -243,7 +243,7 @@ class View:
 
     @cached_property
     def verdicts(self) -> Counter[int]:
-        """How many live ok judgments each form has that counts."""
+        """Number of live ok judgments of each form that counts."""
         return self._read_once("verdicts", self._count_verdicts)
 
     def _count_verdicts(self, connection: Connection) -> Counter[int]:
@@ -259,7 +259,7 @@ class View:
     def _count_one_sided(
         self, connection: Connection, forms: Iterable[int], *where: ColumnElement[bool]
     ) -> Counter[int]:
-        """How many judgments of these forms are shown one side's source, without those that were superseded."""
+        """Number of judgments by form that were shown the source of only one side, without superseded ones."""
         counts: Counter[int] = Counter()
         wanted = list(forms)
         for page in pages(self.one_sided.tolist()):
@@ -269,7 +269,7 @@ class View:
         return counts
 
     def _read_once(self, name: str, read: Callable[[Connection], T]) -> T:
-        """The value of a cached property: who comes while another thread reads it waits, and reads nothing."""
+        """The value of a cached property: threads that need it while another one reads it wait for that."""
         with self._reading:
             if name not in self.__dict__:
                 with reading(self.workspace.store.engine) as connection:
@@ -278,7 +278,7 @@ class View:
         return value
 
     def uncounted(self, forms: Sequence[Form]) -> Counter[str]:
-        """How many judgments of these forms do not count though nothing replaced them, by reason."""
+        """Number of judgments of these forms that do not count although nothing replaced them, by reason."""
         earlier = self.forms.earlier
         old = [form.form_id for form in forms if form.form_id in earlier]
         with reading(self.workspace.store.engine) as connection:
@@ -291,7 +291,7 @@ class View:
         return +Counter(numbers)
 
     def refreshed(self, marks: Watermarks) -> "View":
-        """A view of what is there now. Columns that were read are kept, and what came since is added to them."""
+        """A view of the workspace as it is now. Keeps the columns that were read, and adds newer records to them."""
         fresh = View(self.workspace, marks, self.cache)
         same_entries = (marks.items, marks.outputs) == (self.marks.items, self.marks.outputs)
         if "entries" in self.__dict__:
@@ -309,13 +309,13 @@ class View:
         return fresh
 
     def _one_sided_since(self, fresh: "View") -> IntArray:
-        """What a later view leaves out: only the judgments that came since are looked at."""
+        """The one-sided judgments of a later view; only judgments added since are checked."""
         after = max(0, self.marks.judgments - fresh.lag(self.marks.judgments, self.recent))
         with reading(self.workspace.store.engine) as connection:
             return np.union1d(self.one_sided, fresh._one_sided(connection, after))
 
     def _grown(self, fresh: "View") -> dict[int, JudgmentColumns]:
-        """The judgments that were read, with those that came since and without those that were superseded since."""
+        """The judgments that were read, with those added since and without those superseded since."""
         if fresh.marks.judgments == self.marks.judgments:
             return dict(self._by_form)
         with reading(self.workspace.store.engine) as connection:
@@ -325,7 +325,7 @@ class View:
             }
 
     def _continued(self, connection: Connection, known: JudgmentColumns, upto: int, recent: int) -> JudgmentColumns:
-        """Judgments of one form that were read up to a number, as they are in this view."""
+        """Update judgments of one form that were read up to a number to this view."""
         lag = self.lag(upto, recent)
         if upto == self.marks.judgments and not lag:
             return known
@@ -339,5 +339,5 @@ class View:
 
 
 def _goes_on(known: Entries, fresh: Entries) -> bool:
-    """Are all outputs where they were? New ones come last, but PostgreSQL may commit one late that began early."""
+    """Whether all outputs are where they were. New ones come last, but PostgreSQL may commit an early one late."""
     return np.array_equal(known.seq, fresh.seq[: known.seq.size])

@@ -33,14 +33,14 @@ class Reason(StrEnum):
 
 REASONS = tuple(Reason)
 PURPOSES: Mapping[str, Reason] = {purpose: Reason(why) for purpose, why in TESTS_OF_RATERS.items()}
-"""Purposes of assignments whose votes say something about the rater, not about the models."""
+"""Purposes of assignments whose votes measure the rater, not the models."""
 
 
 @dataclass(frozen=True)
 class VoteColumns(codes.ColumnTable):
-    """n records of votes, those that do not count included. `left` and `right` are places of outputs (-1: none).
+    """n records of votes, including those that do not count. `left` and `right` are positions of outputs (-1: none).
 
-    `reason` (n,) points into `REASONS`; 0 counts. `probability` of having been routed is NaN where it is not known.
+    `reason` (n,) points into `REASONS`; 0 counts. `probability` of having been routed is NaN if unknown.
     """
 
     seq: IntArray
@@ -65,13 +65,13 @@ class VoteColumns(codes.ColumnTable):
 
     @property
     def in_force(self) -> NDArray[np.bool_]:
-        """(n,) votes that their rater neither replaced nor took back, tasks that test the rater included."""
+        """(n,) whether the rater neither replaced nor undid the vote; includes votes on tasks that test the rater."""
         gone = [REASONS.index(reason) for reason in (Reason.SUPERSEDED, Reason.RETRACTED)]
         return np.isin(self.reason, gone, invert=True)
 
     @property
     def excluded(self) -> dict[str, int]:
-        """How many do not count, by reason."""
+        """Number of votes that do not count, by reason."""
         numbers = np.bincount(self.reason, minlength=len(REASONS)).tolist()
         return {reason.value: number for reason, number in zip(REASONS, numbers, strict=True) if reason and number}
 
@@ -83,10 +83,10 @@ def read_votes(
     *,
     later_turns: bool = True,
 ) -> VoteColumns:
-    """Read them all, and decide which count. `at` gives the places of outputs by their `seq`.
+    """Read all votes, and decide which count. `at` returns the positions of outputs by their `seq`.
 
-    Without outputs of later turns (`later_turns`), no vote body is read. With `before_us`, those that were cast before
-    this moment, and which of them counted then.
+    Without outputs of later turns (`later_turns`), no vote body is read. With `before_us`, only votes cast before this
+    moment are read, and those that counted then count.
     """
     there: Any = true() if before_us is None else votes.c.created_us < before_us
     gone: Any = votes.c.superseded
@@ -152,7 +152,7 @@ def _reasons(
 
 
 def _exclusions(connection: Connection, before_us: int | None) -> dict[str, str]:
-    """Raters whose votes do not count, or did not at a moment, with the moment from which on ("" for all)."""
+    """Raters excluded now, or at a given time, with the start of the exclusion ("" for all votes)."""
     query = select(exclusions.c.rater_id, func.min(func.coalesce(exclusions.c.since, "")))
     excluded: Any = exclusions.c.lifted_at.is_(None)
     if before_us is not None:
@@ -163,17 +163,17 @@ def _exclusions(connection: Connection, before_us: int | None) -> dict[str, str]
 
 
 def votes_in_force(query: Select[Any]) -> Select[Any]:
-    """A query on votes without those that their rater replaced or took back."""
+    """Restrict a query on votes to those that their rater neither replaced nor undid."""
     return query.where(votes.c.retracted == 0, votes.c.superseded == 0)
 
 
 def without_excluded_raters(query: Select[Any]) -> Select[Any]:
-    """A query on votes without those of raters who are excluded."""
+    """Restrict a query on votes to those of raters who are not excluded."""
     return query.where(~vote_is_excluded())
 
 
 def vote_is_excluded() -> ColumnElement[bool]:
-    """A condition in a query on votes: the rater's votes do not count."""
+    """SQL condition in a query on votes: the vote's rater is excluded."""
     return exists().where(
         exclusions.c.rater_id == votes.c.rater_id,
         exclusions.c.lifted_at.is_(None),
@@ -182,10 +182,10 @@ def vote_is_excluded() -> ColumnElement[bool]:
 
 
 def rater_is_excluded(rater_id: ColumnElement[str]) -> ColumnElement[bool]:
-    """A condition: the votes that this rater gives now do not count."""
+    """SQL condition: votes that this rater gives now do not count."""
     return exists().where(exclusions.c.rater_id == rater_id, exclusions.c.lifted_at.is_(None))
 
 
 def open_campaigns(connection: Connection) -> frozenset[str]:
-    """Campaigns that still ask: who votes now must not see a board move."""
+    """Ids of open campaigns: their raters must not see a board change."""
     return frozenset(connection.execute(select(campaigns.c.id).where(campaigns.c.open == 1)).scalars())

@@ -1,1 +1,1 @@
-"""Failure modes of a report: what finds each, counts, examples, heat maps and error areas."""
+"""Failure modes in a report: their detection, counts, examples, heat maps and error areas."""

@@ -11,12 +11,12 @@ from imarena.core.records import Evidence, Output
 from imarena.workflows.views import View, vote_issues
 
 _SIDE = 512
-"""Boxes are laid on a grid of this many cells a side, so that overlaps count once."""
+"""Boxes are drawn on a grid with this many cells per side, so that overlaps count once."""
 
 
 @dataclass(frozen=True)
 class ErrorAreas:
-    """Shares (0 to 1) of marked area, one per vote with marks. Empty and full masks are counted and left out."""
+    """Shares (0 to 1) of marked area, one per vote with marks. Empty and full masks are only counted."""
 
     shares: tuple[float, ...]
     empty: int
@@ -24,7 +24,7 @@ class ErrorAreas:
 
 
 def error_areas(view: View) -> ErrorAreas:
-    """What raters marked in all votes that count."""
+    """Areas that raters marked in all votes that count."""
     shares: list[float] = []
     empty = full = 0
     marked = list(_marked(view))
@@ -52,7 +52,7 @@ def error_areas(view: View) -> ErrorAreas:
 
 
 def _marked(view: View) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Votes that count and in which the rater was asked to mark regions: the output, and what was marked."""
+    """Yield the output and the issues of each vote that counts and that asked the rater to mark regions."""
     for row, issues in vote_issues(view):
         if view.votes.counts[row]:
             yield view.entries.id_of(int(view.votes.left[row])), issues
@@ -68,7 +68,7 @@ def _masks(view: View, wanted: set[str]) -> dict[str, Mapping[str, Any]]:
 
 
 def _share(issues: list[dict[str, Any]], size: tuple[int, int], mask: Mapping[str, Any] | None) -> float | None:
-    """The share that one rater marked; None where the vote is about no region."""
+    """The share that one rater marked; None if the vote is not about regions."""
     boxes = [issue["box"] for issue in issues if issue.get("box")]
     segments = {issue["segment"] for issue in issues if issue["kind"] == "segment" and issue.get("segment") is not None}
     none = any(issue["kind"] == "none" and issue.get("label") == "segments" for issue in issues)
@@ -84,6 +84,6 @@ def _share(issues: list[dict[str, Any]], size: tuple[int, int], mask: Mapping[st
 
 
 def _cells(low: float, high: float, length: int) -> slice:
-    """The cells of the grid that a part of a side covers, at least one."""
+    """The grid cells that an interval of a side covers, at least one."""
     first = int(low / length * _SIDE)
     return slice(first, max(first + 1, int(high / length * _SIDE)))

@@ -1,4 +1,4 @@
-"""Which outputs show which failure mode, by measurement, judge or rater; the modes are in ``modes.yaml``."""
+"""Find the failure modes of outputs by measurement, judge or rater; ``modes.yaml`` defines the modes."""
 
 import json
 import re
@@ -21,7 +21,7 @@ MEASURED, JUDGED, LUMINANCE, RATED = "measurement", "builtin judge", "EdiVal lum
 
 @dataclass(frozen=True)
 class FailureMode:
-    """A failure mode and what finds it; every field but the first two may be empty."""
+    """A failure mode and the evidence that detects it; every field but the first two may be empty."""
 
     name: str
     place: str
@@ -37,18 +37,18 @@ class FailureMode:
 
     @property
     def judged(self) -> bool:
-        """Does the builtin judge find it?"""
+        """Whether the builtin judge can find this mode."""
         return bool(self.fact or self.shift or self.checks or self.several)
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Matches a rater's text that is about it."""
+        """Matches a rater's text about this mode."""
         return re.compile(rf"\b(?:{'|'.join(map(re.escape, self.words))})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class FoundBy:
-    """What one source found: ids of outputs with the failure, and ids of those that it looked at."""
+    """Findings of one source: ids of outputs with the failure, and ids of all outputs that it checked."""
 
     source: str
     failed: frozenset[str]
@@ -64,7 +64,7 @@ def failure_modes() -> tuple[FailureMode, ...]:
 
 
 def find_failures(view: View) -> dict[str, list[FoundBy]]:
-    """By mode what each source found; a source that looked at nothing is left out."""
+    """Findings of each source by mode; sources that checked nothing are left out."""
     found: dict[str, list[FoundBy]] = {mode.name: [] for mode in failure_modes()}
     flags, measured = _flags(view)
     judged = list(_judged(view))
@@ -88,7 +88,7 @@ def find_failures(view: View) -> dict[str, list[FoundBy]]:
 
 
 def _flags(view: View) -> tuple[dict[str, set[str]], set[str]]:
-    """Flags by output, and the outputs that were measured."""
+    """Flags by output, and all measured outputs."""
     by_image: dict[str, set[str]] = defaultdict(set)
     for kind in ("failure_modes.edit", "failure_modes.reference"):
         for row in view.workspace.store.rows(Evidence, kind=kind):
@@ -102,7 +102,7 @@ def _flags(view: View) -> tuple[dict[str, set[str]], set[str]]:
 
 
 def _judged(view: View) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Reasons of the builtin judge by output: what was asked, what it found, and its facts."""
+    """The builtin judge's reasons by output: the requested edits, its findings, and its facts."""
     forms = view.forms.counting(("builtin",), pairwise=False)
     judgments = live_judgments(view, forms) if forms else None
     if judgments is None:
@@ -113,7 +113,7 @@ def _judged(view: View) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _applies(mode: FailureMode, reasons: Mapping[str, Any]) -> bool:
-    """Can the judge find this mode in this output?"""
+    """Whether the judge can find this mode in this output."""
     asked = [edit["kind"] for edit in reasons.get("asked", ())]
     if mode.checks:
         return any(kind in mode.checks for kind in asked)
@@ -154,7 +154,7 @@ def _brighter(mode: FailureMode, scores: Mapping[str, float]) -> bool:
 
 
 def _issues(view: View) -> tuple[set[str], list[tuple[str, dict[str, Any]]]]:
-    """Outputs that people rated alone, and every issue with the output that it is about."""
+    """Outputs that people rated singly, and every issue with its output."""
     cast = view.votes
     alone = cast.counts & (cast.right < 0) & (cast.preference == NONE)
     rated = {view.entries.id_of(place) for place in np.unique(cast.left[alone]).tolist()}
@@ -175,7 +175,7 @@ def _named(mode: FailureMode, issue: Mapping[str, Any]) -> bool:
 
 
 def by_editor(view: View, outputs: Sequence[str] | frozenset[str]) -> dict[str, int]:
-    """How many of these outputs each editor made."""
+    """Number of these outputs by editor."""
     places = [view.entries.index_of[output] for output in outputs if output in view.entries.index_of]
     names = view.entries.editor.list(np.array(places, np.int64)) if places else []
     counts: dict[str, int] = defaultdict(int)

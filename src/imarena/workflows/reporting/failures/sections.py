@@ -1,4 +1,4 @@
-"""The sections of a report about failures: modes with counts and examples, raters' tags, and error areas."""
+"""The report's sections on failures: modes with counts and examples, raters' tags, and error areas."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -25,12 +25,12 @@ from imarena.workflows.serving import GRID, KINDS, IssueHeatMap, every_issue
 from imarena.workflows.views import View, asked_edit, chain_of
 
 EXAMPLES = 3
-"""Outputs shown for each mode."""
+"""Number of outputs shown per mode."""
 Picture = Callable[[ImageRef], str]
 
 
 def failure_sections(view: View, editors: Sequence[str], picture: Picture) -> Iterator[Section]:
-    """Failure modes, what raters found wrong and where. `editors`: only these; empty: all."""
+    """Failure modes, issues that raters marked, and error areas. `editors`: only these; empty: all."""
     found = find_failures(view)
     if any(source.checked for sources in found.values() for source in sources):
         yield _modes(view, found, editors, picture)
@@ -93,7 +93,7 @@ def _modes(view: View, found: Mapping[str, list[FoundBy]], editors: Sequence[str
 
 
 def _row(view: View, mode: FailureMode, source: FoundBy, editors: Sequence[str], *, several: bool) -> tuple[Cell, ...]:
-    """`several`: more than one source looked for this mode, so the row is named for the source too."""
+    """A table row. `several`: more than one source checked this mode, so the row's name includes the source."""
     checked, failed = by_editor(view, source.checked), by_editor(view, source.failed)
     of = sum(number for editor, number in checked.items() if not editors or editor in editors)
     some = {editor: number for editor, number in failed.items() if not editors or editor in editors}
@@ -109,7 +109,7 @@ def _row(view: View, mode: FailureMode, source: FoundBy, editors: Sequence[str],
 def _examples(
     view: View, mode: FailureMode, source: FoundBy, editors: Sequence[str], picture: Picture
 ) -> Iterator[GalleryItem]:
-    """A few outputs with the failure, by editors in turn, in a fixed order."""
+    """A few outputs with the failure, one per editor, in a fixed order."""
     entries = view.entries
     places = sorted((entries.index_of[one] for one in source.failed), key=lambda place: int(entries.order[place]))
     names = entries.editor.list(np.array(places, np.int64)) if places else []

@@ -1,4 +1,4 @@
-"""The catalogue of paper tables and figures, and the sections of a report that it gives."""
+"""The catalogue of paper tables and figures, and the report sections made from it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from imarena.workflows.reporting.papers.data import NOTHING, Block, PaperData
 
 @dataclass(frozen=True)
 class PaperEntry:
-    """A table or figure of a paper: where it is, what it needs, and the command that makes its data."""
+    """A table or figure of a paper: its place there, the data it needs, and the command that makes them."""
 
     paper: str
     name: str
@@ -24,9 +24,9 @@ class PaperEntry:
     make: str = ""
     """The function that makes it; empty for tables of `imarena edival report`."""
     starts: tuple[str, ...] = ()
-    """How titles of its tables in `imarena edival report` begin."""
+    """Beginnings of the titles of its tables in `imarena edival report`."""
     charts: tuple[str, ...] = ()
-    """How names of its plots in `imarena edival report --out` begin."""
+    """Beginnings of the names of its plots in `imarena edival report --out`."""
 
 
 @cache
@@ -45,7 +45,7 @@ def paper_entries() -> tuple[PaperEntry, ...]:
 
 
 def makers() -> dict[str, Callable[[PaperData], Block]]:
-    """The functions that entries name."""
+    """The functions that make entries, by name."""
     return {
         **cv_arena.MAKERS, **genarena.MAKERS, **side_by_side.MAKERS, **imagenworld.MAKERS, **contrasts.MAKERS,
         "never": lambda _: NOTHING,
@@ -53,7 +53,7 @@ def makers() -> dict[str, Callable[[PaperData], Block]]:
 
 
 def paper_sections(data: PaperData) -> Iterator[Section]:
-    """A section for each paper that the data allow something of, and one table of what is not available."""
+    """A section for each paper for which there are data, and a table of everything that is not available."""
     known = makers()
     edival = _edival_block(data)
     missing: list[PaperEntry] = []

@@ -39,7 +39,7 @@ def contrasts(data: PaperData) -> Block:
 
 
 def _by_item(data: PaperData, editors: Collection[str], values: Values) -> dict[tuple[int, int], float]:
-    """The mean over some editors for each item and turn."""
+    """The mean value over these editors for each item and turn."""
     entries = data.view.entries
     found: dict[tuple[int, int], list[float]] = {}
     for row in np.flatnonzero(np.isfinite(values)).tolist():
@@ -120,15 +120,15 @@ def _topics(data: PaperData) -> Iterator[tuple[Cell, ...]]:
 
 
 def _judges(data: PaperData) -> tuple[list[tuple[Cell, ...]], list[str]]:
-    """Each judge of the whole against people, on the scale on which `imarena align` gives its bias.
+    """Each overall judge against people, on the scale that `imarena align` uses for the bias.
 
-    And a sentence for each judge that has no such scale.
+    Also returns a sentence for each judge without such a scale.
     """
     options, people = AlignOptions(rounds=0), data.people[WHOLE]
     try:
         read = read_aligned_columns(data.workspace, data.judges, options, only=(f"criterion={WHOLE}",))
         aligned = {group.judge: group for group in align(read.scores, read.ratings, options).groups}
-    except UserError:  # no score of a judge meets a rating
+    except UserError:  # no output has both a judge's score and a rating
         return [], []
     rows, left_out = [], []
     for name, source in data.judged.items():

@@ -23,9 +23,9 @@ _LOW_LEVEL = re.compile(
 
 
 def _section(data: PaperData, title: str, part: str = "") -> Block:
-    """A section of the page of `imarena route report`, by the beginning of its title.
+    """A section of the page of `imarena route report`, found by the beginning of its title.
 
-    Without one: the reason that the report gives for this part.
+    If there is none, the block has the report's reason for the missing part.
     """
     if not data.active:
         return NOTHING
@@ -58,7 +58,7 @@ def _boards(data: PaperData, top: int | None) -> Block:
 
 
 def _boards_note(data: PaperData) -> str:
-    """Why these boards can differ from the leaderboard."""
+    """A note on why these boards can differ from the leaderboard."""
     leaderboard = f" The leaderboard of this report ranks by {describe_source(data.main.chosen)}." if data.main else ""
     return (
         f"These boards rank by scores of {data.active['judge']} and by votes, on pairs of outputs in single mode that "
@@ -67,7 +67,7 @@ def _boards_note(data: PaperData) -> str:
 
 
 def _place(row: dict[str, Any]) -> list[Cell]:
-    """Model, rating, and the interval as in the paper: +50/-48."""
+    """Model, rating and interval, formatted as in the paper: +50/-48."""
     low, high, rating = row["low"], row["high"], row["rating"]
     known = low is not None and high is not None and low != high
     return [row["model"], rating, f"+{high - rating:.0f}/-{rating - low:.0f}" if known else ""]
@@ -134,7 +134,7 @@ def _gallery(
 
 
 def _hardest(data: PaperData, items: list[Item]) -> list[Item]:
-    """Items by the mean of the first judge's scores, or of people's ratings, worst first."""
+    """Items by people's mean overall rating or, without ratings, the first judge's mean score; worst first."""
     source = data.people.get("overall") or next(iter(data.judged.values()), None)
     if source is None:
         return []

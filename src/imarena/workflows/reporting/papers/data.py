@@ -1,4 +1,4 @@
-"""What the makers of paper tables read: values by output from one view, each read once."""
+"""Data for paper tables: values by output from one view, each read once."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,18 +29,18 @@ LEAST_VOTES = 20
 
 @dataclass(frozen=True)
 class Block:
-    """A table or figure of a paper; empty where the workspace has no data for it."""
+    """A table or figure of a paper; empty if the workspace has no data for it."""
 
     tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()
     exhibits: tuple[GalleryItem, ...] = ()
     text: tuple[str, ...] = ()
     needs: str = ""
-    """Where it is empty: what is missing, if that is known better than in the catalogue."""
+    """If empty: what is missing, if more specific than the catalogue."""
 
     @property
     def empty(self) -> bool:
-        """Is there nothing to show?"""
+        """Whether there is nothing to show."""
         return not (any(table.rows for table in self.tables) or self.charts or self.exhibits)
 
 
@@ -53,23 +53,23 @@ class Source:
 
     name: str
     values: Values
-    """As they were given."""
+    """Values on their original scale."""
     scale: tuple[float, float] | None = None
     higher_is_better: bool = True
 
     @property
     def upward(self) -> Values:
-        """Turned round where low values are good, as `imarena align` does: higher is better."""
+        """Values with the sign changed if low values are good, as in `imarena align`: higher is better."""
         return self.values if self.higher_is_better else -self.values
 
     @property
     def title(self) -> str:
-        """The name, and the direction where low values are good."""
+        """The name, with a note if low values are good."""
         return self.name if self.higher_is_better else f"{self.name} (lower is better)"
 
     @property
     def on_unit_scale(self) -> Values:
-        """From 0 to 1 where the scale is known, else as they are."""
+        """Values from 0 to 1 if the scale is known, else unchanged."""
         if self.scale is None:
             return self.values
         low, high = self.scale
@@ -78,19 +78,19 @@ class Source:
 
 @dataclass(frozen=True)
 class OutsideBoard:
-    """A leaderboard from a file: ratings by our names of the models, higher is better."""
+    """A leaderboard from a file: ratings by our model names, higher is better."""
 
     name: str
     ratings: Mapping[str, float]
 
     @property
     def ranked(self) -> bool:
-        """Does the file give ranks alone? They are kept as negative ratings."""
+        """Whether the file has only ranks, which are stored as negative ratings."""
         return all(value < 0 and value == int(value) for value in self.ratings.values())
 
 
 def read_leaderboard(path: Path, names: Mapping[str, str] | None = None) -> OutsideBoard:
-    """The leaderboard in a file with `model` and `rating` or `rank`. `names` maps our names to theirs."""
+    """Read a leaderboard from a file with `model` and `rating` or `rank`. `names` maps our names to theirs."""
     theirs, _ = from_tables.load_outside_board(path)
     unknown = next((name for name in (names or {}).values() if name not in theirs), None)
     if unknown is not None:
@@ -101,7 +101,7 @@ def read_leaderboard(path: Path, names: Mapping[str, str] | None = None) -> Outs
 
 @dataclass
 class PaperData:
-    """One view of a workspace, and what several makers need from it."""
+    """One view of a workspace, and the data that several makers need from it."""
 
     view: View
     boards: Boards
@@ -109,7 +109,7 @@ class PaperData:
     picture: Callable[[ImageRef], str]
     judges: Sequence[str] = ()
     by_column: Mapping[str, Sequence[Board]] = field(default_factory=dict)
-    """The first board split by columns of the items, where that was made already."""
+    """The first board split by columns of the items, if already computed."""
     leaderboard: OutsideBoard | None = None
     """Another board to correlate ratings with."""
 
@@ -120,7 +120,7 @@ class PaperData:
 
     @cached_property
     def people(self) -> dict[str, Source]:
-        """The mean rating of each output by criterion; the overall last."""
+        """The mean rating of each output by criterion; the overall comes last."""
         ratings = read_ratings(self.view)
         number = len(self.view.entries.output_id)
         found = {}
@@ -151,11 +151,11 @@ class PaperData:
 
     @cached_property
     def active(self) -> Mapping[str, Any]:
-        """The document of `imarena route report --seeds 20 --no-groups`; empty where there is no such report."""
+        """The document of `imarena route report --seeds 20 --no-groups`; empty if there is no such report."""
         trial = Trial(TRIAL_SEEDS) if int(self.view.votes.counts.sum()) >= LEAST_VOTES else None
         scored = [name for name in self.judged if "," not in name]
         chosen = self.judges[0] if self.judges else self.main.chosen.judge if self.main is not None else None
-        try:  # the first board may be by a judge that only compares: then another one's scores
+        try:  # if the first board's judge only compares, use another judge's scores
             judge = chosen if chosen in scored or self.judges else next(iter(scored), None)
             return active_report(self.workspace, judge, trial=trial, groups=False).to_json()
         except UserError:  # no scores of single outputs, or of fewer than two editors
@@ -163,7 +163,7 @@ class PaperData:
 
     @cached_property
     def answers(self) -> tuple[tuple[JudgeAnswers, PeopleVotes], ...]:
-        """The newest form of each judge about the whole, and the votes that it is compared with."""
+        """The newest form of each overall judge, and the votes that it is compared with."""
         chosen = chosen_judges(self.view, self.judges)
         people = read_people(self.view)
         about = {named.name: named.dimensions for named in chosen}
@@ -191,20 +191,20 @@ class PaperData:
 
     @property
     def kinds(self) -> dict[str, list[str]]:
-        """Closed and open models among the editors, by their cards."""
+        """Closed and open models among the editors, according to their cards."""
         cards = model_cards()
         editors = [name for name in sorted(set(self.editors)) if name in cards]
         return {kind: [name for name in editors if cards[name].kind == kind] for kind in ("closed", "open")}
 
     def label(self, name: str) -> list[str]:
-        """(k,) the value of each output's item in a column; '' where it has none."""
+        """(k,) the value of each output's item in a column; '' if it has none."""
         column = self.view.item_label(name)
         items = self.view.entries.item.astype(np.int64)
         return [value or "" for value in column.list(items)] if column is not None else [""] * items.size
 
     @cached_property
     def editors(self) -> list[str]:
-        """(k,) the editor of each output; '' where it has no name."""
+        """(k,) the editor of each output; '' if it has no name."""
         return [name or "" for name in self.view.entries.editor.list()]
 
 

@@ -1,4 +1,4 @@
-"""GenArena (001): pointwise against pairwise judging, by the figures of `imarena health`."""
+"""GenArena (001): pointwise compared with pairwise judging, from the figures of `imarena health`."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ def _by_protocol(answers: studies.JudgeAnswers, key: studies.PairKey, protocol: 
 
 
 def _accuracy(answers: studies.JudgeAnswers, people: studies.PeopleVotes, protocol: str) -> dict[str, Figure]:
-    """How often it chooses as people do where they decide, overall and by track; a tie is wrong."""
+    """How often the judge agrees with people where they decide, overall and by track; a tie counts as wrong."""
     alone = replace(answers, battles={}, fought={}) if protocol == POINTWISE else replace(answers, points={})
     rows = [(vote, verdict, track) for key, vote, track in people.votes for verdict in alone.verdicts(key)]
     if not rows:
@@ -71,7 +71,7 @@ def judge_consistency(data: PaperData) -> Block:
 
 
 def judge_confusion(data: PaperData) -> Block:
-    """Table 5: what people and each judge of the whole say on the same battles, as `imarena align` prints it."""
+    """Table 5: outcomes of people and of each overall judge on the same battles, as `imarena align` prints them."""
     options = AlignOptions(rounds=0)
     judges = sorted({form.judge for form in data.view.forms.counting(data.judges or None, WHOLE)})
     if not judges:
@@ -99,7 +99,7 @@ def judge_tracks(data: PaperData) -> Block:
 
 
 def score_differences(data: PaperData) -> Block:
-    """Figure A.3: the score of the output that people prefer less that of the other."""
+    """Figure A.3: the score of the output that people prefer minus that of the other."""
     charts: list[Chart] = []
     texts: list[str] = []
     for answers, people in data.answers:
@@ -125,7 +125,7 @@ def score_differences(data: PaperData) -> Block:
 
 
 def protocol_pairs(data: PaperData) -> Iterator[tuple[studies.JudgeAnswers, studies.JudgeAnswers, studies.PeopleVotes]]:
-    """Who scores beside who compares: one judge that does both, or two judges that ask the same model."""
+    """Pairs of scoring and comparing judges: one judge that does both, or two judges that ask the same model."""
     for point, _ in data.answers:
         for pair, people in data.answers:
             same = point.name == pair.name or (_model(point) and _model(point) == _model(pair))
@@ -134,12 +134,12 @@ def protocol_pairs(data: PaperData) -> Iterator[tuple[studies.JudgeAnswers, stud
 
 
 def _model(answers: studies.JudgeAnswers) -> str:
-    """`some/model` of the judge `genarena/some/model`; empty for a judge that asks no model."""
+    """`some/model` for the judge `genarena/some/model`; empty for a judge that asks no model."""
     return answers.name.partition(AT)[0].partition("/")[2]
 
 
 def one_pair(data: PaperData) -> Block:
-    """Figures A.4 to A.6: a pair that scores and comparison by one model decide differently, else any."""
+    """Figures A.4 to A.6: a pair on which one model's scores and comparison disagree, else any pair."""
     entries, store = data.view.entries, data.workspace.store
     for point, pair, people in protocol_pairs(data):
         both = [

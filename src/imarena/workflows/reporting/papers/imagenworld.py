@@ -22,7 +22,7 @@ EDITING = ("TIE", "SRIE", "MRIE")
 
 
 def coverage_by_task(data: PaperData) -> Block:
-    """Table 2: the architecture of each editor, where its card states it, and the tasks that it has outputs for."""
+    """Table 2: the architecture of each editor, if its card states it, and the tasks for which it has outputs."""
     tasks = data.label("task")
     ok = data.view.entries.ok
     counts = Counter((editor, task) for editor, task, there in zip(data.editors, tasks, ok, strict=True) if there)
@@ -42,7 +42,7 @@ def coverage_by_task(data: PaperData) -> Block:
 
 
 def ratings_by_task(data: PaperData) -> Block:
-    """Table 3: ratings, overall of people and of each judge, alpha and Spearman, by task and model."""
+    """Table 3: people's ratings, alpha, and each judge's mean and Spearman correlation, by task and model."""
     if not data.people:
         return NOTHING
     alphas = agreement_by_model_and_task(data.workspace)
@@ -146,7 +146,7 @@ def ratings_bars(data: PaperData) -> Block:
 
 
 def _map_cells(data: PaperData, editors: Sequence[str]) -> dict[tuple[str, str], float]:
-    """People's mean overall by task and topic over some editors."""
+    """People's mean overall by task and topic, over these editors."""
     overall = data.people.get(WHOLE)
     chosen = set(editors)
     if overall is None:
@@ -259,7 +259,7 @@ def _counts(data: PaperData, name: str, file: str, most: int = 60) -> Block:
 
 
 def skip_without_data(make: Callable[[PaperData], Block]) -> Callable[[PaperData], Block]:
-    """The same, with nothing where the data do not allow it."""
+    """Wrap a maker so that it returns nothing if the data do not suffice."""
 
     def made(data: PaperData) -> Block:
         try:

@@ -19,7 +19,7 @@ Ratings = Mapping[str, float]
 
 
 def boards_by_track(data: PaperData) -> Block:
-    """Table 2: rating and rank by track, with the correlation with another leaderboard where one is given."""
+    """Table 2: rating and rank by track, with the correlation with another leaderboard if one is given."""
     if data.main is None or len(data.view.entries.labels["track"].used()) < 2:
         return NOTHING
     judge = data.judges[0] if data.judges else None
@@ -30,7 +30,7 @@ def boards_by_track(data: PaperData) -> Block:
 
 
 def _with_leaderboard(table: Table, boards: Sequence[tuple[str, Board]], other: OutsideBoard) -> Table:
-    """The same with the ratings and ranks of the leaderboard, and a last row of correlations with it."""
+    """The table with the leaderboard's ratings and ranks, and a last row of correlations with it."""
     places = _places(other.ratings, [str(row[0]) for row in table.rows])
     rows = [(*row, *_cells(other, str(row[0]), places)) for row in table.rows]
     last: list[Cell] = [f"Spearman with {other.name}"]
@@ -87,7 +87,7 @@ def _side_by_side(boards: list[tuple[str, Board]]) -> Table:
 
 
 def point_and_pair_ranks(data: PaperData) -> Block:
-    """Table 4: mean scores and pairwise ratings by one model beside people's board or another leaderboard."""
+    """Table 4: one model's mean scores and pairwise ratings, compared with people's board or another leaderboard."""
     references = _references(data)
     tables = []
     for point, pair, _ in protocol_pairs(data) if references else ():
@@ -102,7 +102,7 @@ def point_and_pair_ranks(data: PaperData) -> Block:
 
 
 def _references(data: PaperData) -> list[OutsideBoard]:
-    """What ranks are compared with: people's board, and the leaderboard that was given."""
+    """Boards to compare ranks with: people's board, and the given leaderboard."""
     found = [] if data.leaderboard is None else [data.leaderboard]
     try:
         people = _ratings(data.boards.board(BoardQuery(source="human", notes=False)))
@@ -127,7 +127,7 @@ def _ratings(board: Board) -> dict[str, float]:
 
 
 def _ranks(title: str, point: Ratings, pair: Ratings, references: Sequence[OutsideBoard], sign: int) -> Table:
-    """Means are printed times `sign`: -1 where low scores are good."""
+    """A table of ranks. Means are multiplied by `sign` for printing: -1 if low scores are good."""
     models = [model for model in pair if model in point and any(model in one.ratings for one in references)]
     ours = [_places(of, models) for of in (point, pair)]
     theirs = [_places(one.ratings, models) for one in references]
@@ -155,7 +155,7 @@ def _only(ratings: Ratings, models: Sequence[str]) -> dict[str, float]:
 
 
 def edival_ranks(data: PaperData) -> Block:
-    """EdiVal's table 14: places by EdiVal and by another leaderboard, on the models that both have."""
+    """EdiVal's table 14: ranks by EdiVal and by another leaderboard, on the models that both have."""
     if data.edival is None or data.leaderboard is None:
         return NOTHING
     scores = next((one for one in data.edival.tables if one.title.startswith("EdiVal scores")), None)
@@ -197,7 +197,7 @@ def dimensions_by_task(data: PaperData) -> Block:
 
 
 def _dimension_judges(data: PaperData) -> Iterator[tuple[str, str, str]]:
-    """Column, judge and dimension: the judges that compare, else those that score; named where there are several."""
+    """Column, judge and dimension: comparing judges, else scoring ones; columns name the judge if there are several."""
     forms = data.view.forms.counting(data.judges or None)
     for dimension, short in GEDIT_DIMENSIONS.items():
         about = [form for form in forms if form.dimension == dimension]

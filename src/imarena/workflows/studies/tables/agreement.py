@@ -9,11 +9,11 @@ RATERS_SHOWN = 40
 
 
 def agreement_tables(agreement: Agreement) -> list[Table]:
-    """The tables of one agreement: figures, and what else was asked for."""
+    """The tables of one agreement: figures, and any other requested tables."""
     names = tuple(agreement.settings["by"])
     groups = agreement.groups
     tables = [_figures(agreement, names)]
-    several = len(_levels_of(agreement)) > 1  # the interval of the only level stands beside its figure
+    several = len(_levels_of(agreement)) > 1  # with one level, its interval is in the table of figures
     if several and any(
         alpha.low is not None for group in groups for alpha in group.alpha.values() if alpha.value is not None
     ):
@@ -26,18 +26,18 @@ def agreement_tables(agreement: Agreement) -> list[Table]:
 
 
 def _names(line: GroupAgreement | RaterAgreement, by: tuple[str, ...]) -> tuple[Cell, ...]:
-    """The criterion and the group of a line."""
+    """The cells for the criterion and group of a line."""
     return (line.criterion or "", *(line.group.get(name, "") for name in by))
 
 
 def _ends(alpha: Figure) -> Cell:
-    """The interval of an alpha, where there is one."""
+    """The interval of an alpha, if there is one."""
     return interval(alpha.low, alpha.high) if alpha.value is not None else None
 
 
 def _figures(agreement: Agreement, by: tuple[str, ...]) -> Table:
     levels = _levels_of(agreement)
-    only = levels[0] if len(levels) == 1 else None  # with several levels, all intervals are in a table of their own
+    only = levels[0] if len(levels) == 1 else None  # with several levels, the intervals have a separate table
     rows: list[tuple[Cell, ...]] = []
     for group in agreement.groups:
         alphas = [group.alpha[name].value for name in levels]
@@ -77,7 +77,7 @@ def _levels_of(agreement: Agreement) -> tuple[str, ...]:
 
 
 def _note(group: GroupAgreement, levels: tuple[str, ...], only: str | None) -> str:
-    """Why figures are absent, and the interval of the only level; levels that do not apply are not shown."""
+    """Why figures or the interval of the only level are absent; levels that do not apply are skipped."""
     shown = {f"alpha.{level}" for level in levels} | {"fleiss_kappa", "pairwise_agreement", "percent_agreement"}
     reasons = [reason for name, reason in group.reasons.items() if name in shown]
     if only is not None and group.alpha[only].value is not None:
@@ -126,7 +126,7 @@ def _pairs(agreement: Agreement, by: tuple[str, ...]) -> Table:
 
 
 def _raters(agreement: Agreement, by: tuple[str, ...]) -> Table:
-    """How each rater stands to the others; those with a flag first."""
+    """How each rater compares with the others; flagged raters first."""
     lines = sorted(agreement.raters, key=lambda line: not line.report.flags)
     rows: list[tuple[Cell, ...]] = []
     for line in lines[:RATERS_SHOWN]:

@@ -7,11 +7,11 @@ from imarena.reports import columns, figure_columns, interval, p_value_cell
 from imarena.reports.tables import Cell, Column, Table
 
 OUTCOMES = ("left", "right", "tie", "both_bad", "equal", "missing")
-"""What people and judges can say. `equal` is a judge's tie of unstated kind, `missing` a battle without a verdict."""
+"""Outcomes of people and judges. `equal` is a judge's tie of unstated kind, `missing` a battle without a verdict."""
 
 
 def score_tables(alignment: Alignment) -> list[Table]:
-    """Scores against ratings: correlations, then what else was asked for."""
+    """Tables of scores against ratings: correlations, then any other requested tables."""
     names = tuple(alignment.settings["by"])
     tables = [_correlations(alignment, names)]
     if any(group.leave_one_out for group in alignment.groups):
@@ -32,7 +32,7 @@ def score_tables(alignment: Alignment) -> list[Table]:
 
 
 def verdict_tables(alignment: VerdictAlignment, by: tuple[str, ...]) -> list[Table]:
-    """Verdicts against votes: accuracies, F1 by outcome, and who said what."""
+    """Tables of verdicts against votes: accuracies, F1 by outcome, and confusion tables."""
     missing = f"battles without a verdict: {alignment.settings['missing']}"
     tables = [_accuracies(f"Verdicts against people's votes: accuracy ({missing})", alignment.groups, by)]
     if alignment.majority is not None:
@@ -79,7 +79,7 @@ def _figures(line: GroupAlignment | AverageAlignment) -> tuple[Cell, ...]:
 
 
 def _comparisons(rows: Sequence[tuple[Cell, ...]], figure: str) -> list[Table]:
-    """Every two judges against each other, where that was asked for."""
+    """The comparison of every two judges, if requested."""
     head_columns = columns(
         "criterion", "first", "second", *figure_columns((f"{figure}, first", f"{figure}, second")),
         Column("95% (difference)", ".3f"), *figure_columns(("p", "p (Holm)")), "n", Column("note", wrap=True),
@@ -162,7 +162,7 @@ def _verdict_note(group: VerdictGroup) -> str:
 
 
 def _confusion(group: VerdictGroup) -> Table:
-    """People's outcomes down, the judge's across; a pair of outcomes that never occurs is 0."""
+    """Confusion table with people's outcomes in rows and the judge's in columns; a pair that never occurs is 0."""
     confusion = group.figures.confusion
     verdicts = [kind for kind in OUTCOMES if any(kind in row for row in confusion.values())]
     rows: list[tuple[Cell, ...]] = []

@@ -14,11 +14,11 @@ SHOWN_NAMES = {
     "failed": "share of attempts", "first_rate": "share that chose the first image", "flips": "share of pairs",
     "first_of_flips": "share of these pairs", "flagged": "share of outputs", "false_ties": "share of verdicts",
 }  # fmt: skip
-"""Figures by the words that a table has for them; JSON keeps their names."""
+"""Names of figures as shown in tables; JSON keeps the original names."""
 
 
 def health_tables(health: JudgeHealth) -> list[Table]:
-    """The figures of one judge; only tables with rows."""
+    """The tables of one judge that have rows."""
     apart = (MEANS, RAISED, TURNED)
     tables = [
         _figures([line for line in health.lines if line.question not in apart]),
@@ -32,7 +32,7 @@ def health_tables(health: JudgeHealth) -> list[Table]:
 
 
 def named_health_tables(health: JudgeHealth) -> list[Table]:
-    """The same with the judge in each title, for a page that shows several."""
+    """The same tables with the judge in each title, for a page that shows several judges."""
     return [
         replace(table, title=": ".join(part for part in (health.judge, table.title) if part))
         for table in health_tables(health)
@@ -40,7 +40,7 @@ def named_health_tables(health: JudgeHealth) -> list[Table]:
 
 
 def _figures(lines: Sequence[HealthFigure]) -> Table:
-    """One row per figure; a question stands once."""
+    """One row per figure; a repeated question is shown once."""
     rows: list[tuple[Cell, ...]] = []
     last = ""
     for line in lines:
@@ -64,7 +64,7 @@ def _ends(figure: Figure) -> Cell:
 
 
 def _probe(question: str, lines: Sequence[HealthFigure]) -> Table:
-    """Kinds of text down; the share that fell for it and the mean shift across."""
+    """Kinds of text in rows; the share that fell for the text and the mean shift in columns."""
     groups: dict[str, list[Figure]] = {}
     for line in lines:
         group = "all - control" if line.figure.name == "beyond_control" else line.group
@@ -82,7 +82,7 @@ def _probe(question: str, lines: Sequence[HealthFigure]) -> Table:
 
 
 def _means(judge: str, lines: Sequence[HealthFigure]) -> Table:
-    """Editors down, dimensions across."""
+    """Editors in rows, dimensions in columns."""
     names = list(dict.fromkeys(line.figure.name for line in lines))
     means = {(line.group, line.figure.name): line.figure.value for line in lines}
     rows = tuple(
@@ -94,7 +94,7 @@ def _means(judge: str, lines: Sequence[HealthFigure]) -> Table:
 
 
 def _scale_note(judge: str, means: Sequence[float]) -> str:
-    """The scale of the means, where the catalog states one and they are on it."""
+    """A note on the scale of the means, if the catalog states one and all means are within it."""
     card = CARDS.get(judge.partition("/")[0].partition(",")[0].partition("@")[0])
     if card is None or card.scale is None or not all(card.scale[0] <= mean <= card.scale[1] for mean in means):
         return "Scores as the judge gives them."
@@ -106,5 +106,5 @@ def _number(value: float | None) -> Number | None:
 
 
 def _spec(size: float) -> str:
-    """Three digits, and all digits of a large number."""
+    """Three significant digits, but all digits before the point for numbers from 100."""
     return ".0f" if size >= 100 else ".3g"
