@@ -184,7 +184,7 @@ def _with_certainty(
     seen: Mapping[tuple[str, Pair], Sequence[tuple[str, float | None]]],
     confidence: Mapping[tuple[str, str, str], float],
 ) -> Iterable[Disagreement]:
-    """Return the certainty: the rank of the score gap among the judge's gaps, else its confidence, else 1."""
+    """Yield rows with size times certainty: the gap's rank among the judge's gaps, else the confidence, else 1."""
     gaps = [_gap(seen[row.judge, (row.unit, row.outputs[0], row.outputs[1])]) for row in rows]
     ranks: NDArray[np.float64] | None = None
     if any(gap is not None for gap in gaps):

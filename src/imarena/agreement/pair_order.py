@@ -59,7 +59,7 @@ class PairOrder:
 
 
 def pair_orders(matches: Sequence[Match], by: Sequence[str], gaps: Sequence[float]) -> Iterable[PairOrder]:
-    """Return one row per judge, criterion and group of the columns in `by`; `gaps`: edges of score gaps."""
+    """Yield one row per judge, criterion and group of the columns in `by`; `gaps`: edges of score gaps."""
     # With `model` in `by`, a group has at most one model, and a pair needs two.
     columns = [index for index, name in enumerate(by) if name != "model"]
     groups: dict[tuple[Any, ...], list[Match]] = {}

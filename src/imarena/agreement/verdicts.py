@@ -113,7 +113,7 @@ def _answers(verdicts: VerdictColumns, keys: Sequence[str]) -> dict[str, _Answer
 def _groups(
     votes: VerdictColumns, judges: Mapping[str, _Answers], keys: Sequence[str], by: Sequence[str], missing: Missing
 ) -> Iterator[VerdictGroup]:
-    """Return one row per judge and group of votes."""
+    """Yield one row per judge and group of votes."""
     labels = {**votes.labels, RATER: votes.rater}
     dimension = votes.labels.get("dimension")
     for judge, answers in sorted(judges.items()):

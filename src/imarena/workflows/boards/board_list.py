@@ -32,7 +32,7 @@ def all_boards(boards: Boards, chosen: BoardQuery = ALL) -> list[Board]:
 
 
 def board_queries(boards: Boards, chosen: BoardQuery = ALL) -> Iterator[tuple[str, BoardQuery]]:
-    """Return the title and the query of every board; some have nothing to rank."""
+    """Yield the title and the query of every board; some have nothing to rank."""
     boards.check_editors(chosen.editors)
     judge = None if chosen.judge is None else judge_called(boards.view, chosen.judge)
     for title, query in _queries(boards.view):

@@ -33,7 +33,7 @@ class DescribeReport:
 def describe_folder(
     workspace: Workspace, folder: Path, output: Path | None = None, *, progress: Progress | None = None
 ) -> DescribeReport:
-    """Write `metadata.csv` into a folder of images, with the tools' findings for each; an existing file is kept."""
+    """Write `metadata.csv` into a folder of images, with the tools' findings for each; never overwrite a file."""
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder.", hint="Give a folder of images.")
     file = output or folder / "metadata.csv"

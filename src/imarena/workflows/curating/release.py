@@ -90,7 +90,7 @@ def release_items(workspace: Workspace, dataset: str, target: str, *, verifiers:
 
 
 def _missing_checks(workspace: Workspace, dataset: str, disputed: bool) -> MissingChecks:
-    """Add the newest open campaign of checks that names this data set."""
+    """Return the missing checks, with the newest open campaign of checks that names this data set."""
     found = MissingChecks(dataset, disputed)
     for campaign in workspace.store.records(Campaign):
         datasets = campaign.settings.get("datasets")

@@ -40,7 +40,7 @@ def rescore(
 
 
 def _works(workspace: Workspace, dataset: str) -> Iterator[tuple[str, CurationRequest]]:
-    """Return the newest run of each instruction: the name of its steps, and its request."""
+    """Yield the newest run of each instruction: the name of its steps, and its request."""
     newest: dict[str, tuple[str, CurationRequest]] = {}
     for stored in workspace.store.records(Evidence, kind=REQUEST):
         value: Any = stored.value

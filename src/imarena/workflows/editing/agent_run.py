@@ -38,7 +38,7 @@ def choose_agent(editor: str, *, stages: str = "full", best_of: int = 0) -> str:
 
 @contextmanager
 def workspace_for(root: Path) -> Iterator[Workspace]:
-    """Return the named workspace or the one in the current folder; if there is none, one for this run only."""
+    """Open the named workspace or the one in the current folder; if there is none, one for this run only."""
     if root != Path() or is_workspace(root):
         with open_workspace(root) as workspace:
             yield workspace

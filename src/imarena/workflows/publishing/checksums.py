@@ -72,7 +72,7 @@ def _is_plain_file(path: Path) -> bool:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Map every file below the folder, except SHA256SUMS itself, by its path with `/`."""
+    """Yield the path with `/` of every file below the folder, except SHA256SUMS itself."""
     for path in folder.rglob("*"):
         name = path.relative_to(folder)
         if (path.is_symlink() or not path.is_dir()) and name.parts[0] not in _IGNORED and str(name) != CHECKSUMS_FILE:

@@ -137,7 +137,7 @@ def _exhibit(question: ObjectListSubject, load: Callable[[ImageRef], bytes]) -> 
 
 
 def _records(wired: WiredJudge, batch: Sequence[tuple[ObjectsQuestion, Verdict]], run_id: str) -> Iterator[Record]:
-    """Return the raw reply first, then the list that was parsed from it."""
+    """Yield the raw reply first, then the list that was parsed from it."""
     for ask, verdict in batch:
         subject = ask.question.subject
         usage = verdict.usage.model_dump(exclude_none=True)

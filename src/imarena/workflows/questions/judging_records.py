@@ -14,7 +14,7 @@ from imarena.workflows.questions.judging_plan import CaseWork, case_key
 def records_of(
     judge: Judge, batch: Iterable[tuple[CaseWork, Verdict]], run_id: str, *, dimension: str, orders: str
 ) -> Iterator[Record]:
-    """Return the replies, measurements and judgments of a batch of verdicts."""
+    """Yield the replies, measurements and judgments of a batch of verdicts."""
     params: JsonDict = {**judge.params, **({ORDERS_PARAM: orders} if orders else {})}
     reader = judge.traits.reader
     parser_version = reader.parser_version if reader is not None else ""

@@ -132,7 +132,7 @@ def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Column
 
 
 Scores = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
-"""Return numbers of the outputs, repeats, numbers of the judgments, and the scores, higher being better."""
+"""Numbers of the outputs, repeats, numbers of the judgments, and the scores, higher being better."""
 
 
 def _scores_of(connection: Connection, form: Form) -> Scores:
