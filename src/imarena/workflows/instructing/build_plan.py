@@ -20,7 +20,7 @@ from imarena.workflows.wiring import JudgeChat
 _LATENCY_S = 8.0
 _SCENE_QUESTIONS, _PROMPT_CHARACTERS = 2, 2400
 _WORD_TOKENS = 30
-"""Of a reply with one word."""
+"""Assumed tokens of a reply with one word."""
 
 
 @dataclass(frozen=True)
