@@ -131,7 +131,7 @@ def _exported_scores(columns: ScoreColumns) -> ScoreColumns:
 
 
 def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool = False) -> VerdictColumns:
-    """Read a battles table whose `winner` is one of `outcomes` or empty. Without a `rater` column, the file is.
+    """Read a battles table: `winner` is one of `outcomes` or empty. Without a `rater` column the file names the rater.
 
     The plain reader of battles allows only the four outcomes. A judge may say that two outputs are equal without saying
     whether both are good or bad, so the words are checked here. `all_votes`: include those that do not count.

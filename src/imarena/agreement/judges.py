@@ -1,6 +1,6 @@
-"""A judge or a metric against people: scores and ratings in, one frozen `Alignment` out.
+"""A judge or a metric against people: takes scores and ratings, returns one frozen `Alignment`.
 
-Scores meet ratings by `unit` and, where both tables have them, `model`, `task` and `criterion`. People's value of a
+Scores match ratings by `unit` and, if both tables have them, `model`, `task` and `criterion`. People's value of a
 unit is the mean of its ratings, rounded to nine decimals.
 """
 

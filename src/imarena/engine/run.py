@@ -54,7 +54,7 @@ class RunTally:
     """Why it stopped early; empty if it did not."""
     seconds: float = 0.0
     elsewhere: int = 0
-    """Pieces of work that another process did meanwhile."""
+    """Number of pieces of work that another process did meanwhile."""
 
 
 @dataclass(frozen=True)

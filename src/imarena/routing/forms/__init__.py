@@ -46,13 +46,13 @@ class RatingForms(BaseModel):
 
     version: int
     questions: dict[str, str]
-    """Forms by kind, or by kind and dimension (`preference_visual_quality`)."""
+    """Questions by kind, or by kind and dimension (`preference_visual_quality`)."""
     pace: PaceLimits
     criteria: tuple[FormQuestion, ...]
     checks: tuple[FormQuestion, ...]
 
     def question(self, kind: str, dimension: str) -> str:
-        """Return the form of a campaign of this kind about a dimension."""
+        """Return the question of a campaign of this kind about a dimension."""
         return self.questions.get(f"{kind}_{dimension}") or self.questions[kind]
 
 

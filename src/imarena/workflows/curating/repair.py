@@ -57,7 +57,7 @@ class RepairEntry:
     failed: tuple[str, ...]
     comments: tuple[str, ...]
     candidates: int
-    """Other images for the same instruction that could replace it."""
+    """Number of other images for the same instruction that could replace it."""
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,9 @@ class EditReport:
     outputs: Counter[str]
     done_before: int
     cut_off: int
-    """Later turns that were skipped, because the previous turn has no image."""
+    """Number of later turns that were skipped, because the previous turn has no image."""
     failed_elsewhere: int
-    """Edits that another process tried meanwhile, without an image."""
+    """Number of edits that another process tried meanwhile, without an image."""
     stopped: str
     cost_usd: float
     by_editor: dict[str, Counter[str]]

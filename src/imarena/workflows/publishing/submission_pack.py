@@ -30,7 +30,7 @@ class PackReport:
     size_bytes: int
     missing: int
     cut_off: int
-    """Outputs of later turns that were left out because the turn before has none."""
+    """Number of outputs of later turns that were left out because the turn before has none."""
 
 
 def make_submission(

@@ -40,7 +40,7 @@ class ShowableOutputs:
     parents: dict[str, Output]
     """Every ok output by id."""
     hidden: int
-    """Ok outputs that cannot be shown, because their pixels are absent."""
+    """Number of ok outputs that cannot be shown, because their pixels are absent."""
     voted: frozenset[tuple[str, str]] = frozenset()
     """Pairs of outputs that people voted on, the smaller id first; filled by `load_outputs(..., voted=True)`."""
 

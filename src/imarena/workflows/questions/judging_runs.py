@@ -117,7 +117,7 @@ def _wire(
 
 
 def _refuse(board: ShowableOutputs, sampler: Sampler) -> None:
-    """Explain why there are no battles, unless the reason is just that no two editors share an item."""
+    """Raise with the reason why there are no battles, unless it is just that no two editors share an item."""
     if sampler.kind == "voted":
         raise UserError(
             "No pair that people voted on can be shown: "

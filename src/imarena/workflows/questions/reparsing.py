@@ -26,7 +26,7 @@ class ReparseReport:
 
     read: int
     current: int
-    """Replies that the current parser has read already."""
+    """Number of replies that the current parser has read already."""
     changed: Counter[str]
     """Number of new judgments by change: ``unparsable to ok``, ``same verdict``, ``other verdict``."""
     skipped: Counter[str]

@@ -18,7 +18,7 @@ class AdaptiveRound:
     """The state of an adaptive run before a round."""
 
     battles: int
-    """Battles fought in earlier rounds."""
+    """Number of battles fought in earlier rounds."""
     widest: float | None
     """The widest interval, in Elo points; None before the first round."""
     too_wide: int
@@ -50,7 +50,7 @@ class JudgeReport:
     scale: tuple[float, float] | None = None
     """The lowest and highest score that the judge declares."""
     beyond_scale: int = 0
-    """Scores outside this range, which are stored as they are."""
+    """Number of scores outside this range, which are stored as they are."""
 
     @property
     def missing(self) -> int:

@@ -129,7 +129,7 @@ def _of_item(
 
 
 def text_excuse(flagged: tuple[FlaggedText, ...], before: list[FlaggedText], instruction: str) -> str:
-    """Return whether the text was there before or was asked for. It must hold for all findings."""
+    """Return `in the source` or `in the instruction` if that explains all findings; else empty."""
     asked = _letters(instruction)
     if before and {flag.kind for flag in flagged} <= {flag.kind for flag in before}:
         return "in the source"

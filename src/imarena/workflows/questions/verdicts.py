@@ -86,7 +86,7 @@ class JudgeRun(Generic[W]):
     """Returns the records, given the run's id, that follow from earlier answers; they are stored first."""
     group: Callable[[W], str] | None = None
     to_write: int | None = None
-    """Records that the run will write; None: one for each question."""
+    """Number of records that the run will write; None: one for each question."""
     lists: bool = False
     """The judge is asked for lists, not verdicts."""
     shared: SharedWork[W] | None = None

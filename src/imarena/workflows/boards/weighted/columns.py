@@ -88,7 +88,7 @@ def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) ->
 
 
 def _state(workspace: Workspace, judge: str, dimension: str) -> str:
-    """Return the number of rows and the last row of each table: records are only ever added."""
+    """Return as text the number of rows and the last row of each table: records are only ever added."""
     states = []
     with reading(workspace.store.engine) as connection:
         by_judge = (judgments.c.judge == judge, judgments.c.dimension == dimension)
