@@ -1,4 +1,4 @@
-"""Agreement among raters, and of judges with people: columns in, frozen results out."""
+"""Agreement among raters, and of judges with people: takes columns, returns frozen results."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""The result of `align` on scores and ratings: one frozen row per judge, criterion and group, and what they rest on."""
+"""The result of `align` on scores and ratings: one frozen row per judge, criterion and group, and underlying counts."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -28,14 +28,14 @@ class GroupAlignment:
     n: int
     n_missing: int
     interval: Mapping[str, Interval]
-    """Of `spearman` and `pearson`; empty where none was computed."""
+    """Intervals of `spearman` and `pearson`; empty if none were computed."""
     status: str
-    """``ok``, or ``undefined`` where a correlation is."""
+    """``ok``, or ``undefined`` if a correlation is undefined."""
     reason: str | None
     leave_one_out: LeaveOneOut | None = None
-    """None where no output is scored, or where it was not asked for."""
+    """None if no output is scored, or if folds were not requested."""
     with_folds: bool = False
-    """Leave-one-out folds were asked for."""
+    """Leave-one-out folds were requested."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -63,13 +63,13 @@ class AverageAlignment:
     kendall: float | None
     kendall_accuracy: float | None
     bias: float | None
-    """None where any group has none."""
+    """None if any group has none."""
     n: int
     n_groups: int
     n_groups_undefined: int
     reason: str | None
     leave_one_out: Figure | None = None
-    """Spearman's rho over leave-one-out folds; None where that was not asked for."""
+    """Spearman's rho over leave-one-out folds; None if folds were not requested."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -90,12 +90,12 @@ class ScoreCoverage:
     n_scored: int
     n_unscored: int
     n_ungrouped: int
-    """Outputs without a score that belong to no group shown."""
+    """Number of outputs without a score that belong to none of the groups shown."""
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """Figures per judge, criterion and group, their averages, and what they rest on."""
+    """Figures per judge, criterion and group, their averages, and the underlying counts."""
 
     settings: dict[str, Any]
     n_scores: int

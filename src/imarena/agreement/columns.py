@@ -1,6 +1,6 @@
-"""Input columns of `agree` and `align`, and how to read them from a plain file.
+"""Input columns of `agree` and `align`, and how to read them from a file.
 
-Any other source, such as a workspace, feeds the same verbs by filling the same columns.
+Any other source, such as a workspace, uses the same functions by filling the same columns.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,9 +19,9 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class RatingColumns:
-    """Ratings row by row. `labels` holds the other text columns (criterion, model, task, ...), each of the same length.
+    """Ratings row by row. `labels` holds the other text columns (criterion, model, task, ...), all of the same length.
 
-    `value` holds numbers, or words where the ratings are labels; None is a rating that is missing.
+    `value` holds numbers, or words if the ratings are labels; None is a missing rating.
     """
 
     unit: Sequence[str]
@@ -30,13 +30,13 @@ class RatingColumns:
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     source: str = "ratings"
     votes: bool = False
-    """The values are outcomes of votes on pairs, all votes on a pair with its sides in one order."""
+    """The values are outcomes of votes on pairs, with the sides in the same order for all votes on a pair."""
     scales: Mapping[str, Range] = field(default_factory=dict)
-    """The scale of each criterion, where it is known."""
+    """The scale of each criterion, if known."""
     rule: str = ""
-    """The rule by which marks of the criterion `overall` were made; empty where raters gave them."""
+    """The rule that produced the marks of the criterion `overall`; empty if raters gave them."""
     bad_values: Mapping[int, str] = field(default_factory=dict)
-    """Row (from 1) to a cell that is no number: the rating is missing."""
+    """Row (from 1) to a cell that is not a number: the rating is missing."""
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -44,18 +44,18 @@ class RatingColumns:
 
 @dataclass(frozen=True)
 class ScoreColumns:
-    """Scores row by row: one output of one model, one judge or metric. None is a score that is missing."""
+    """Scores row by row: one output of one model, one judge or metric. None is a missing score."""
 
     unit: Sequence[str]
     judge: Sequence[str]
     score: Sequence[float | None]
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The other text columns; `model` is always there, `criterion` and `task` may be."""
+    """The other text columns; `model` is always present, `criterion` and `task` may be."""
     source: str = "scores"
     scales: Mapping[str, Range] = field(default_factory=dict)
-    """The scale of each judge's scores, where it is known."""
+    """The scale of each judge's scores, if known."""
     lower_is_better: frozenset[str] = frozenset()
-    """Judges whose low scores are good, where the source says so."""
+    """Judges whose low scores are good, if the source says so."""
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -63,7 +63,7 @@ class ScoreColumns:
 
 @dataclass(frozen=True)
 class VerdictColumns:
-    """Verdicts on battles row by row. None is a verdict that is missing."""
+    """Verdicts on battles row by row. None is a missing verdict."""
 
     item: Sequence[str]
     left: Sequence[str]
@@ -73,20 +73,20 @@ class VerdictColumns:
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     source: str = "battles"
     gap: Sequence[float | None] = ()
-    """The score of left less the score of right, where the judge scores both sides; empty where no judge does."""
+    """Left score minus right score, if the judge scores both sides; empty if no judge does."""
     reason: Sequence[str] = ()
-    """Why a verdict is missing; empty where the source does not say."""
+    """Why a verdict is missing; empty if the source does not say."""
     covers: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Judge to the dimensions of the votes that it is compared with; a judge that is not named meets every vote."""
+    """Judge to the dimensions of the votes that it is compared with; a judge without an entry meets all votes."""
 
     def __len__(self) -> int:
         return len(self.item)
 
 
 def ratings_from_file(path: Path, *, skip_bad: bool = False) -> RatingColumns:
-    """A ratings table: CSV, TSV, JSON Lines or Parquet.
+    """Read a ratings table: CSV, TSV, JSON Lines or Parquet.
 
-    A word among numbers raises; with `skip_bad` it is left out and listed in `bad_values`.
+    A word among numbers raises; with `skip_bad` it is skipped and listed in `bad_values`.
     """
     from imarena.tables import read_table
 
@@ -99,7 +99,7 @@ def ratings_from_file(path: Path, *, skip_bad: bool = False) -> RatingColumns:
 
 
 def scores_from_file(path: Path) -> ScoreColumns:
-    """A scores table: CSV, TSV, JSON Lines or Parquet."""
+    """Read a scores table: CSV, TSV, JSON Lines or Parquet."""
     from imarena.tables import read_table
 
     table = read_table(path, "scores")
@@ -109,11 +109,11 @@ def scores_from_file(path: Path) -> ScoreColumns:
 
 
 EXPORTED = frozenset(("kind", "dimension", "repeat", "higher_is_better"))
-"""Columns that only `export scores` writes together."""
+"""Columns that occur together only in files of `export scores`."""
 
 
 def _exported_scores(columns: ScoreColumns) -> ScoreColumns:
-    """As a workspace gives its scores: the mean over repeats, without verdicts on pairs and rows that do not count."""
+    """Convert to a workspace's scores: the mean over repeats, without verdicts on pairs and rows that do not count."""
     labels = columns.labels
     off = labels.get("not_counted", [""] * len(columns))
     given: dict[tuple[str, ...], list[int]] = {}
@@ -131,10 +131,10 @@ def _exported_scores(columns: ScoreColumns) -> ScoreColumns:
 
 
 def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool = False) -> VerdictColumns:
-    """A battles table whose `winner` is one of `outcomes` or empty. Without a `rater` column the file names the rater.
+    """Read a battles table: `winner` is one of `outcomes` or empty. Without a `rater` column the file names the rater.
 
-    The plain reader of battles allows the four outcomes only. A judge may say that two are equal without saying
-    whether both are good or bad, so that the words are checked here. `all_votes`: also those that do not count.
+    The plain reader of battles allows only the four outcomes. A judge may say that two outputs are equal without saying
+    whether both are good or bad, so the words are checked here. `all_votes`: include those that do not count.
     """
     table = _exported(_battle_file(path), all_votes)
     needed = ("item", "left", "right", "winner")
@@ -162,7 +162,7 @@ def verdicts_from_file(path: Path, *, outcomes: Sequence[str], all_votes: bool =
 
 
 def is_battle_file(path: Path) -> bool:
-    """Whether a table holds battles, by its columns."""
+    """Return whether a table holds battles, judging by its columns."""
     return "winner" in _battle_file(path).column_names
 
 
@@ -174,11 +174,11 @@ def _battle_file(path: Path) -> Any:
 
 
 WORK = "vote"
-"""The purpose of an answer in a campaign's table that is about models; others test the rater."""
+"""The purpose of answers about models in a campaign's table; other purposes test the rater."""
 
 
 def _exported(table: Any, all_votes: bool) -> Any:
-    """Votes as a campaign or `export table` writes them: without those that do not count, items by their key."""
+    """Return the votes that a campaign or `export table` writes: without those that do not count, with items by key."""
     import pyarrow.compute as pc
 
     if "key" in table.column_names and "item" not in table.column_names:
@@ -193,7 +193,7 @@ def _exported(table: Any, all_votes: bool) -> Any:
 
 
 def check_groups(labels: Mapping[str, Sequence[str]], by: Sequence[str], source: str) -> None:
-    """Refuse to group by a column that is not there."""
+    """Reject a column to group by that does not exist."""
     for name in by:
         if name not in labels:
             raise UserError(
@@ -206,7 +206,7 @@ Columns = TypeVar("Columns", RatingColumns, ScoreColumns, VerdictColumns)
 
 
 def take_rows(columns: Columns, rows: Sequence[int]) -> Columns:
-    """Only these rows, in this order."""
+    """Return only these rows, in this order."""
     values = {part.name: getattr(columns, part.name) for part in fields(columns)}
     taken: dict[str, Any] = {
         name: [column[row] for row in rows]
@@ -218,14 +218,14 @@ def take_rows(columns: Columns, rows: Sequence[int]) -> Columns:
 
 
 def last_answers(columns: RatingColumns) -> RatingColumns:
-    """Of several answers of one rater to one question the last one."""
+    """Keep the last answer of each rater to each question."""
     names = [name for name in ("criterion", "model", "task") if name in columns.labels]
     keys = zip(columns.unit, columns.rater, *(columns.labels[name] for name in names), strict=True)
     return take_rows(columns, sorted({key: row for row, key in enumerate(keys)}.values()))
 
 
 def filter_rows(columns: Columns, conditions: Sequence[str]) -> Columns:
-    """The rows that fit `COLUMN=VALUE` conditions. Several values of one column are alternatives."""
+    """Return the rows that match `COLUMN=VALUE` conditions. Several values of one column are alternatives."""
     wanted: dict[str, set[str]] = {}
     for condition in conditions:
         name, equals, value = condition.partition("=")
@@ -243,9 +243,9 @@ def filter_rows(columns: Columns, conditions: Sequence[str]) -> Columns:
 
 
 def filter_ratings(read: Sequence[RatingColumns], conditions: Sequence[str]) -> list[RatingColumns]:
-    """Of ratings and the votes beside them what fits; those without such a column or value are left out.
+    """Filter ratings, and votes if given; leave out tables without such a column or value.
 
-    Raises where nothing has it.
+    Raises if no table has it.
     """
     filtered, errors = [], []
     for columns in read:
@@ -259,7 +259,7 @@ def filter_ratings(read: Sequence[RatingColumns], conditions: Sequence[str]) -> 
 
 
 def group_rows(keys: Sequence[Sequence[str]], n: int) -> Iterable[tuple[tuple[str, ...], list[int]]]:
-    """Row numbers by the values of the key columns, in sorted order; everything is one group where there are none."""
+    """Return row numbers by the values of the key columns, in sorted order; without key columns there is one group."""
     rows: dict[tuple[str, ...], list[int]] = {}
     for row in range(n):
         rows.setdefault(tuple(column[row] for column in keys), []).append(row)
@@ -272,7 +272,7 @@ def _list(table: Any, name: str) -> list[Any]:
 
 
 def _labels(table: Any, taken: Sequence[str]) -> dict[str, list[str]]:
-    """The other columns as text; an empty cell is an empty word."""
+    """Return the other columns as text; an empty cell becomes ""."""
     return {
         name: ["" if cell is None else str(cell) for cell in table[name].to_pylist()]
         for name in table.column_names
@@ -281,10 +281,10 @@ def _labels(table: Any, taken: Sequence[str]) -> dict[str, list[str]]:
 
 
 def votes_as_ratings(path: Path, *, by_unit: bool = False, all_votes: bool = False) -> RatingColumns:
-    """A battles table with `item` and `rater`: a unit is a pair on an item, whichever side its two models stood on.
+    """Read a battles table with `item` and `rater`: a unit is a pair on an item, with its two models on either side.
 
-    `by_unit`: of a campaign's table, which names its tasks: two turns of an item are two of them.
-    `all_votes`: also those that the table marks as not counted.
+    `by_unit`: for a campaign's table, which names its tasks: two turns of an item are two units. `all_votes`: include
+    those that the table marks as not counted.
     """
     known = {"item" if name == "key" else name for name in column_names(path)}
     missing = [name for name in ("item", "rater") if name not in known]
@@ -299,7 +299,7 @@ def votes_as_ratings(path: Path, *, by_unit: bool = False, all_votes: bool = Fal
 
 
 def pair_ratings(votes: VerdictColumns) -> RatingColumns:
-    """Votes as ratings of pairs, the sides of each pair in one order; the dimension of a vote is its criterion."""
+    """Convert votes to ratings of pairs with sorted sides; the dimension of a vote becomes its criterion."""
     units, values = [], []
     for item, left, right, winner in zip(votes.item, votes.left, votes.right, votes.winner, strict=True):
         first, second = sorted((left, right))

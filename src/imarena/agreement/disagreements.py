@@ -1,7 +1,7 @@
-"""How far a judge and people are apart on every output and every pair that both answered.
+"""How far a judge and people disagree on every output and every pair that both answered.
 
-Ratings: scores and mean ratings of one judge and criterion are put on ranks from 0 to 1 (ties share theirs), because
-their scales differ; the disagreement is the difference of the two ranks. Votes: where people and the judge choose
+Ratings: scores and mean ratings of one judge and criterion are converted to ranks from 0 to 1 (ties share theirs),
+because their scales differ; the disagreement is the difference of the two ranks. Votes: if people and the judge choose
 opposite sides, the disagreement grows with people's margin and with the judge's certainty.
 """
 
@@ -37,20 +37,20 @@ class Disagreement:
     about: str
     """The criterion of the ratings, or the dimension of the votes."""
     unit: str
-    """What was rated, or the item of the pair."""
+    """The rated unit, or the item of the pair."""
     outputs: tuple[str, ...]
     """The model of a rating, or the two sides of a vote in sorted order."""
     size: float
-    """0 to 1; 0 where they agree, or where one of them does not decide."""
+    """0 to 1; 0 if they agree, or if one of them does not decide."""
     judge_value: float | str
     """The score, or the side: `left`, `right`, `tie`, `both_bad`, `equal`."""
     people_value: float | str
-    """The mean rating, or the side that most people chose; a tie where none has most votes."""
+    """The mean rating, or the side that most people chose; a tie if no side has the most votes."""
     difference: float | None = None
-    """Ratings: above 0 where the judge is too generous."""
+    """Ratings: above 0 if the judge is too generous."""
     certainty: float | None = None
     answers: tuple[tuple[str, float], ...] = ()
-    """Ratings of each rater, or the number of votes for each outcome."""
+    """The ratings of each rater, or the number of votes for each outcome."""
 
 
 # ---------------------------------------------------------------- ratings
@@ -59,10 +59,10 @@ class Disagreement:
 def rating_disagreements(
     scores: ScoreColumns, ratings: RatingColumns, lower_is_better: frozenset[str] = frozenset()
 ) -> list[Disagreement]:
-    """Every scored and rated output once per judge and criterion that the judge's score is about.
+    """Return each scored and rated output once per judge and criterion of the judge's score.
 
-    A mark meets the criterion of its name and a headline score meets people's `overall`; where people have none, it
-    meets every criterion for which the judge gives no mark.
+    A mark is compared with the criterion of its name, a headline score with people's `overall`; if people have none,
+    with every criterion for which the judge gives no mark.
     """
     keys = [name for name in KEYS if name in scores.labels and name in ratings.labels]
     low = lower_is_better | scores.lower_is_better
@@ -94,7 +94,7 @@ def _about_the_same(matches: Sequence[Match]) -> list[Match]:
 
 
 def is_mark(judge: str, criterion: str | None) -> bool:
-    """Is this the judge's own mark of a criterion, not its headline score?"""
+    """Return whether this is the judge's own mark on a criterion, not its headline score."""
     return bool(criterion) and judge.endswith(f": {criterion}")
 
 
@@ -123,9 +123,9 @@ Pair = tuple[str, str, str]
 def vote_disagreements(
     verdicts: VerdictColumns, votes: VerdictColumns, confidence: Mapping[tuple[str, str, str], float] | None = None
 ) -> list[Disagreement]:
-    """Every pair with votes and a verdict, once per judge and dimension of the votes.
+    """Return every pair with votes and a verdict, once per judge and dimension of the votes.
 
-    `confidence`: of (judge, left, right), sides in sorted order, where a judge states it.
+    `confidence`: by (judge, left, right) with sorted sides, if a judge states it.
     """
     cast = _votes_by_pair(votes)
     seen: dict[tuple[str, Pair], list[tuple[str, float | None]]] = {}
@@ -146,7 +146,7 @@ def vote_disagreements(
 
 
 def _votes_by_pair(votes: VerdictColumns) -> dict[Pair, dict[str, Counter[str]]]:
-    """Pair, then dimension, to the number of votes for each outcome, with the sides in sorted order."""
+    """Return the number of votes for each outcome by pair, then by dimension, with the sides in sorted order."""
     dimensions = votes.labels.get("dimension", [""] * len(votes))
     cast: dict[Pair, dict[str, Counter[str]]] = {}
     for row, winner in enumerate(votes.winner):
@@ -167,7 +167,7 @@ def _pair(columns: VerdictColumns, row: int) -> tuple[Pair, bool]:
 def _met(
     judge: str, dimension: str, pair: Pair, answers: Sequence[tuple[str, float | None]], counts: Counter[str]
 ) -> Disagreement:
-    """People's side, the judge's side, and people's margin; the certainty comes later."""
+    """Return people's side, the judge's side, and people's margin; the certainty comes later."""
     said = Counter(winner for winner, _ in answers)
     people, machine = most_frequent(counts), most_frequent(said)
     opposite = people in SIDES and machine in SIDES and people != machine
@@ -184,7 +184,7 @@ def _with_certainty(
     seen: Mapping[tuple[str, Pair], Sequence[tuple[str, float | None]]],
     confidence: Mapping[tuple[str, str, str], float],
 ) -> Iterable[Disagreement]:
-    """By the rank of the score gap among all of the judge's, else by its confidence, else 1."""
+    """Yield rows with size times certainty: the gap's rank among the judge's gaps, else the confidence, else 1."""
     gaps = [_gap(seen[row.judge, (row.unit, row.outputs[0], row.outputs[1])]) for row in rows]
     ranks: NDArray[np.float64] | None = None
     if any(gap is not None for gap in gaps):

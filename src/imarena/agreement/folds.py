@@ -8,12 +8,12 @@ from imarena.stats import Folds
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """One fold for each rater, their averages and spreads; `raters` in the order of the folds."""
+    """One fold per rater, with averages and spreads; `raters` in the order of the folds."""
 
     folds: Folds
     raters: tuple[str, ...]
     bias_scale: str | None
-    """On which scale a bias is; None where judge and people share none, and then there is no bias."""
+    """The scale of the biases; None if judge and people share no scale, and then there is no bias."""
 
     @property
     def bias(self) -> float | None:

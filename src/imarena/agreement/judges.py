@@ -1,6 +1,6 @@
-"""A judge or a metric against people: scores and ratings in, one frozen `Alignment` out.
+"""A judge or a metric against people: takes scores and ratings, returns one frozen `Alignment`.
 
-Scores meet ratings by `unit` and, where both tables have them, `model`, `task` and `criterion`. People's value of a
+Scores match ratings by `unit` and, if both tables have them, `model`, `task` and `criterion`. People's value of a
 unit is the mean of its ratings, rounded to nine decimals.
 """
 
@@ -38,7 +38,7 @@ KEYS = ("model", "task", "criterion")
 
 @dataclass(frozen=True)
 class AlignOptions:
-    """What to compare and how; all of it is repeated in the result's settings."""
+    """What to compare and how; the result's settings repeat all of it."""
 
     by: tuple[str, ...] = ()
     average: Recipe = "fisher"
@@ -50,18 +50,18 @@ class AlignOptions:
     """Judges whose range in `score_range` is the scale that they declare."""
     rating_range: Range | None = None
     rating_scales: Mapping[str, Range] = field(default_factory=dict)
-    """The scale of each criterion, where the source of the ratings states it and `rating_range` does not."""
+    """The scale of each criterion, if the source of the ratings states it and `rating_range` does not."""
     leave_one_out: bool = False
     pairs: bool = False
     gaps: tuple[float, ...] = ()
     compare: bool = False
-    """Test every two judges against each other."""
+    """Test all pairs of judges against each other."""
     rounds: int = ROUNDS
     seed: int = SEED
 
 
 def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | None = None) -> Alignment:
-    """Every judge in `scores` against the people in `ratings`, per criterion and group and averaged over groups."""
+    """Compare each judge in `scores` with the people in `ratings`, per criterion and group and averaged over groups."""
     chosen = _with_scales(scores, ratings, options or AlignOptions())
     check_groups(scores.labels, chosen.by, scores.source)
     _known_judges(scores, chosen)
@@ -98,7 +98,7 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
 
 
 def _with_scales(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions) -> AlignOptions:
-    """The options with what the sources state of scales and directions, where nobody said otherwise."""
+    """Add the scales and directions that the sources state, unless options say otherwise."""
     declared = {} if "" in options.score_range else {**scores.scales}
     return replace(
         options,
@@ -118,7 +118,7 @@ def _by_group(matches: Iterable[Match]) -> dict[tuple[Any, ...], list[Match]]:
 
 
 def _reaches(matches: Iterable[Match]) -> dict[str, Range]:
-    """The lowest and highest score of each judge, over all groups: its scale is one."""
+    """Return the lowest and highest score of each judge, over all groups, because a judge has only one scale."""
     scores: dict[str, list[float]] = {}
     for match in matches:
         if match.score is not None:
@@ -135,10 +135,10 @@ def _group(
     reach: Range | None,
     absent: int,
 ) -> GroupAlignment:
-    """The figures of one judge, criterion and group.
+    """Return the figures of one judge, criterion and group.
 
-    `limits` and `reach`: ends of the ratings and of all scores of the judge. `absent`: rated outputs that the scores
-    have no row for.
+    `limits` and `reach`: ends of the ratings and of all scores of the judge. `absent`: number of rated outputs without
+    a row in the scores.
     """
     judge, criterion, group = key
     scored = [row for row in rows if row.score is not None]
@@ -163,14 +163,14 @@ def _accuracy(tau: Figure) -> float | None:
 
 
 def _whose(figure: Figure) -> str:
-    """The reason in this command's words: the first column is the judge's, the second people's."""
+    """Return the reason in this command's words: the first column is the judge's, the second people's."""
     return figure.reason.replace("first column", "judge's scores").replace("second column", "human means").replace(
         "scores is constant", "scores are constant"
     ).replace("means is constant", "means are constant")  # fmt: skip
 
 
 Ranges = tuple[Range | None, Range | None]
-"""Of a judge's scores and of people's ratings; None where it is not known."""
+"""The ranges of a judge's scores and of people's ratings; None if not known."""
 
 
 def _score_range(judge: str, options: AlignOptions) -> Range | None:
@@ -186,7 +186,7 @@ def _bias(
     limits: Range,
     reach: Range | None,
 ) -> tuple[float | None, str | None, str]:
-    """Mean of judge less people, and on which scale: 0 to 1 where both ranges are known, else the ratings' own."""
+    """Return the mean of judge minus people, and its scale: 0 to 1 if both ranges are known, else the ratings' own."""
     if not len(score) or reach is None:
         return None, None, "no scored output has a rating"
     if judge in options.lower_is_better:
@@ -222,7 +222,7 @@ def _intervals(score: Any, human: Any, units: list[str], rho: Figure, options: A
 
 
 def _folds(rows: list[Match], options: AlignOptions, ranges: Ranges, scale: str | None) -> LeaveOneOut | None:
-    """Leave-one-out folds, with the bias on the same scale as the group's, or without one where that has none."""
+    """Return leave-one-out folds, with the bias on the same scale as the group's; without one if the group has none."""
     flat = [(row.key, rater, value) for row in rows for rater, value in row.ratings]
     if not flat:
         return None
@@ -231,7 +231,7 @@ def _folds(rows: list[Match], options: AlignOptions, ranges: Ranges, scale: str 
     own = {row.key: row.score for row in rows}
     scores = np.array([own[key] for key in unit_names], dtype=np.float64)
     own_range, theirs = ranges
-    if own_range and theirs:  # both to 0 .. 1: ranks stay as they are
+    if own_range and theirs:  # both to 0 .. 1: ranks do not change
         scores = (scores - own_range[0]) / (own_range[1] - own_range[0])
         low, high = theirs
         ratings = replace(ratings, value=(ratings.value - low) / (high - low))
@@ -261,7 +261,7 @@ def _averages(groups: Sequence[GroupAlignment], options: AlignOptions) -> Iterab
 
 
 def _coverage(matches: Sequence[Match], people: People, groups: Sequence[GroupAlignment]) -> Iterable[ScoreCoverage]:
-    """How many of the rated outputs each judge scored."""
+    """Count how many of the rated outputs each judge scored."""
     rated: dict[str | None, int] = {}
     for criterion, _ in people:
         rated[criterion] = rated.get(criterion, 0) + 1

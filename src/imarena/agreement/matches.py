@@ -1,6 +1,6 @@
-"""Scores beside the ratings of the same things: the rows that every figure about a judge and people is made from.
+"""Scores matched with the ratings of the same things: the rows behind every figure about a judge and people.
 
-They meet by `unit` and, where both tables have them, `model`, `task` and `criterion`. People's value of a unit is the
+They match by `unit` and, if both tables have them, `model`, `task` and `criterion`. People's value of a unit is the
 mean of its ratings, rounded to nine decimals.
 """
 
@@ -16,12 +16,12 @@ from imarena.core import UserError
 from imarena.stats import round_values
 
 People = dict[tuple[str | None, tuple[str, ...]], list[tuple[str, float]]]
-"""(criterion, key) to the raters and their values; the key is `unit` and the shared columns but the criterion."""
+"""(criterion, key) to the raters and their values; the key is `unit` and the shared columns except the criterion."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """One score beside the ratings of the same thing."""
+    """One score, and the ratings of the same thing."""
 
     judge: str
     criterion: str | None
@@ -29,13 +29,13 @@ class Match:
     unit: str
     key: tuple[str, ...]
     score: float | None
-    """None: the judge gave none. Its sign is changed already where low is good."""
+    """None: the judge gave none. The sign is already reversed if low scores are good."""
     human: float
     ratings: tuple[tuple[str, float], ...]
 
 
 def people_by_key(ratings: RatingColumns, keys: Sequence[str]) -> People:
-    """(criterion, key) to the ratings given; the key is `unit` and the shared columns but the criterion."""
+    """Map (criterion, key) to its ratings; the key is `unit` and the shared columns except the criterion."""
     criteria = ratings.labels.get("criterion")
     shared = [ratings.labels[name] for name in keys if name != "criterion"]
     people: People = {}
@@ -61,7 +61,7 @@ def people_by_key(ratings: RatingColumns, keys: Sequence[str]) -> People:
 def match_scores(
     scores: ScoreColumns, people: People, keys: Sequence[str], by: Sequence[str], lower_is_better: Container[str]
 ) -> tuple[list[Match], dict[str, int]]:
-    """Each score beside the ratings of the same thing, and how many scores have none.
+    """Return each score with the ratings of the same thing, and the number of scores without ratings.
 
     `by`: the columns of groups. `lower_is_better`: judges whose scores change sign.
     """
@@ -89,7 +89,7 @@ def match_scores(
             score = _signed(scores.score[row], judge in lower_is_better)
             matches.append(Match(judge, criterion, group, scores.unit[row], key, score, human, tuple(marks)))
         unrated += not met
-    # Sorted, so that the order of rows changes nothing, not even the last bit of a sum.
+    # Sorted, so that the order of rows does not matter, not even for the last bit of a sum.
     matches.sort(key=lambda match: (match.judge, str(match.criterion), match.group, match.key))
     return matches, {"scores_without_rating": unrated}
 
@@ -97,10 +97,10 @@ def match_scores(
 def absent_outputs(
     matches: Sequence[Match], people: People, ratings: RatingColumns, keys: Sequence[str], by: Sequence[str]
 ) -> Counter[tuple[Any, ...]]:
-    """How many rated outputs the scores have no row for, by judge, criterion and group.
+    """Count rated outputs without a row in the scores, by judge, criterion and group.
 
-    The group of such an output is that of another judge's score of it, or what the ratings say; else it has none and is
-    counted under None.
+    The group of such an output comes from another judge's score of it, or from the ratings; otherwise it is counted
+    under None.
     """
     groups = {match.key: match.group for match in matches}
     columns = [ratings.labels[name] for name in keys if name != "criterion"]

@@ -1,4 +1,4 @@
-"""Does a judge order two outputs of the same unit as people do? Figures per judge, criterion and group."""
+"""Whether a judge orders two outputs of the same unit as people do: figures per judge, criterion and group."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class PairOrder:
     decisive_accuracy: Figure
     tie_calibrated: TieCalibration
     by_gap: tuple[GapBand, ...] = ()
-    """Bands of score gaps; empty where none were asked for."""
+    """Bands of score gaps; empty if none were requested."""
     n_gap_zero: int = 0
 
     def to_json(self) -> dict[str, Any]:
@@ -59,8 +59,8 @@ class PairOrder:
 
 
 def pair_orders(matches: Sequence[Match], by: Sequence[str], gaps: Sequence[float]) -> Iterable[PairOrder]:
-    """One row for each judge, criterion and group of the columns in `by`; `gaps`: edges of score gaps."""
-    # A group is one model at most where `model` is grouped by, and a pair needs two.
+    """Yield one row per judge, criterion and group of the columns in `by`; `gaps`: edges of score gaps."""
+    # With `model` in `by`, a group has at most one model, and a pair needs two.
     columns = [index for index, name in enumerate(by) if name != "model"]
     groups: dict[tuple[Any, ...], list[Match]] = {}
     for match in matches:

@@ -1,4 +1,4 @@
-"""Is one judge closer to people than another? Paired comparisons of every two judges, corrected for their number."""
+"""Whether one judge is closer to people than another: paired comparisons of all judges, corrected for their number."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ class CorrelationComparison:
     high: float | None
     p_value: float | None
     p_is_bound: bool
-    """The p-value is an upper bound: no round lies beyond 0."""
+    """The p-value is an upper bound: no round is beyond 0."""
     reason: str | None
     method: str
     p_holm: float | None = None
@@ -34,7 +34,7 @@ class CorrelationComparison:
 
 @dataclass(frozen=True)
 class VerdictComparison:
-    """Two judges' accuracies, on the votes on which both gave one verdict."""
+    """Two judges' accuracies, on the votes for which each gave one verdict."""
 
     left: str
     right: str
@@ -42,7 +42,7 @@ class VerdictComparison:
     accuracy_left: float | None
     accuracy_right: float | None
     only_left_right: int
-    """Votes on which only the left judge is right."""
+    """Number of votes on which only the left judge is right."""
     only_right_right: int
     p_value: float | None
     method: str
@@ -56,8 +56,8 @@ Compared = TypeVar("Compared", CorrelationComparison, VerdictComparison)
 def compare_correlations(matches: Sequence[Match], *, rounds: int, seed: int) -> list[CorrelationComparison]:
     """Difference of two judges' Spearman correlation with people, on the outputs that both scored.
 
-    Both are resampled together over units, so that what is hard for both does not blur the difference. The p-value is
-    twice the share of rounds beyond 0, never below 2 / (rounds + 1): `p_is_bound` marks a value that is an upper bound,
+    Both are resampled together over units, so that units hard for both do not blur the difference. The p-value is twice
+    the share of rounds beyond 0, never below 2 / (rounds + 1): `p_is_bound` marks a value that is an upper bound,
     because no round lies beyond 0. Holm's correction is over all comparisons.
     """
     scores: dict[str | None, dict[str, dict[tuple[str, ...], Match]]] = {}
@@ -77,10 +77,10 @@ def compare_verdicts(
     answers: Mapping[str, Mapping[Any, Sequence[str | None]]],
     matches: Callable[[str, str | None], bool],
 ) -> list[VerdictComparison]:
-    """McNemar's test of every two judges on the votes on which both gave one verdict.
+    """Run McNemar's test for every two judges, on the votes for which each gave one verdict.
 
     `votes`: the battle and people's outcome, sides in the battle's own order; `answers`: judge, then battle, to
-    verdicts; `matches` says whether a verdict is right.
+    verdicts; `matches` returns whether a verdict is right.
     """
     comparisons = []
     for left, right in combinations(sorted(answers), 2):
@@ -147,7 +147,7 @@ def _difference(
 
 
 def _corrected(comparisons: Sequence[Compared]) -> list[Compared]:
-    """With Holm's correction over all that have a p-value."""
+    """Apply Holm's correction to all that have a p-value."""
     if not comparisons:
         return []
     adjusted = holm([np.nan if line.p_value is None else line.p_value for line in comparisons])

@@ -1,4 +1,4 @@
-"""The result of `agree`: agreement per criterion and group, and each rater beside the others."""
+"""The result of `agree`: agreement per criterion and group, and each rater compared with the others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,25 +27,25 @@ class GroupAgreement:
     rater_pairs: tuple[RaterPair, ...] = ()
 
     def figures(self) -> dict[str, Figure]:
-        """Every figure by its place in the document."""
+        """Return every figure by its path in the document."""
         alphas = {f"alpha.{level}": figure for level, figure in self.alpha.items()}
         others = (self.fleiss_kappa, self.pairwise_agreement, self.percent_agreement)
         return alphas | {figure.name: figure for figure in others}
 
     @property
     def reasons(self) -> dict[str, str]:
-        """Why a figure is undefined, by its place in the document."""
+        """Why a figure is undefined, by its path in the document."""
         return {name: figure.reason for name, figure in self.figures().items() if figure.value is None}
 
     @property
     def status(self) -> str:
-        """``ok``; ``undefined`` where no alpha exists; ``partial`` where some figure does not."""
+        """``ok``; ``undefined`` if no alpha is defined; ``partial`` if another figure is undefined."""
         if all(figure.value is None for figure in self.alpha.values()):
             return "undefined"
         return "partial" if self.reasons else "ok"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON: the contract's names first."""
+        """Return plain values for JSON, with the names of the documented contract first."""
         reasons = self.reasons
         document: dict[str, Any] = {
             "criterion": self.criterion,
@@ -92,7 +92,7 @@ class AverageAgreement:
 
 @dataclass(frozen=True)
 class RaterAgreement:
-    """One rater beside the others, on one criterion in one group."""
+    """One rater compared with the others, on one criterion in one group."""
 
     rater: str
     criterion: str | None
@@ -111,7 +111,7 @@ class RaterAgreement:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement per criterion and group, the settings that made it, and what is odd about raters."""
+    """Agreement per criterion and group, the settings that made it, and raters with unusual figures."""
 
     settings: dict[str, Any]
     n_ratings: int

@@ -1,7 +1,7 @@
-"""Agreement among raters: columns in, one frozen `Agreement` out.
+"""Agreement among raters: takes columns, returns one frozen `Agreement`.
 
-`measure_agreement` does not depend on files or stores: `columns.ratings_from_file` fills `RatingColumns` from a plain
-table, and any other source can do the same.
+`measure_agreement` does not depend on files or stores: `columns.ratings_from_file` fills `RatingColumns` from a table,
+and any other source can do the same.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,9 +31,9 @@ from imarena.stats import (
 )
 
 STANDS_OUT = ("constant", "backwards", "out_of_step")
-"""Flags of a rater that are worth a notice."""
+"""Flags of a rater that deserve a notice."""
 IDENTITY = ("model", "task")
-"""Columns that, beside `unit`, tell two rated things apart."""
+"""Columns that, besides `unit`, distinguish two rated things."""
 
 
 def measure_agreement(
@@ -47,10 +47,10 @@ def measure_agreement(
     recipe: Recipe = "fisher",
     pairs: bool = False,
 ) -> Agreement:
-    """Agreement among raters per criterion and per group of the columns in `by`.
+    """Return agreement among raters per criterion and per group of the columns in `by`.
 
-    A unit is identified by `unit` and, where they are given, `model` and `task`. `order` names the values from worst to
-    best where they are words with an order. Intervals of alpha: percentile bootstrap over units, `rounds` and `seed`.
+    A unit is identified by `unit` and, if given, `model` and `task`. `order` lists the values from worst to best if
+    they are ordered words. Intervals of alpha: percentile bootstrap over units, `rounds` and `seed`.
     """
     if not len(columns):
         raise UserError(
@@ -110,7 +110,7 @@ def _group(
 
 
 def _numbers(columns: RatingColumns, order: Sequence[str]) -> tuple[Any, Any]:
-    """Values as floats (NaN is missing) and what they are: numbers, places in `order`, labels, or outcomes of votes."""
+    """Return values as floats (NaN is missing) and their kind: numbers, places in `order`, labels, or vote outcomes."""
     cells = list(columns.value)
     if columns.votes:
         if order:
@@ -134,7 +134,7 @@ def _numbers(columns: RatingColumns, order: Sequence[str]) -> tuple[Any, Any]:
 
 
 def _word(cell: object) -> str:
-    """A value as a person writes it: 1.0 is "1"."""
+    """Format a value as a person would write it: 1.0 is "1"."""
     try:
         number = float(str(cell))
     except ValueError:

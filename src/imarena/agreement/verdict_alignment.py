@@ -1,4 +1,4 @@
-"""The result of `align` on verdicts and votes: one frozen row per judge and group, and what they rest on."""
+"""The result of `align` on verdicts and votes: one frozen row per judge and group, with the underlying counts."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,7 +11,7 @@ NO_SCORES = "the judge does not score both sides"
 
 @dataclass(frozen=True)
 class VerdictGroup:
-    """One judge against the votes of one group."""
+    """One judge compared with the votes of one group."""
 
     judge: str
     group: dict[str, str]
@@ -19,7 +19,7 @@ class VerdictGroup:
     all_votes: Figure
     """Four-way accuracy where a vote without a verdict counts as wrong."""
     tie_calibrated: TieCalibration | None
-    """None where the judge does not score both sides."""
+    """None if the judge does not score both sides."""
     missing: dict[str, int]
     """Votes without a verdict, by reason."""
     n_votes: int
@@ -27,7 +27,7 @@ class VerdictGroup:
 
     @property
     def accuracies(self) -> tuple[Figure, ...]:
-        """The figures with a value or a reason of their own, in the order of the document."""
+        """Return the figures that have their own value or reason, in the order of the document."""
         figures = self.figures
         return (
             figures.four_way_accuracy, figures.three_way_accuracy, figures.decisive_accuracy,
@@ -41,7 +41,7 @@ class VerdictGroup:
 
     @property
     def tie_calibrated_accuracy(self) -> float | None:
-        """Accuracy with the best threshold of a tie."""
+        """Accuracy with the best threshold for a tie."""
         return self.tie_calibrated.accuracy.value if self.tie_calibrated else None
 
     @property
@@ -71,7 +71,7 @@ class VerdictGroup:
 
 @dataclass(frozen=True)
 class MajorityAlignment:
-    """The judges against the majority of the votes on each battle."""
+    """The judges compared with the majority of the votes on each battle."""
 
     rule: str
     n_battles: int
@@ -88,7 +88,7 @@ class MajorityAlignment:
 
 @dataclass(frozen=True)
 class VerdictAlignment:
-    """Accuracies per judge and group, and what they rest on."""
+    """Accuracies per judge and group, and the underlying counts."""
 
     settings: dict[str, Any]
     n_verdicts: int
@@ -96,7 +96,7 @@ class VerdictAlignment:
     excluded: dict[str, int]
     groups: tuple[VerdictGroup, ...]
     majority: MajorityAlignment | None = None
-    """The same against the majority of the votes on each battle, where one has two votes or more."""
+    """The same against the majority of the votes on each battle, if any battle has two votes or more."""
     comparisons: tuple[VerdictComparison, ...] = ()
 
     def to_json(self) -> dict[str, Any]:

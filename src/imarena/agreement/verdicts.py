@@ -1,7 +1,7 @@
-"""A judge's verdicts on battles against people's votes on the same battles.
+"""A judge's verdicts on battles compared with people's votes on the same battles.
 
-A battle is an item and two sides (models in a table, outputs in a workspace); a judge that saw the sides the other way
-round is mirrored. Every vote meets every verdict of the judge on the same battle, or is missing with a reason.
+A battle is an item and two sides (models in a table, outputs in a workspace); verdicts on swapped sides are mirrored.
+Every vote is paired with every verdict of the judge on the same battle, or is missing with a reason.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ HUMAN_OUTCOMES = OUTCOMES
 JUDGE_OUTCOMES = (*OUTCOMES, EQUAL)
 SHARED = ("task", "dimension")
 RATER = "rater"
-"""Votes can be grouped by who cast them, beside their labels."""
+"""Votes can also be grouped by the rater who cast them."""
 NO_VERDICT = "no verdict on the battle"
 
 Battle = tuple[str, ...]
@@ -38,7 +38,7 @@ Battle = tuple[str, ...]
 
 @dataclass
 class _Answers:
-    """What one judge said, with the sides in each battle's own order."""
+    """One judge's answers, with the sides in each battle's own order."""
 
     said: dict[Battle, list[str | None]] = field(default_factory=dict)
     gaps: dict[Battle, list[float | None]] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class _Answers:
 
 @dataclass(frozen=True)
 class _Meeting:
-    """One vote beside one verdict, both with the sides as the voter saw them."""
+    """One vote with one verdict, both with the sides as the voter saw them."""
 
     vote: str
     verdict: str | None
@@ -65,13 +65,13 @@ def align_verdicts(
     missing: Missing = "exclude",
     compare: bool = False,
 ) -> VerdictAlignment:
-    """Each judge in `verdicts` against the people in `votes`, per group of columns of the votes (or per `rater`).
+    """Compare each judge in `verdicts` with the people in `votes`, per group of columns of the votes (or per `rater`).
 
-    With `compare` every two judges are tested against each other, over all votes.
+    With `compare`, all pairs of judges are tested against each other, over all votes.
     """
     check_groups({**votes.labels, RATER: votes.rater}, by, votes.source)
     keys = [name for name in SHARED if name in verdicts.labels and name in votes.labels]
-    if verdicts.covers:  # dimensions meet by `covers`
+    if verdicts.covers:  # `covers` matches dimensions
         keys = [name for name in keys if name != "dimension"]
     judges = _answers(verdicts, keys)
     meets = {key for answers in judges.values() for key in answers.said}
@@ -113,7 +113,7 @@ def _answers(verdicts: VerdictColumns, keys: Sequence[str]) -> dict[str, _Answer
 def _groups(
     votes: VerdictColumns, judges: Mapping[str, _Answers], keys: Sequence[str], by: Sequence[str], missing: Missing
 ) -> Iterator[VerdictGroup]:
-    """One row per judge and group of votes."""
+    """Yield one row per judge and group of votes."""
     labels = {**votes.labels, RATER: votes.rater}
     dimension = votes.labels.get("dimension")
     for judge, answers in sorted(judges.items()):
@@ -142,7 +142,7 @@ def _groups(
 
 
 def _cast(votes: VerdictColumns, keys: Sequence[str]) -> list[tuple[Battle, str]]:
-    """Every vote's battle and dimension, and its outcome, with the sides in the battle's own order."""
+    """Return every vote's battle and dimension, and its outcome, with the sides in the battle's own order."""
     dimension = votes.labels.get("dimension", [""] * len(votes))
     votes_cast = []
     for row in range(len(votes.winner)):
@@ -154,7 +154,7 @@ def _cast(votes: VerdictColumns, keys: Sequence[str]) -> list[tuple[Battle, str]
 
 
 def _by_vote(judges: Mapping[str, _Answers], votes: VerdictColumns) -> dict[str, dict[Battle, list[str | None]]]:
-    """Each judge's verdicts by battle and by the dimension of the votes that they are compared with."""
+    """Return each judge's verdicts by battle and by the dimension of the votes that they are compared with."""
     asked = frozenset(votes.labels.get("dimension", [""]))
     return {
         judge: {
@@ -167,7 +167,7 @@ def _by_vote(judges: Mapping[str, _Answers], votes: VerdictColumns) -> dict[str,
 
 
 def _battle(columns: VerdictColumns, row: int, keys: Sequence[str]) -> tuple[Battle, bool]:
-    """The battle's name, the same whichever side a model stands on, and whether the sides were turned for it."""
+    """Return the key of a battle, independent of its sides, and whether the sides were swapped for it."""
     left, right = columns.left[row], columns.right[row]
     flipped = left > right
     first, second = (right, left) if flipped else (left, right)
@@ -179,7 +179,7 @@ def _turned(winner: str | None, flipped: bool) -> str | None:
 
 
 def _meetings(votes: VerdictColumns, rows: Iterable[int], answers: _Answers, keys: Sequence[str]) -> list[_Meeting]:
-    """Every vote beside every verdict on its battle, or beside the reason why there is none."""
+    """Return every vote with every verdict on its battle, or with the reason why there is none."""
     meetings: list[_Meeting] = []
     for row in rows:
         key, flipped = _battle(votes, row, keys)
@@ -195,7 +195,7 @@ def _meetings(votes: VerdictColumns, rows: Iterable[int], answers: _Answers, key
 
 
 def _tie_calibrated(met: Sequence[_Meeting]) -> TieCalibration | None:
-    """Accuracy with the judge's own tie threshold replaced by the best one; both kinds of tie count as one."""
+    """Return the accuracy with the best tie threshold instead of the judge's own; both kinds of tie count as one."""
     side = {"left": 1.0, "right": -1.0}
     gaps = [
         (side.get(meeting.vote, 0.0), meeting.gap)
@@ -213,9 +213,9 @@ RULE = "the outcome with the most votes on the battle; a tie where two or more o
 
 
 def majority_of(votes: VerdictColumns, keys: Sequence[str]) -> VerdictColumns | None:
-    """One row per battle (and per dimension where votes have one); None where no battle has two votes.
+    """Return one row per battle (and per dimension if votes have one); None if no battle has two votes.
 
-    Outcomes are counted with the sides in one order, so that it does not matter on which side a voter saw an output.
+    Outcomes are counted with the sides in one order, so it does not matter on which side a voter saw an output.
     """
     names = list(dict.fromkeys((*keys, *(["dimension"] if "dimension" in votes.labels else []))))
     counts: dict[tuple[str, ...], Counter[str]] = {}
@@ -243,7 +243,7 @@ def majority_of(votes: VerdictColumns, keys: Sequence[str]) -> VerdictColumns | 
 
 
 def most_frequent(count: Counter[str]) -> str:
-    """The outcome with the highest count; a tie where several have it."""
+    """Return the outcome with the highest count; a tie if several have it."""
     most = max(count.values())
     leading = [outcome for outcome, number in count.items() if number == most]
     return leading[0] if len(leading) == 1 else "tie"

@@ -1,4 +1,4 @@
-"""The root command: global options, and commands that are imported only when asked for."""
+"""The root command: global options, and commands whose modules are imported only when used."""
 
 import contextlib
 import ctypes
@@ -18,9 +18,9 @@ from imarena.core import VERSION, ImarenaError, UserError
 
 _M_ARENA_MAX = -8
 _USUAL_VALUES = {"--fragility": "3"}
-"""Options that may stand without their value, and the value that they then have."""
+"""Options that may be given without a value, and the value that they then have."""
 _OPTION = re.compile(r"-(?![\d.])")
-"""Begins as an option does, and not as a negative number."""
+"""Matches the start of an option, but not a negative number."""
 _DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
@@ -87,8 +87,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "cluster": ("upkeep.cluster", "Check a Ray cluster: what it offers and what is missing."),
     },
 }
-"""The headings of `imarena --help`, and the commands below each: the name to its module under ``imarena.cli`` (with a
-`command`, or an `app` of several) and its line of help."""
+"""The headings of `imarena --help` and the commands below each: the name, its module under ``imarena.cli`` (with a
+`command`, or an `app` with several), and its line of help."""
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 
 
@@ -146,12 +146,12 @@ def root(
 ) -> None:
     """imarena: the open arena for image editing and image generation models."""
     context.obj = Session(workspace=workspace, json=as_json, out=sys.stdout)
-    if as_json:  # whatever else is printed, by a plug-in or a library, would break the document
+    if as_json:  # any other output, from a plug-in or a library, would break the document
         context.with_resource(contextlib.redirect_stdout(sys.stderr))
 
 
 def hoist_global_options(arguments: list[str]) -> list[str]:
-    """Let ``--json`` and ``--workspace DIR`` stand anywhere: move them before the command."""
+    """Allow ``--json`` and ``--workspace DIR`` anywhere: move them before the command."""
     front: list[str] = []
     rest: list[str] = []
     remaining = iter(arguments)
@@ -170,7 +170,7 @@ def hoist_global_options(arguments: list[str]) -> list[str]:
 
 
 def fill_in_values(arguments: list[str]) -> list[str]:
-    """Let ``--fragility`` stand without its number: typer has no options with an optional value."""
+    """Allow ``--fragility`` without its number: typer has no options with an optional value."""
     filled: list[str] = []
     for word, following in zip(arguments, [*arguments[1:], "-"], strict=True):
         filled.append(word)
@@ -180,7 +180,7 @@ def fill_in_values(arguments: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """The entry point: exit 0 done, 1 failed, 2 the user must fix something, 3 done in part."""
+    """The entry point: exit 0 done, 1 failed, 2 the user must fix something, 3 done in part, 4 a gate failed."""
     _share_heaps()
     try:
         app(args=hoist_global_options(fill_in_values(sys.argv[1:])), prog_name="imarena")
@@ -201,7 +201,7 @@ def main() -> None:
 
 
 def _share_heaps() -> None:
-    """Few heaps for all threads: by default glibc gives each its own, which doubles the memory of picture work."""
+    """Limit the heaps of threads: by default glibc gives each thread its own, which doubles memory for image work."""
     if sys.platform == "linux":
         libc = ctypes.CDLL(None)
         if hasattr(libc, "mallopt"):

@@ -1,7 +1,7 @@
 """Shared by all commands: the workspace location, what goes to stdout and stderr, how errors and progress are printed.
 
-With ``--json`` one JSON document goes to stdout and nothing else. Progress and messages always go to stderr, as does
-then whatever a plug-in prints.
+With ``--json`` one JSON document goes to stdout and nothing else. Progress and messages always go to stderr; with
+``--json``, so does all output of plug-ins.
 """
 
 import json
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from imarena.storage import Workspace
 
 UNBOUNDED = 4096
-"""Columns where there is no edge: tables are as wide as what stands in them."""
+"""Width in columns if the output has no edge: tables are as wide as their contents."""
 
 
 class Exit(IntEnum):
-    """Exit codes: part of the command line's contract."""
+    """Exit codes, which are part of the command line's contract."""
 
     DONE = 0
     FAILED = 1
@@ -42,45 +42,45 @@ class Exit(IntEnum):
 
 @dataclass(frozen=True)
 class Session:
-    """The options that stand before the command."""
+    """The options before the command."""
 
     workspace: Path
     json: bool
     quiet: bool = False
     out: TextIO | None = None
-    """Where the result goes. With ``--json`` a running command has stderr as its `sys.stdout`: plug-ins print there."""
+    """Where the result goes. With ``--json``, `sys.stdout` of a running command is stderr, for output of plug-ins."""
 
 
 def command_group(about: str) -> typer.Typer:
-    """A command with commands of its own; without one it prints its help."""
+    """Return a command with subcommands; without one of them it prints its help."""
     return CommandGroup(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=about)
 
 
 def session(context: typer.Context) -> Session:
-    """The session of a running command."""
+    """Return the session of a running command."""
     return context.find_object(Session) or Session(workspace=Path(), json=False)
 
 
 def session_workspace(context: typer.Context) -> "Workspace":
-    """The workspace of a running command, opened: to be used in a `with`."""
+    """Open the workspace of a running command, for use in a `with` statement."""
     from imarena.storage import open_workspace
 
     return open_workspace(session(context).workspace)
 
 
 def program(context: typer.Context) -> str:
-    """`imarena`, with the workspace of this session: the start of a next step that a message prints."""
+    """Return `imarena` with the workspace of this session: the start of a next step in a message."""
     root = session(context).workspace
     return "imarena" if root == Path() else f"imarena -w {quote(str(root))}"
 
 
 def stderr() -> Console:
-    """For progress, warnings and errors."""
+    """Return the console for progress, warnings and errors."""
     return _console(sys.stderr)
 
 
 def _console(file: TextIO) -> Console:
-    """A pipe or a file has no width: nothing is wrapped there, unless COLUMNS asks. Brackets in texts are brackets."""
+    """Return a console without markup. Pipes and files have no width: text wraps there only if COLUMNS is set."""
     if file.isatty():
         return Console(file=file, highlight=False, markup=False)
     width = None if os.environ.get("COLUMNS", "").isdigit() else UNBOUNDED
@@ -100,7 +100,7 @@ def emit(context: typer.Context, document: Any, show: Callable[[Console], None] 
 
 
 def print_tables(console: Console, tables: Sequence["Table"], *, markdown: bool = False, latex: bool = False) -> None:
-    """Print tables in the form asked for; Markdown and LaTeX come out as they are, ready for a file."""
+    """Print tables in the requested format; Markdown and LaTeX are printed unchanged, ready for a file."""
     from imarena.reports.tables import show_table, to_latex, to_markdown
 
     for table in tables:
@@ -112,7 +112,7 @@ def print_tables(console: Console, tables: Sequence["Table"], *, markdown: bool 
 
 
 def show_names(console: Console, names: Mapping[str, str]) -> None:
-    """Names with a few words on each, which stay in their own column however narrow the terminal is."""
+    """Print names with short descriptions, which keep their own column on any terminal width."""
     from rich.table import Table
     from rich.text import Text
 
@@ -134,12 +134,12 @@ def fail(message: str, *, hint: str = "", code: Exit = Exit.USER) -> NoReturn:
 
 
 def warn(message: str) -> None:
-    """A warning on stderr."""
+    """Print a warning on stderr."""
     stderr().print(f"[yellow]warning:[/] {_escape(message)}", markup=True)
 
 
 def warn_all(context: typer.Context, texts: Iterable[str]) -> None:
-    """Each once; with ``--json`` they stand in the document."""
+    """Print each warning once; with ``--json`` the document contains them."""
     if not session(context).json:
         for text in dict.fromkeys(texts):
             warn(text)
@@ -152,11 +152,11 @@ def _escape(text: str) -> str:
 
 
 CAUSES_SHOWN = 20
-"""How many causes are listed one by one."""
+"""Maximum number of causes to list."""
 
 
 def print_causes(console: Console, causes: "Sequence[Cause]", label: str = "left out") -> None:
-    """One line per cause, the most frequent first."""
+    """Print one line per cause, most frequent first."""
     for cause in causes[:CAUSES_SHOWN]:
         console.print(f"[yellow]{_escape(label)}:[/] {_escape(str(cause))}", markup=True, soft_wrap=True)
     if rest := causes[CAUSES_SHOWN:]:
@@ -171,7 +171,7 @@ LINE_EVERY_S = 10.0
 
 @contextmanager
 def progress_bars(title: str) -> "Iterator[protocols.Progress]":
-    """A bar for each stage that is told of; where stderr is no terminal (a log, a pipe) a line every ten seconds."""
+    """Show a bar for each reported stage; if stderr is not a terminal (a log, a pipe), a line every ten seconds."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = stderr()
@@ -201,7 +201,7 @@ def progress_bars(title: str) -> "Iterator[protocols.Progress]":
 
 
 def progress_lines() -> Callable[[str], None]:
-    """Say what is told at most every ten seconds, from the tenth on; on a terminal, where bars are drawn, nothing."""
+    """Return a function that prints lines, at most one every ten seconds after the first ten; none on a terminal."""
     console = stderr()
     last = time.monotonic()
 

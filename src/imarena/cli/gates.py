@@ -1,4 +1,4 @@
-"""Options of commands that have a gate (`--fail-if`), the files that they write, and how they end."""
+"""Options of commands with a gate (`--fail-if`), the files that they write, and their exit codes."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +19,7 @@ SummaryFile = Annotated[
 
 
 def check_gate_options(junit: Path | None, *, gated: bool) -> None:
-    """Refuse options of a gate where there is none."""
+    """Reject options of a gate if there is none."""
     if junit is not None and not gated:
         raise UserError("--junit writes the result of a gate, and there is none.", hint="Add --fail-if.")
 
@@ -27,7 +27,7 @@ def check_gate_options(junit: Path | None, *, gated: bool) -> None:
 def write_gate_files(
     report: "GateReport | None", suite: str, junit: Path | None, summary: Path | None, markdown: str
 ) -> None:
-    """Write the files that were asked for; what they held before is replaced."""
+    """Write the requested files, replacing earlier ones."""
     from imarena.reports import gate_junit
 
     if junit is not None and report is not None:
@@ -45,7 +45,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def show_gates(console: Console, report: "GateReport | None") -> None:
-    """Print every gate in a sentence."""
+    """Print every gate as a sentence."""
     from imarena.reports import gate_lines
     from imarena.reports.tables import printable
 
@@ -57,7 +57,7 @@ def show_gates(console: Console, report: "GateReport | None") -> None:
 
 
 def gate_exit(report: "GateReport | None", *, partial: bool = False) -> None:
-    """End the command: 3 where the data are incomplete or a gate has no answer, 4 where one failed, else 0."""
+    """End the command: exit 3 if data are incomplete or a gate has no answer, 4 if one failed, else 0."""
     if partial or (report is not None and report.outcome == "incomplete"):
         raise typer.Exit(Exit.PARTIAL)
     if report is not None and report.outcome == "failed":

@@ -1,4 +1,4 @@
-"""What ``--help`` prints: commands and options under headings, and plain names for the values that options take."""
+"""The output of ``--help``: commands and options under headings, and plain names for the types of values."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 from imarena.core import package_yaml
 
 _TYPE = re.compile(r"<(?:list\[)?(str|int|float|[Pp]ath)\]?(?: range)?>|\b(?:INTEGER|FLOAT)(?: RANGE)?\b")
-"""The type of a value, as versions of typer print it."""
+"""The type of a value, as printed by several versions of typer."""
 _PLAIN = {"str": "TEXT", "path": "PATH", "Path": "PATH"}
 
 Row = tuple[str, str]
@@ -39,7 +39,7 @@ class Command(TyperCommand):
 
 
 def option_name(parameter: Any) -> str:
-    """The name of an option in `help.yaml`: its first long form, without dashes."""
+    """Return the name of an option in `help.yaml`: its first long form, without dashes."""
     return str(next(word for word in parameter.opts if word.startswith("--"))[2:])
 
 
@@ -52,12 +52,12 @@ def _under_headings(options: dict[str, Row], path: str) -> Iterator[tuple[str, l
 
 @cache
 def headings() -> dict[str, dict[str, list[str]]]:
-    """`help.yaml`: by command, the headings of its options and the options below each."""
+    """Read `help.yaml`: by command, the headings of its options and the options below each."""
     return dict(package_yaml("imarena.cli", "help.yaml"))
 
 
 class CommandGroup(typer.Typer):
-    """Commands whose help has headings."""
+    """A group of commands whose help has headings."""
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[..., Any]:
         return super().command(name, **{"cls": Command, **settings})

@@ -1,4 +1,4 @@
-"""Options that several commands have: ``key=value`` pairs, score ranges, the executor, tables, and leaderboards."""
+"""Options that several commands share: ``key=value`` pairs, score ranges, the executor, tables, and leaderboards."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,14 +54,14 @@ LeaderboardNames = Annotated[
 
 
 def read_range(text: str | None) -> Any:
-    """The range that the option names; None where it was left out."""
+    """Parse the range in an option; None if it was not given."""
     from imarena.stats import score_range_from
 
     return None if text is None else score_range_from(text)
 
 
 def refuse_with_table(options: Mapping[str, bool]) -> None:
-    """Raise for an option that chooses from a workspace where a table was named with --from. `options`: name, given."""
+    """Raise if --from comes with an option that chooses from a workspace. `options`: name to whether it is given."""
     for name, is_set in options.items():
         if is_set:
             raise UserError(
@@ -71,7 +71,7 @@ def refuse_with_table(options: Mapping[str, bool]) -> None:
 
 
 def parse_pairs(values: list[str] | None) -> dict[str, str]:
-    """``["a=1", "b=2"]`` as a dictionary."""
+    """Parse ``["a=1", "b=2"]`` into a dictionary."""
     pairs: dict[str, str] = {}
     for value in values or []:
         key, equals, text = value.partition("=")
@@ -82,7 +82,7 @@ def parse_pairs(values: list[str] | None) -> dict[str, str]:
 
 
 def parse_names(values: list[str] | None) -> dict[str, str]:
-    """``["ours=theirs"]`` as a dictionary; our name may contain `=`."""
+    """Parse ``["ours=theirs"]`` into a dictionary; our name may contain `=`."""
     names: dict[str, str] = {}
     for value in values or []:
         ours, equals, theirs = value.rpartition("=")

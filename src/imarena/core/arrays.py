@@ -1,10 +1,10 @@
-"""Types of NumPy arrays that all rooms share."""
+"""NumPy array types that all packages share."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Pixels = NDArray[np.uint8]
-"""An image (height, width, 3) in bytes."""
+"""An image as bytes, of shape (height, width, 3)."""
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float32]
 """Images and features."""

@@ -1,6 +1,6 @@
-"""Refusals and failures grouped by cause: each reason once, with how often and an example or two.
+"""Rejections and failures grouped by cause: each reason once, with its count and an example or two.
 
-Two reasons have one cause where they differ only in details: quoted names, numbers, file names.
+Two reasons have the same cause if they differ only in details: quoted names, numbers, file names.
 """
 
 import re
@@ -11,23 +11,23 @@ from imarena.core.protocols import Skip
 
 EXAMPLES = 2
 MOST_CAUSES = 500
-"""Causes that are told apart; a hostile file cannot make more."""
+"""Maximum number of distinct causes, so that a hostile file cannot make more."""
 OTHER = "for other reasons"
 _DETAIL = re.compile(
     r"(?<!\w)'[^']*'(?!\w)"  # 'a name'
     r'|"[^"]*"'
     r"|[^\s':]*[/\\][^\s':]*"  # a path
     r"|[^\s':]+\.(?:png|jpe?g|webp|avif|tiff?|bmp|gif|csv|tsv|jsonl?|parquet)\b"
-    r"|(?<!HTTP )(?<!status )(?<!code )(?<!\w)\d[\d,.]*"  # a number, but not which HTTP status it was
+    r"|(?<!HTTP )(?<!status )(?<!code )(?<!\w)\d[\d,.]*"  # a number, but not an HTTP status
 )
 
 
 @dataclass(frozen=True)
 class Cause:
-    """One reason, how often it came, and an example or two."""
+    """One reason, its count, and an example or two."""
 
     reason: str
-    """In full where it was always the same; else with an ellipsis for what differed."""
+    """In full if it was always the same; else with an ellipsis in place of the differences."""
     count: int
     examples: tuple[str, ...]
 
@@ -47,7 +47,7 @@ class Cause:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """Orders row 3 before row 10."""
+    """Return a sort key that puts row 3 before row 10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", name)]
 
 
@@ -59,13 +59,13 @@ class _Group:
 
 
 class CauseTally:
-    """Counts reasons by their cause, however many come."""
+    """Counts reasons by their cause, with bounded memory."""
 
     def __init__(self) -> None:
         self._groups: dict[str, _Group] = {}
 
     def add(self, reason: str, example: str = "", count: int = 1) -> None:
-        """Count a reason; `example` says where it was met."""
+        """Count a reason; `example` names the place where it occurred."""
         general = _DETAIL.sub("…", reason)
         if general not in self._groups and len(self._groups) >= MOST_CAUSES:
             reason = general = OTHER
@@ -77,7 +77,7 @@ class CauseTally:
             group.examples = sorted([*group.examples, example], key=_natural)[:EXAMPLES]
 
     def causes(self) -> tuple[Cause, ...]:
-        """The most frequent first; among equals the one whose examples stand first.
+        """Return the causes, most frequent first, then in the order of their examples.
 
         Threads may report failures in any order: the causes and their examples do not depend on it.
         """
@@ -88,7 +88,7 @@ class CauseTally:
 
 
 def skip_causes(skips: Iterable[Skip]) -> tuple[Cause, ...]:
-    """What was left out, by cause."""
+    """Group skips by cause."""
     tally = CauseTally()
     for skip in skips:
         tally.add(skip.reason, skip.where)
@@ -96,7 +96,7 @@ def skip_causes(skips: Iterable[Skip]) -> tuple[Cause, ...]:
 
 
 def error_causes(errors: Mapping[str, int]) -> tuple[Cause, ...]:
-    """Messages with their counts, by cause."""
+    """Group messages and their counts by cause."""
     tally = CauseTally()
     for message, number in errors.items():
         tally.add(message, count=number)

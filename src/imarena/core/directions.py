@@ -1,4 +1,4 @@
-"""The direction of known metrics: whether a high value is good, by the metric's name (`lower_is_better.yaml`)."""
+"""The direction of known metrics: whether a high value is good, by metric name (`lower_is_better.yaml`)."""
 
 import re
 from functools import cache
@@ -19,6 +19,6 @@ def _plain(name: str) -> str:
 
 
 def higher_is_better(metric: str) -> bool:
-    """False for a metric whose low values are good; True for everything else."""
+    """Return False for a metric whose low values are good; True for everything else."""
     words = _plain(metric).split(" ")
     return not any(" ".join(words[:number]) in _lower() for number in range(1, len(words) + 1))

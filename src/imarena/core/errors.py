@@ -25,11 +25,11 @@ class UserError(ImarenaError):
 
 
 class UnknownName(UserError):
-    """A name that no registry entry answers to."""
+    """A name that no registry entry has."""
 
 
 class InvalidImage(UserError):
-    """Bytes that are not a picture we are willing to decode."""
+    """Bytes that are not an image we are willing to decode."""
 
 
 class MissingExtra(UserError):
@@ -43,36 +43,36 @@ class MissingExtra(UserError):
         self._made_from = (feature, extra)
 
     def __reduce__(self) -> tuple[type["MissingExtra"], tuple[str, str]]:
-        """It may come from a worker in another process."""
+        """Support pickling: the error may come from a worker in another process."""
         return type(self), self._made_from
 
 
 class StoreError(ImarenaError):
-    """The store refused: a conflict, a newer schema, a damaged file."""
+    """The store rejected a change: a conflict, a newer schema, a damaged file."""
 
 
 class DatabaseFailed(UserError):
-    """The database is damaged, closed, busy, full or out of reach: nothing that the program can mend."""
+    """The database is damaged, closed, busy, full or unreachable: the program cannot fix that."""
 
 
 class DatabaseAway(DatabaseFailed):
-    """A connection broke, or another transaction stood in the way: nothing was written, and soon it may work again."""
+    """A connection broke, or another transaction was in the way: nothing was written, and a retry may succeed soon."""
 
 
 class DiskFull(DatabaseFailed):
-    """There is no room for what was to be stored. What was stored before is safe."""
+    """There is no space left for new records. Stored records are safe."""
 
 
 class StorageFailed(DatabaseFailed):
-    """The storage of images cannot be reached or refuses: no fact about an image."""
+    """The image storage is unreachable or rejects requests. This says nothing about an image."""
 
 
 class BudgetSpent(ImarenaError):
-    """The next call could pass the cost that was allowed: the run stops before it."""
+    """The next call could exceed the cost limit: the run stops before it."""
 
 
 def error_message(error: BaseException) -> str:
-    """The text of an error. One from a plug-in may fail to say what it is."""
+    """Return the text of an error. A plug-in's error may fail to produce one."""
     try:
         return str(error)
     except Exception as failure:  # noqa: BLE001  # the author's own `__str__`, which may raise anything
@@ -80,7 +80,7 @@ def error_message(error: BaseException) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's message, for reports that have one line per error; without a message, its type.
+    """Return the first line of an error's message, for one-line reports; without a message, its type.
 
     Control characters, which may come from names in a file, are escaped.
     """

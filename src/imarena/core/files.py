@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, also where two processes write the same one; and a file's hash."""
+"""Atomic file writes, safe even if two processes write the same file; and file hashes."""
 
 import hashlib
 import secrets
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def atomic_replacement(path: Path) -> Iterator[Path]:
-    """A new path beside `path` to write to; when the block ends without an error it takes the place of `path`."""
+    """Yield a new path beside `path` to write to; if the block ends without an error, it replaces `path`."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         yield part
@@ -19,12 +19,12 @@ def atomic_replacement(path: Path) -> Iterator[Path]:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes in hex, read in pieces."""
+    """Return the SHA-256 of a file in hex, read in chunks."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_atomically(path: Path, data: bytes | str) -> None:
-    """Write a file so that a reader sees all of the old bytes or all of the new ones."""
+    """Write a file so that readers see either all of the old bytes or all of the new ones."""
     with atomic_replacement(path) as part:
         part.write_bytes(data.encode() if isinstance(data, str) else data)

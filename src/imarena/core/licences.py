@@ -1,4 +1,4 @@
-"""Which licences let a picture be given on to anybody. The list is a data file; what is not in it counts as unknown."""
+"""Licences that permit redistribution of images. The list is a data file; licences not in it count as unknown."""
 
 import re
 from functools import cache
@@ -13,18 +13,18 @@ class RedistributionLicence(Noun):
     """A licence that permits redistribution."""
 
     id: str
-    """As in the SPDX list."""
+    """Its SPDX id."""
     hub: str
-    """Its id in a data card of the Hugging Face hub."""
+    """Its id in a Hugging Face data card."""
     derivatives: bool = True
-    """May outputs made from the picture be given on too?"""
+    """Whether it also permits redistribution of outputs made from the image."""
     names: tuple[str, ...] = ()
     """Other spellings."""
 
 
 @cache
 def redistribution_licences() -> dict[str, RedistributionLicence]:
-    """All of them, by each spelling."""
+    """Return all of them, by every spelling."""
     by_name: dict[str, RedistributionLicence] = {}
     for entry in package_yaml("imarena.core", "licences.yaml")["licences"]:
         licence = RedistributionLicence.model_validate(entry)
@@ -35,12 +35,12 @@ def redistribution_licences() -> dict[str, RedistributionLicence]:
 
 
 def find_licence(text: str | None) -> RedistributionLicence | None:
-    """The licence that a text names; None where it is unknown or does not permit redistribution."""
+    """Return the licence that a text names; None if it is unknown or does not permit redistribution."""
     return redistribution_licences().get(_spelling(text)) if text else None
 
 
 def require_licence(text: str) -> RedistributionLicence:
-    """The licence that a user states; an unknown one raises."""
+    """Return the licence that a user states; raise if it is unknown."""
     licence = find_licence(text)
     if licence is None:
         known = sorted({entry.id for entry in redistribution_licences().values()})
@@ -51,6 +51,6 @@ def require_licence(text: str) -> RedistributionLicence:
 
 
 def _spelling(text: str) -> str:
-    """Case, blanks and the frame of an address do not matter."""
+    """Normalize case, blanks and the parts of an address that do not matter."""
     plain = re.sub(r"^https?://(www\.)?", "", text.strip().casefold())
     return re.sub(r"[\s_]+", "-", plain).removesuffix("legalcode").rstrip("/").removesuffix("/deed.en")

@@ -8,7 +8,7 @@ from imarena.core.scene_plans import ObjectTurn, SceneObject
 
 @dataclass(frozen=True)
 class ObjectPools:
-    """Names of objects: all that were ever there, those that can be edited now, and those that no turn has touched."""
+    """Names of objects: all that ever existed, those that can be edited now, and those that no turn has changed."""
 
     all_objects: tuple[str, ...]
     available: tuple[str, ...]
@@ -24,10 +24,10 @@ class ObjectPools:
     def after(
         self, turn: ObjectTurn, *, new_name: str | None = None, foreground: Collection[str] = ()
     ) -> "ObjectPools":
-        """The pools after a turn.
+        """Return the pools after a turn.
 
-        `new_name` is what the changed object is called from now on, where a new color or material gives it another
-        name. `foreground` names the objects that a change of background keeps; all others leave both pools.
+        `new_name` is the changed object's name from now on, if a new color or material changes its name. `foreground`
+        names the objects that a change of background keeps; all others leave both pools.
         """
         pools = self
         if turn.object is not None:
@@ -49,7 +49,7 @@ class ObjectPools:
         return pools
 
     def written_to(self, turn: ObjectTurn) -> ObjectTurn:
-        """The turn with these pools as those after it."""
+        """Return the turn with these pools as its result."""
         return turn.model_copy(
             update={
                 "all_objects": self.all_objects,

@@ -1,4 +1,4 @@
-"""Turning a table of options into checked settings; a wrong name or value reports what is allowed."""
+"""Turn a table of options into validated settings; a wrong name or value reports what is allowed."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -11,7 +11,7 @@ S = TypeVar("S", bound=BaseModel)
 
 
 def read_options(settings: type[S], options: Mapping[str, JsonValue], owner: str, table: str) -> S:
-    """`options` as checked settings of `owner` ("The judge 'x'"); `table` is the kind of its table in imarena.toml."""
+    """Validate `options` of `owner` ("The judge 'x'"); `table` is the kind of its table in imarena.toml."""
     try:
         return settings.model_validate({name: _as_text(settings, name, value) for name, value in options.items()})
     except ValidationError as error:
@@ -28,7 +28,7 @@ def read_options(settings: type[S], options: Mapping[str, JsonValue], owner: str
 
 
 def _as_text(settings: type[BaseModel], name: str, value: JsonValue) -> JsonValue:
-    """A number given for a text: `--option version=2` means the text 2."""
+    """Convert a number given for a text field: `--option version=2` means the text 2."""
     field = settings.model_fields.get(name)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value) if field is not None and field.annotation is str and is_number else value

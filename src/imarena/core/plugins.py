@@ -1,7 +1,7 @@
 """Adapters that fit judges and editors from other packages to the ports.
 
-A plug-in may be any object with the one method. This module is the only place that looks for attributes on such an
-object; everything behind it asks the ports alone.
+A plug-in may be any object with the one required method. Only this module reads attributes of such an object; all other
+code uses the ports.
 """
 
 import inspect
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class PluginJudge:
-    """A foreign judge behind the whole port."""
+    """A third-party judge with the complete port."""
 
     plugin: Any
     name: str
@@ -37,14 +37,14 @@ class PluginJudge:
     traits: JudgeTraits = field(default_factory=JudgeTraits)
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """As the plug-in does."""
+        """Call the plug-in."""
         verdict: Verdict = await self.plugin.judge(exhibit)
         return verdict
 
 
 @dataclass(frozen=True)
 class PluginEditor:
-    """A foreign editor behind the whole port."""
+    """A third-party editor with the complete port."""
 
     plugin: Any
     name: str
@@ -53,16 +53,16 @@ class PluginEditor:
     traits: EditorTraits = field(default_factory=EditorTraits)
 
     async def edit(self, request: EditRequest) -> EditResult:
-        """As the plug-in does."""
+        """Call the plug-in."""
         result: EditResult = await self.plugin.edit(request)
         return result
 
 
 def adapt_judge(made: Any, name: str) -> Judge:
-    """`made` as a judge. `name` is what it is called where it has no name of its own.
+    """Return `made` as a judge. `name` is used if it has no name of its own.
 
-    An object with the whole port is returned as it is. For others the missing names are filled in, and the traits are
-    read from attributes with the names that traits have.
+    An object with the complete port is returned as it is. For others, missing names are filled in, and traits are read
+    from attributes with the same names.
     """
     _need_method(made, "judge", f"The judge '{name}'")
     traits = _own_traits(made, JudgeTraits, f"The judge '{name}'")
@@ -79,7 +79,7 @@ def adapt_judge(made: Any, name: str) -> Judge:
 
 
 def adapt_editor(made: Any, name: str) -> Editor:
-    """The same for an editor."""
+    """Same as `adapt_judge`, for an editor."""
     _need_method(made, "edit", f"The editor '{name}'")
     traits = _own_traits(made, EditorTraits, f"The editor '{name}'")
     if traits is not None and all(hasattr(made, attribute) for attribute in ("name", "version", "params")):
@@ -95,7 +95,7 @@ def adapt_editor(made: Any, name: str) -> Editor:
 
 
 def has_coroutine(adapted: Judge | Editor, method: str) -> bool:
-    """Is this method, of the plug-in where one is behind the port, a coroutine function?"""
+    """Return whether a method is a coroutine function, looking at the plug-in behind the port if there is one."""
     made = adapted.plugin if isinstance(adapted, PluginJudge | PluginEditor) else adapted
     return inspect.iscoroutinefunction(getattr(made, method))
 
@@ -115,7 +115,7 @@ def _need_method(made: Any, method: str, what: str) -> None:
 
 
 def _own_traits(made: Any, kind: type[T], what: str) -> T | None:
-    """Its `traits`; None where it declares none."""
+    """Return its `traits`; None if it declares none."""
     traits = getattr(made, "traits", None)
     if traits is None or isinstance(traits, kind):
         return traits

@@ -1,4 +1,4 @@
-"""A number and its noun, in the one form that fits: 1 rater, 2 raters, 3 replies."""
+"""A number and its noun in the correct form: 1 rater, 2 raters, 3 replies."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ _IRREGULAR = {
 
 
 def plural(noun: str, number: float) -> str:
-    """The noun as it stands beside this number: `reply` and 2 give `replies`. Only the last word changes."""
+    """Return the noun in the form for this number: `reply` and 2 give `replies`. Only the last word changes."""
     if number == 1:
         return noun
     *before, last = noun.split(" ")
@@ -22,7 +22,7 @@ def plural(noun: str, number: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Both, with commas in the number: `1 rater`, `1,200 battles`."""
+    """Return number and noun, with commas in the number: `1 rater`, `1,200 battles`."""
     return f"{number:,} {plural(noun, number)}"
 
 
@@ -35,6 +35,6 @@ def _many(word: str) -> str:
 
 
 def missing_text(noun: str, names: Sequence[str]) -> str:
-    """`the column key is missing`, `the columns key and editor are missing`. `names`: one or more."""
+    """Return `the column key is missing` or `the columns key and editor are missing`. `names`: one or more."""
     listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     return f"the {plural(noun, len(names))} {listed} {plural('is', len(names))} missing"

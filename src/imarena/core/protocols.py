@@ -1,4 +1,4 @@
-"""Ports: how rooms that may not import each other meet. Each is as narrow as it can be."""
+"""Ports: interfaces between packages that may not import each other. Each is as narrow as possible."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ R = TypeVar("R", bound=Record)
 
 
 class Progress(Protocol):
-    """Told how far something is: which stage, how many are done, how many there are (None: not known)."""
+    """Called with the progress of some work: the stage, the number done, and the total (None: not known)."""
 
     def __call__(self, stage: str, done: int, total: int | None) -> None: ...
 
@@ -27,24 +27,24 @@ class Progress(Protocol):
 
 
 OTHER_OUTPUT = "other_output"
-"""The code of a skip: the workspace has another output of this editor for this item."""
+"""The code of a skip: the workspace already has another output of this editor for this item."""
 
 
 @dataclass(frozen=True)
 class Skip:
-    """A row or a file that was left out of an import or an export: where it stands and why."""
+    """A row or a file that was left out of an import or an export: its place and the reason."""
 
     file: str
     row: str
     reason: str
     by_format: bool = False
-    """An export's format has no place for this kind of record: to be told, and nothing that went wrong."""
+    """An export's format does not support this kind of record: worth a report, but not an error."""
     code: str = ""
-    """What kind of reason it is, for code that handles it, such as `OTHER_OUTPUT`; empty for most."""
+    """A code for the kind of reason, for code that handles it, such as `OTHER_OUTPUT`; usually empty."""
 
     @property
     def where(self) -> str:
-        """The file and, where it has one, the row."""
+        """The file and, if it has one, the row."""
         return f"{self.file}, {self.row}" if self.row else self.file
 
     def __str__(self) -> str:
@@ -53,53 +53,53 @@ class Skip:
 
 Importable: TypeAlias = Record | Skip | Notice
 """Importers make items, outputs, judgments, votes, raters, replies and evidence; other records come from the native
-formats only. A notice is about the whole, such as columns that are no field of an item."""
+formats only. A notice is about the whole import, such as columns that match no field of an item."""
 
 
 class Intake(Protocol):
-    """What an importer may ask of the workspace that it imports into."""
+    """The functions that importers may call on their workspace."""
 
     def keep(self, data: bytes, *, name: str) -> ImageRef:
-        """Check a picture and store its original bytes. Raises `InvalidImage` with a reason."""
+        """Check an image and store its original bytes. Raises `InvalidImage` with a reason."""
         ...
 
     def items(self, dataset: str) -> Mapping[str, Item]:
-        """The items of a data set that are in the workspace already, by key."""
+        """Return the data set's items in the workspace, by key."""
         ...
 
     def outputs(self, dataset: str) -> Mapping[tuple[str, str], str]:
-        """Ids of the ok single-turn outputs (sample 0) that are there already, by (item key, editor)."""
+        """Return the ids of stored ok single-turn outputs (sample 0), by (item key, editor)."""
         ...
 
 
 class ReadFormat(Protocol):
-    """An importer: a folder or file in, records and skips out, in an order where nothing refers ahead."""
+    """Reads a folder or file and yields records and skips, in an order without forward references."""
 
     def __call__(self, path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]: ...
 
 
 class Archive(Protocol):
-    """What an exporter may ask of the workspace that it exports."""
+    """The functions that exporters may call on their workspace."""
 
     def records(self, kind: type[R]) -> Iterator[R]:
-        """All records of a kind, oldest first."""
+        """Yield all records of a kind, oldest first."""
         ...
 
     def uncounted_judgments(self) -> Mapping[str, str]:
-        """Ids of the judgments that do not count, each with the reason: superseded, or by an earlier version."""
+        """Return the ids of judgments that do not count, each with the reason: superseded, or by an earlier version."""
         ...
 
     def uncounted_votes(self) -> Mapping[str, str]:
-        """Ids of the votes that do not count, each with the reason: superseded, retracted, practice, gold, ..."""
+        """Return ids of votes that do not count, each with the reason: superseded, retracted, practice, gold, ..."""
         ...
 
     def load(self, image: ImageRef) -> bytes:
-        """The original bytes of a picture."""
+        """Return the original bytes of an image."""
         ...
 
 
 class WriteFormat(Protocol):
-    """An exporter: writes into an empty or new folder; yields what could not be written, and why."""
+    """Writes records into an empty or new folder; yields what could not be written, and why."""
 
     def __call__(self, directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]: ...
 
@@ -113,9 +113,9 @@ class PastEdit:
 
     instruction: str
     sources: tuple[bytes, ...]
-    """What was shown with the instruction; from the second turn on nothing, since the last result was there already."""
+    """The images shown with the instruction; none from the second turn on, as the last result was already there."""
     image: bytes
-    """What the editor made."""
+    """The editor's result."""
 
 
 @dataclass(frozen=True)
@@ -175,24 +175,24 @@ class Editor(Protocol):
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """What one part of a longer piece of work answered: words and figures, and the picture that it is about."""
+    """The answer to one part of a longer piece of work: words and figures, and an image if there is one."""
 
     value: JsonDict
     image: bytes | None = None
     cost_usd: float = 0.0
     ok: bool = True
-    """A failure is remembered while this attempt lasts; the next one asks again."""
+    """Whether the answer is good. A failure counts only during this attempt; the next attempt asks again."""
 
 
 class Journal(Protocol):
-    """Keeps what the parts of one piece of work answered, so that after a kill it goes on from there."""
+    """Stores the answers to the parts of a piece of work, so that a killed run can resume."""
 
     def find(self, call: str) -> JournalEntry | None:
-        """What was answered to this call by an earlier run that did not come to its end."""
+        """Return the stored answer to this call from an earlier, interrupted run."""
         ...
 
     def note(self, call: str, noted: JournalEntry) -> None:
-        """Store an answer. Raises `InvalidImage` where its picture is none."""
+        """Store an answer. Raises `InvalidImage` if its image is invalid."""
         ...
 
 
@@ -201,12 +201,12 @@ class Journal(Protocol):
 
 @dataclass(frozen=True)
 class ChatPrompt:
-    """One question to a vision-language model: words and encoded pictures, in the order in which they are shown."""
+    """One question to a vision-language model: texts and encoded images, in the order in which they are shown."""
 
     system: str
     parts: tuple[str | bytes, ...]
     schema: JsonDict | None = None
-    """JSON schema that the reply should follow; an endpoint may ignore it, so the reply is parsed all the same."""
+    """JSON schema for the reply; an endpoint may ignore it, so the reply is parsed in any case."""
     max_tokens: int = 2048
     temperature: float | None = 0.0
     """None leaves the choice to the endpoint."""
@@ -215,7 +215,7 @@ class ChatPrompt:
 
 @dataclass(frozen=True)
 class ChatAnswer:
-    """What came back: text when `status` is ok, else the reason why not."""
+    """The model's answer: text if `status` is ok, else the reason why there is none."""
 
     status: Status
     text: str = ""
@@ -225,7 +225,7 @@ class ChatAnswer:
 
 
 class Chat(Protocol):
-    """One model behind one door. Failures come back as a status; they are never raised."""
+    """A function that asks one model. Failures are returned as a status, never raised."""
 
     async def __call__(self, prompt: ChatPrompt) -> ChatAnswer: ...
 
@@ -235,7 +235,7 @@ class Chat(Protocol):
 
 @dataclass(frozen=True)
 class PlannedEdit:
-    """An output of an object-centric item: what it was made from, and what was measured on its images before."""
+    """An output of an object-centric item, with the images before it and stored measurements of them."""
 
     plan: ObjectPlan
     turn: int
@@ -243,7 +243,7 @@ class PlannedEdit:
     chain: tuple[bytes, ...]
     """The images before the output, encoded: the base image first, then in multi-turn mode the output of each turn."""
     known: tuple[Evidence, ...] = ()
-    """What is stored about these images, of the kinds that the judge measures: it need not be measured again."""
+    """Stored evidence about these images, of the kinds that the judge measures, so that it need not measure again."""
 
 
 @dataclass(frozen=True)

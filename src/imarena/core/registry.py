@@ -1,7 +1,7 @@
 """A lazy registry: maps names to import paths, resolves them on first use, and rejects unknown names.
 
-A collision raises, an unknown name suggests the nearest one, and a third party adds names through the entry
-point group ``imarena.<kind>``.
+A collision raises, an unknown name suggests the nearest one, and a third party can add names through the entry point
+group ``imarena.<kind>``.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,13 +14,13 @@ from imarena.core.suggest import suggestion
 
 T = TypeVar("T")
 Kind = Literal["judge", "editor", "reader", "writer", "detector", "segmenter", "embedder", "depth", "metric"]
-"""Everything that can be registered. Another kind is a decision, not a plug-in."""
+"""All kinds of registries. A new kind is a design decision, not a plug-in."""
 
 
 class Registry(Generic[T]):
-    """Names of one kind and where their implementation lives.
+    """The names of one kind, with the import paths of their implementations.
 
-    `adapt` gets a name and what was loaded for it, and returns what `get` gives: a plug-in is made to fit there, once.
+    `adapt` gets a name and the loaded object, and returns the result of `get`: it fits plug-ins to the port, once.
     """
 
     def __init__(self, kind: Kind, builtin: dict[str, str], adapt: Callable[[str, T], T] | None = None) -> None:
@@ -33,7 +33,7 @@ class Registry(Generic[T]):
         self._plugins_read = False
 
     def add(self, name: str, path: str) -> None:
-        """Register ``module:attribute`` under `name`; a name that is taken raises."""
+        """Register ``module:attribute`` under `name`; raises if the name is taken."""
         if name in self._paths:
             raise UserError(
                 f"{self.kind} '{name}' is registered twice: {self._paths[name]} and {path}.",
@@ -54,7 +54,7 @@ class Registry(Generic[T]):
         return iter(self.names())
 
     def get(self, name: str) -> T:
-        """The implementation called `name`, imported now if it was not yet."""
+        """Return the implementation called `name`; import it on first use."""
         self._read_plugins()
         if name not in self._loaded:
             if name not in self._paths:

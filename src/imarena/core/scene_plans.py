@@ -1,7 +1,7 @@
-"""What an object-centric item is made from: the objects of its scene, and what each turn does to them (EdiVal-Agent).
+"""The plan of an object-centric item: the objects of its scene, and what each turn does to them (EdiVal-Agent).
 
-`instructions` writes it, judges and reports read it. It is kept in the item's provenance, so that an item's identity
-is its images and instructions alone.
+`instructions` writes it, judges and reports read it. It is stored in the item's provenance, so that an item's identity
+depends only on its images and instructions.
 """
 
 from typing import Literal
@@ -28,7 +28,7 @@ PLAN_KEY = "object_plan"
 
 
 class SceneObject(Noun):
-    """One kind of object of a scene: what is known of it, and where it is in the base image."""
+    """One kind of object in a scene: its attributes, and where it is in the base image."""
 
     name: str
     """"{material} {color} {object}", without what is not known: `ceramic white cup`. Unique in its scene."""
@@ -43,45 +43,45 @@ class SceneObject(Noun):
 
 
 class ObjectTurn(Noun):
-    """What one turn does, and the pools after it (section 3.2, algorithm 2). Objects go by their names."""
+    """What one turn does, and the pools after it (section 3.2, algorithm 2). Objects are named."""
 
     type: EditType
     object: str | None = None
-    """The object that is changed, removed, replaced, moved, counted, or that has the text; None: the whole image."""
+    """The object that is changed, removed, replaced, moved or counted, or that has the text; None: the whole image."""
     new_object: str | None = None
-    """What is added, or what replaces `object`."""
+    """The object that is added, or that replaces `object`."""
     color: str | None = None
     material: str | None = None
     text: str | None = None
     """The new text."""
     old_text: str | None = None
     position: PositionName | None = None
-    """Where the moved or added object goes, seen from `reference`."""
+    """Where the moved or added object goes, relative to `reference`."""
     reference: str | None = None
     count: int | None = None
     background: str | None = None
     instead_of: EditType | None = None
-    """The type that was drawn for this turn and does not fit the scene, where `subject_add` takes its place."""
+    """The type that was drawn for this turn but does not fit the scene; `subject_add` replaced it."""
     all_objects: tuple[str, ...] = ()
     available: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
-    """Objects of the base image that no turn up to this one concerns: content consistency compares them."""
+    """Objects of the base image that no turn so far has changed: content consistency compares them."""
     score_background: bool = True
-    """False from the turn of a background change on."""
+    """False from the turn with a background change on."""
 
 
 class ObjectPlan(Noun):
-    """The scene and the turns of an item, and what made them."""
+    """The scene and the turns of an item, and the tools that made them."""
 
     objects: tuple[SceneObject, ...]
     turns: tuple[ObjectTurn, ...] = Field(min_length=1)
     tools: dict[str, str] = Field(default_factory=dict)
-    """What found the objects and wrote the instructions: role to tool and version."""
+    """The tools that found the objects and wrote the instructions: role to tool and version."""
     seed: int | None = None
 
 
 def object_plan(item: Item) -> ObjectPlan | None:
-    """The plan of an item, or None for an item that is not object-centric."""
+    """Return the plan of an item, or None if the item is not object-centric."""
     stored = item.provenance.get(PLAN_KEY)
     if stored is None:
         return None
@@ -101,5 +101,5 @@ def object_plan(item: Item) -> ObjectPlan | None:
 
 
 def plan_provenance(plan: ObjectPlan) -> JsonDict:
-    """The plan as a part of an item's provenance."""
+    """Return the plan as part of an item's provenance."""
     return {PLAN_KEY: plan.model_dump(mode="json", exclude_defaults=True)}

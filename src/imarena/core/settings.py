@@ -1,4 +1,4 @@
-"""A workspace's settings: the file ``imarena.toml``, checked when it is read."""
+"""A workspace's settings: the file ``imarena.toml``, validated when it is read."""
 
 import tomllib
 from pathlib import Path
@@ -11,7 +11,7 @@ from imarena.core.suggest import suggestion
 
 FILE_NAME = "imarena.toml"
 ExecutorKind = Literal["auto", "threads", "processes", "ray"]
-"""Where many questions are answered: in this process, in processes of their own, or on a Ray cluster."""
+"""Where questions are answered: in this process, in separate processes, or on a Ray cluster; `auto` chooses."""
 
 
 class _Section(BaseModel):
@@ -19,43 +19,43 @@ class _Section(BaseModel):
 
 
 class DatabaseSettings(_Section):
-    """Where the records are. Empty: a SQLite file in the workspace."""
+    """Where records are stored. Empty: in a SQLite file in the workspace."""
 
     url: str = ""
     url_env: str = ""
-    """Name of an environment variable that holds the address, where it holds a password."""
+    """Name of an environment variable with the address, for addresses that contain a password."""
 
 
 class CacheSettings(_Section):
-    """Previews and tiles."""
+    """The cache of previews and tiles."""
 
     cap_mb: int = Field(default=2048, ge=16)
 
 
 class BoardSettings(_Section):
-    """The board that is shown where nobody chooses one."""
+    """The board that is shown by default."""
 
     source: Literal["", "people", "judge"] = ""
     """Empty: people, unless a judge covers as many editors and links them in fewer separate groups."""
     judge: str = ""
     min_battles: int = Field(default=30, ge=1)
-    """An editor with fewer battles of people is not linked to the others by them."""
+    """Editors with fewer human battles do not count as linked to the others by them."""
     overall: str = ""
-    """How a rater's marks on several criteria become one. Empty: by the rule of the data set."""
+    """How to combine a rater's marks on several criteria into one. Empty: by the rule of the data set."""
     success: dict[str, float] = Field(default_factory=dict)
-    """By judge: the score from which an output counts as a success. Some judges have a threshold of their own."""
+    """By judge: the minimum score of a successful output. Some judges have a threshold of their own."""
 
 
 class Settings(_Section):
-    """Everything in ``imarena.toml``. Judges, editors, endpoints and the like are checked by their own rooms."""
+    """Everything in ``imarena.toml``. Other packages validate their tables: judges, editors, endpoints and so on."""
 
     name: str = "arena"
     executor: ExecutorKind = "auto"
     """Where questions are answered, unless a command's `--executor` says otherwise."""
     blobs: str = ""
-    """Where the pictures are: a folder, or ``s3://bucket/prefix``. Empty: the folder ``blobs`` of the workspace."""
+    """Where images are stored: a folder, or ``s3://bucket/prefix``. Empty: the folder ``blobs`` of the workspace."""
     blobs_endpoint: str = ""
-    """The address of S3-compatible storage. Empty: what the environment names, else Amazon's."""
+    """The address of S3-compatible storage. Empty: the one in the environment, else Amazon's."""
     database: DatabaseSettings = DatabaseSettings()
     cache: CacheSettings = CacheSettings()
     board: BoardSettings = BoardSettings()
@@ -69,7 +69,7 @@ class Settings(_Section):
 
 
 def load_settings(path: Path) -> Settings:
-    """Read and check a settings file; a wrong one raises `UserError` that names the line or the key."""
+    """Read and validate a settings file; a wrong one raises `UserError` with the line or the key."""
     try:
         with path.open("rb") as file:
             raw = tomllib.load(file)

@@ -1,11 +1,11 @@
-"""Names that a user types: lists with commas, and the hint of an error about a name that is not known."""
+"""Names that a user types: comma-separated lists, and the hint in an error about an unknown name."""
 
 import difflib
 from collections.abc import Collection, Iterable
 
 
 def suggestion(name: str, known: Iterable[str], listed: str | None = None) -> str:
-    """The nearest known name in any case, one that begins as typed first; then `listed`: by default all known names."""
+    """Suggest the nearest known name in any case, same beginning first; then `listed` (default: all known names)."""
     names = {candidate.casefold(): candidate for candidate in known}
     typed = name.casefold()
     begun = [candidate for candidate in names if len(typed) > 2 and candidate.startswith(typed)]
@@ -16,6 +16,6 @@ def suggestion(name: str, known: Iterable[str], listed: str | None = None) -> st
 
 
 def split_names(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
-    """Names, each given on its own or in a list with commas; a known name may contain a comma itself."""
+    """Split names, given one by one or in comma-separated lists; known names may contain commas."""
     parts = (part for name in names for part in ([name] if name in known else name.split(",")))
     return tuple(dict.fromkeys(stripped for part in parts if (stripped := part.strip())))

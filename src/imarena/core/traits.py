@@ -1,7 +1,7 @@
-"""What a judge or an editor needs and can do. It declares this itself; no other code looks for its attributes.
+"""What a judge or an editor needs and can do. It declares this itself; other code reads no other attributes.
 
 Everything has a default, so that a new judge or editor declares only what differs. A wrapper around another judge or
-editor builds its own traits from those inside, field by field.
+editor builds its own traits from the inner ones, field by field.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Openable(Protocol):
-    """Something that has to be open while it is used, such as the client of an endpoint."""
+    """Something that must be open while it is used, such as the client of an endpoint."""
 
     def opened(self) -> AbstractAsyncContextManager[object]:
-        """Open it for as long as the context lasts."""
+        """Open it for the duration of the context."""
         ...
 
 
@@ -27,86 +27,86 @@ class Openable(Protocol):
 
 
 class PromptPreview(Protocol):
-    """A prompt that can be checked against an exhibit and measured before anything is asked."""
+    """A prompt that can be checked against an exhibit and measured before a question is asked."""
 
     @property
     def shows_objects(self) -> bool:
-        """Does it show the list of expected objects?"""
+        """Whether it shows the list of expected objects."""
         ...
 
     def check(self, exhibit: "Exhibit") -> None:
-        """Raise `UserError` where the exhibit lacks what the prompt needs."""
+        """Raise `UserError` if the exhibit lacks what the prompt needs."""
         ...
 
     def preview(self, exhibit: "Exhibit") -> tuple[str | bytes, ...]:
-        """The system message and then all parts, text and encoded images, in the order in which they are sent."""
+        """Return the system message and all parts, text and encoded images, in the order in which they are sent."""
         ...
 
 
 class ReplyReader(Protocol):
-    """Reads stored replies again, for nothing."""
+    """Parses stored replies again, at no cost."""
 
     @property
     def parser_version(self) -> str:
-        """The version of the parser; a verdict read by another one may differ."""
+        """The version of the parser; another version may read another verdict."""
         ...
 
     def reread(self, raw: str) -> "Verdict":
-        """The verdict in a stored reply; `unparsable` or `refused` where it states none."""
+        """Return the verdict in a stored reply; `unparsable` or `refused` if there is none."""
         ...
 
 
 class PartlyAsked(Protocol):
-    """A judge with several questions, which continues where an earlier attempt at the same work failed."""
+    """A judge with several questions, which can resume an earlier, failed attempt at the same work."""
 
     def usable(self, reply: "Reply") -> Mapping[str, str]:
-        """The answers in an earlier reply that need not be asked for again, by question."""
+        """Return the answers in an earlier reply that need not be asked for again, by question."""
         ...
 
     async def go_on(self, exhibit: "Exhibit", held: Mapping[str, str]) -> "Verdict":
-        """Ask what is not in `held`, and read all answers together."""
+        """Ask the questions that are not in `held`, and read all answers together."""
         ...
 
 
 @dataclass(frozen=True)
 class JudgeTraits:
-    """What a judge needs and can do. The defaults fit a judge that computes a little and asks nobody."""
+    """What a judge needs and can do. The defaults fit a judge that computes a little and asks no model."""
 
     dimension: str | None = None
-    """What its verdicts are about; None: what the catalog says, and `overall` where it says nothing."""
+    """The dimension of its verdicts; None: the catalog's, or `overall` if the catalog has none."""
     needs_source: bool = False
-    """An item without a source image cannot be shown to it; such items are left out with a reason."""
+    """It needs a source image; items without one are left out with a reason."""
     evidence: tuple[str, ...] = ()
-    """Kinds of `Evidence` that it has to see, such as `edit_boxes`; a case without any of them is left out."""
+    """Kinds of `Evidence` that it needs, such as `edit_boxes`; a case without any of them is left out."""
     needs_plan: bool = False
-    """It judges items that carry a plan of objects and turns (`core/scene_plans.py`); others are left out."""
+    """It needs items with a plan of objects and turns (`core/scene_plans.py`); others are left out."""
     measures: tuple[str, ...] = ()
-    """Kinds of `Evidence` that it makes itself (`Verdict.evidence`) and is given again where they are stored."""
+    """Kinds of `Evidence` that it makes itself (`Verdict.evidence`) and receives again once they are stored."""
     cpu_bound: bool = False
-    """It computes here and waits for nobody: it runs in workers, one per core, beside the event loop."""
+    """It computes locally and never waits: it runs in workers, one per core, outside the event loop."""
     gpus: float = 0.0
-    """GPUs (or a share of one) that each worker on a cluster gets; none where the cluster has none."""
+    """GPUs (or a fraction of one) per worker on a cluster; none if the cluster has none."""
     seconds: float | None = None
-    """Assumed seconds per verdict of a judge that computes here, until earlier verdicts are measured."""
+    """Assumed seconds per verdict of a judge that computes locally, until earlier verdicts are measured."""
     prompts: Mapping[str, PromptPreview] = field(default_factory=dict)
-    """The questions that it puts to a model for one verdict, by name; empty for a judge without prompts."""
+    """The questions for one verdict, by name; empty for a judge without prompts."""
     passes: int = 1
-    """How often each question is asked for one verdict."""
+    """How many times each question is asked for one verdict."""
     max_reply_tokens: int | None = None
-    """The longest reply that it lets a model write."""
+    """Maximum length of a model's reply, in tokens."""
     reader: ReplyReader | None = None
-    """Reads stored replies again; None for a judge without replies."""
+    """Parses stored replies again; None for a judge without replies."""
     partly_asked: PartlyAsked | None = None
-    """Continues where an earlier attempt failed; None for a judge that asks everything again."""
+    """Resumes an earlier, failed attempt; None for a judge that asks everything again."""
 
     @property
     def questions(self) -> int:
-        """How many requests one verdict takes."""
+        """Number of requests for one verdict."""
         return len(self.prompts) * self.passes if self.prompts else 1
 
     @property
     def shows_objects(self) -> bool:
-        """Does one of its prompts show the list of expected objects?"""
+        """Whether one of its prompts shows the list of expected objects."""
         return any(prompt.shows_objects for prompt in self.prompts.values())
 
 
@@ -114,31 +114,31 @@ class JudgeTraits:
 
 
 class Resumable(Protocol):
-    """An editor of many steps, which continues where an earlier run of the same work stopped."""
+    """An editor with several steps, which can resume an earlier, interrupted run of the same work."""
 
     async def go_on(self, request: "EditRequest", journal: "Journal") -> "EditResult":
-        """As `edit`; what the journal holds is not asked again, and every new answer is noted there."""
+        """Same as `edit`, but reuse answers in the journal and record every new one there."""
         ...
 
 
 @dataclass(frozen=True)
 class ExtraQuestions:
-    """Questions that a wrapped editor needs answered for one output beside its edits: by a judge or by a planner."""
+    """Questions that a wrapped editor asks per output in addition to its edits, to a judge or a planner."""
 
     who: str
     """`judge` or `mind`."""
     door: Openable
     """The client through which they are asked."""
     times: int
-    """The most questions (verdicts of a judge) per output."""
+    """Maximum number of questions (or verdicts of a judge) per output."""
     judge: "Judge | None" = None
     texts: Callable[[str], Sequence[str]] | None = None
-    """For a planner: the texts of its questions about an instruction, to estimate by."""
+    """For a planner: returns the texts of its questions about an instruction, for estimates."""
 
 
 @dataclass(frozen=True)
 class WrappedEditor:
-    """The editor inside another one, such as an agent, and what one output of the outer one takes at most."""
+    """The editor inside another one, such as an agent, and the maximum work for one output of the outer editor."""
 
     editor: "Editor"
     edits: int
@@ -150,9 +150,9 @@ class EditorTraits:
     """What an editor needs and can do. The defaults fit a free editor whose output depends on the seed."""
 
     usd_per_image: float | None = 0.0
-    """The most that one output costs; None where the price is not known."""
+    """Maximum cost of one output; None if the price is not known."""
     price_as_of: date | None = None
-    """The day of that published price; None where a user stated it."""
+    """The date of that published price; None if a user stated it."""
     price_from: str = ""
     """Who published it."""
     notice: str = ""
@@ -162,20 +162,20 @@ class EditorTraits:
     wrappable: bool = True
     """Task words may be put around the instruction (`edit --wrap`)."""
     needs_key: bool = False
-    """The request's `params` have to name the item: only for outputs that were made elsewhere."""
+    """The request's `params` must name the item: only for outputs that were made elsewhere."""
     in_context: bool = False
-    """It takes the conversation: in multi-turn mode its requests have the earlier turns as `history`."""
+    """It takes a conversation: in multi-turn mode its requests have the earlier turns as `history`."""
     cpu_bound: bool = False
-    """It computes here and waits for nobody."""
+    """It computes locally and never waits."""
     gpus: float = 0.0
-    """GPUs (or a share of one) that each worker on a cluster gets; none where the cluster has none."""
+    """GPUs (or a fraction of one) per worker on a cluster; none if the cluster has none."""
     opening: Callable[[], AbstractAsyncContextManager[object]] | None = None
-    """Opens what it needs while it works, such as a client or a model; None where there is nothing to open."""
+    """Opens what it needs while it works, such as a client or a model; None if it needs nothing open."""
     resumable: Resumable | None = None
-    """Continues where an earlier run stopped; None for an editor of one step."""
+    """Resumes an interrupted run; None for an editor with one step."""
     wraps: WrappedEditor | None = None
-    """The editor inside it; None for an editor of its own."""
+    """The editor inside it; None if it wraps none."""
 
     def opened(self) -> AbstractAsyncContextManager[object]:
-        """The context in which the editor can be used."""
+        """Return the context in which the editor can be used."""
         return self.opening() if self.opening is not None else nullcontext()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Detection:
-    """One thing that was found: its box (left, top, right, bottom), what it is, and how sure the tool is (0 to 1)."""
+    """One detection: its box (left, top, right, bottom), its label, and the tool's confidence (0 to 1)."""
 
     box: tuple[float, float, float, float]
     label: str = ""
@@ -24,7 +24,7 @@ class Detection:
 
 @dataclass(frozen=True, eq=False)
 class SegmentMask:
-    """One segment: a mask of shape (height, width), true where it is, with a label and a score (0 to 1)."""
+    """One segment: a mask of shape (height, width), True inside it, with a label and a score (0 to 1)."""
 
     mask: "NDArray[np.bool_]"
     label: str = ""
@@ -32,39 +32,39 @@ class SegmentMask:
 
 
 class Detector(Protocol):
-    """Finds things and where they are."""
+    """Detects objects and their places."""
 
     def __call__(self, pixels: "NDArray[np.uint8]") -> tuple[Detection, ...]:
-        """(height, width, 3) in; boxes inside the image out, the surest first; none where nothing was found."""
+        """Takes (height, width, 3); returns boxes inside the image, most confident first; none if nothing was found."""
         ...
 
 
 class Segmenter(Protocol):
-    """Divides an image, or cuts things out of it."""
+    """Divides an image into segments, or cuts out objects."""
 
     def __call__(self, pixels: "NDArray[np.uint8]") -> tuple[SegmentMask, ...]:
-        """(height, width, 3) in; masks (height, width) with at least one pixel each out; they do not overlap."""
+        """Takes (height, width, 3); returns masks (height, width) with at least one pixel each, without overlap."""
         ...
 
 
 class PhraseDetector(Protocol):
-    """Finds the things that phrases name."""
+    """Detects the objects that phrases name."""
 
     def __call__(self, pixels: "NDArray[np.uint8]", phrases: Sequence[str]) -> tuple[Detection, ...]:
-        """(height, width, 3) in; boxes inside the image out, the surest first, each labelled with one of the phrases.
+        """Takes (height, width, 3); returns boxes inside the image, most confident first, each labelled with a phrase.
 
-        Raises `UserError` where a phrase is empty.
+        Raises `UserError` if a phrase is empty.
         """
         ...
 
 
 class BoxSegmenter(Protocol):
-    """Cuts out the thing in each box."""
+    """Cuts out the object in each box."""
 
     def __call__(
         self, pixels: "NDArray[np.uint8]", boxes: Sequence[tuple[float, float, float, float]]
     ) -> tuple[SegmentMask, ...]:
-        """(height, width, 3) in; one mask (height, width) per box out, in their order.
+        """Takes (height, width, 3); returns one mask (height, width) per box, in their order.
 
         A mask may be empty, and masks may overlap.
         """
@@ -72,27 +72,27 @@ class BoxSegmenter(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns an image into a vector, so that like images have like vectors."""
+    """Turns an image into a vector, so that similar images have similar vectors."""
 
     def __call__(self, pixels: "NDArray[np.uint8]") -> "NDArray[np.float32]":
-        """(height, width, 3) in; a vector of length 1 out, shape (d,), with the same d for every image."""
+        """Takes (height, width, 3); returns a vector of length 1 and shape (d,), with the same d for every image."""
         ...
 
 
 class DepthEstimator(Protocol):
-    """Estimates how far away each pixel is."""
+    """Estimates the depth of each pixel."""
 
     def __call__(self, pixels: "NDArray[np.uint8]") -> "NDArray[np.float32]":
-        """(height, width, 3) in; a map (height, width) of finite numbers out, in the unit of the tool."""
+        """Takes (height, width, 3); returns a map (height, width) of finite numbers, in the unit of the tool."""
         ...
 
 
 class Metric(Protocol):
-    """One number about an image, or about an image and the one that it was made from."""
+    """One number for an image, or for an image and the one that it was made from."""
 
     def __call__(self, pixels: "NDArray[np.uint8]", against: "NDArray[np.uint8] | None" = None) -> float:
-        """(height, width, 3) each in, of any two sizes; a finite number out.
+        """Takes images (height, width, 3) of any two sizes; returns a finite number.
 
-        Raises `UserError` where the metric compares two images and got one.
+        Raises `UserError` if the metric compares two images but got one.
         """
         ...

@@ -1,6 +1,6 @@
-"""Where questions are answered: `threads` of this process, `processes`, a `ray` cluster; `auto` chooses.
+"""Where questions are answered: in `threads` of this process, in `processes`, or on a `ray` cluster; `auto` chooses.
 
-The same questions get the same answers everywhere: only the place and the time differ.
+The same questions get the same answers everywhere: only place and time differ.
 """
 
 import asyncio
@@ -18,30 +18,30 @@ from imarena.engine.process_lane import ProcessLane, pack_task
 from imarena.engine.task import A, Executor, Lane, Q, WorkerDied, WorkerTask
 
 FEW_CORES = 4
-"""Up to here a process each costs more memory than it saves time: the picture libraries let go of Python's lock."""
+"""Up to this many cores, separate processes cost more memory than they save time: image libraries release the GIL."""
 ENOUGH = 200
-"""Questions that pay for the start of processes: each imports and loads its models, 2 to 4 CPU seconds by
-`benchmarks/builtin_judge.py executors`, and `builtin` takes 0.08 s for a picture."""
+"""Minimum number of questions for which starting processes pays off: each imports and loads its models, 2 to 4 CPU
+seconds by `benchmarks/builtin_judge.py executors`, and `builtin` takes 0.08 s for an image."""
 AT_ONCE = 8
 
 
 @dataclass(frozen=True)
 class OpenExecutor(Generic[Q, A]):
-    """An executor at work, and how many questions it answers at once."""
+    """A running executor, and how many questions it answers at once."""
 
     ask: Executor[Q, A]
     slots: int
 
 
 def read_executor(text: str) -> ExecutorKind:
-    """The kind that a command-line option names."""
+    """Parse the executor kind of a command-line option."""
     if text in get_args(ExecutorKind):
         return cast(ExecutorKind, text)
     raise UnknownName(f"There is no executor called '{text}'.", hint=f"Known: {', '.join(get_args(ExecutorKind))}.")
 
 
 def resolve_executor(kind: ExecutorKind, questions: int, *, computes: bool) -> ExecutorKind:
-    """What `auto` selects: processes for many questions that are all computing, on a machine with cores for them."""
+    """Return what `auto` selects: processes if many questions are pure computation and the machine has enough cores."""
     if kind != "auto":
         return kind
     pays = computes and questions >= ENOUGH and (os.cpu_count() or 1) > FEW_CORES
@@ -58,10 +58,10 @@ async def open_executor(
     at_once: int | None,
     gpus: float = 0.0,
 ) -> AsyncIterator[OpenExecutor[Q, A]]:
-    """An executor for as many questions. `computes`: an answer is all computing and needs a core.
+    """Open an executor for this number of questions. `computes`: an answer is pure computation and needs a core.
 
-    `at_once`: how many at a time; None: as many as there are cores, or eight that wait. Left while questions are under
-    way (a second Ctrl-C), it ends their workers. `gpus`: for each worker on a cluster that has some.
+    `at_once`: how many at a time; None: as many as there are cores, or eight that wait. If the context is left while
+    questions are running (a second Ctrl-C), their workers are killed. `gpus`: per worker on a cluster with GPUs.
     """
     cores = os.cpu_count() or 1
     which = resolve_executor(kind, questions, computes=computes)
@@ -85,7 +85,7 @@ async def open_executor(
 
 
 def _here(task: WorkerTask[Q, A]) -> Executor[Q, A]:
-    """On the event loop: for what waits."""
+    """Answer on the event loop: for questions that wait."""
 
     async def ask(_: int, question: Q) -> A:
         return await task.attempt(question)
@@ -94,7 +94,7 @@ def _here(task: WorkerTask[Q, A]) -> Executor[Q, A]:
 
 
 def _in_threads(task: WorkerTask[Q, A], pool: Pool) -> Executor[Q, A]:
-    """In threads: for what computes."""
+    """Answer in threads: for questions that compute."""
 
     async def ask(_: int, question: Q) -> A:
         return await asyncio.get_running_loop().run_in_executor(pool, lambda: asyncio.run(task.attempt(question)))
@@ -104,7 +104,7 @@ def _in_threads(task: WorkerTask[Q, A], pool: Pool) -> Executor[Q, A]:
 
 @contextmanager
 def _lanes(start: Callable[[], Lane[Q, A]], slots: int) -> Iterator[Executor[Q, A]]:
-    """A worker for each slot. One that dies leaves its question without an answer, and another takes its place."""
+    """Start a worker per slot. If one dies, its question has no answer, and a new worker replaces it."""
     lanes = [start() for _ in range(slots)]
     busy = [False] * slots
 
@@ -123,5 +123,5 @@ def _lanes(start: Callable[[], Lane[Q, A]], slots: int) -> Iterator[Executor[Q, 
     try:
         yield ask
     finally:
-        for lane, left in zip(lanes, busy, strict=True):  # nobody waits any more for what is still under way
+        for lane, left in zip(lanes, busy, strict=True):  # nobody waits any longer for questions that are still running
             lane.stop(at_once=left)

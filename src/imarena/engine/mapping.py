@@ -1,4 +1,4 @@
-"""A function applied to many things at once, in threads, in processes or on a Ray cluster; results in their order."""
+"""Apply a function to many inputs at once, in threads, in processes or on a Ray cluster; results keep their order."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from imarena.engine.executors import open_executor
 from imarena.engine.task import A, Q, WorkerDied, WorkerTask
 
 TRIES = 3
-"""Workers that may die of one question."""
+"""Maximum number of workers that may die on one question."""
 
 
 @dataclass(frozen=True)
@@ -24,15 +24,15 @@ class _Answer(Generic[Q, A]):
 
 
 def _failed(_: object, error: Exception) -> Any:
-    """Every result is needed: a failure ends the run."""
+    """End the run: every result is needed."""
     raise UserError(f"A worker failed: {type(error).__name__}: {first_line(error)}.") from error
 
 
 def map_on_executor(kind: ExecutorKind, function: Callable[[Q], A], questions: Iterable[Q], count: int) -> list[A]:
-    """`function` of each of the `count` questions. It goes to every worker once, with all the data that it holds.
+    """Apply `function` to each of the `count` questions. Every worker gets it once, with all its data.
 
-    For processes and Ray it must be possible to pickle it; `auto` is threads. Where a worker dies, another one gets its
-    question. Not for a thread in which an event loop runs.
+    Processes and Ray need a function that can be pickled; `auto` means threads. If a worker dies, another one gets its
+    question. Must not be called from a thread with a running event loop.
     """
     if kind in ("processes", "ray"):
         return asyncio.run(_map_on_workers(kind, WorkerTask(_Answer(function), _failed), questions, count))

@@ -1,8 +1,8 @@
-"""A worker process: it is sent the task once, then one question after the other.
+"""A worker process: it receives the task once, then one question after the other.
 
 A pool of the standard library ends as a whole when one of its processes dies, does not say which question killed it,
-and imports the program that started it again. Here every process has pipes of its own: the question that it died of
-is known, the others go on, and a script needs no guard around its main part.
+and imports the main program again. Here every process has its own pipes: the question that killed it is known, the
+others continue, and a script needs no guard around its main part.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from imarena.engine.task import A, Q, WorkerDied, WorkerTask
 
 STOP_S = 10.0
 _DIED = (EOFError, OSError, pickle.UnpicklingError)
-"""What reading from, or writing to, a process that ended raises."""
+"""Errors from reading from, or writing to, a process that has ended."""
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from imarena.engine.process_worker import main; main()"
 
 
@@ -49,7 +49,7 @@ class ProcessLane(Generic[Q, A]):
             raise WorkerDied(f"the worker process ended with code {_exit_code(process)}") from error
 
     def _start(self) -> subprocess.Popen[bytes]:
-        """A process that has the task. One that cannot start ends the run: the next one could not start either."""
+        """Start a process with the task. If it cannot start, the run ends: the next one would not start either."""
         program = [sys.executable, "-c", _PROGRAM.format(path=[str(part) for part in sys.path])]
         with _ignore_interrupts():
             process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603  # our own
@@ -64,13 +64,13 @@ class ProcessLane(Generic[Q, A]):
         return process
 
     def stop(self, *, at_once: bool) -> None:
-        """End the process: when its question is answered, or at once."""
+        """End the process: after its current question, or at once."""
         if at_once and self._process is not None:
             self._process.kill()
         self._thread.shutdown(wait=True)
         if self._process is None:
             return
-        with suppress(OSError):  # it is gone already
+        with suppress(OSError):  # it has already ended
             _send(self._process, None)
         _exit_code(self._process)
         for pipe in (self._process.stdin, self._process.stdout):
@@ -80,7 +80,7 @@ class ProcessLane(Generic[Q, A]):
 
 
 def _exit_code(process: subprocess.Popen[bytes]) -> int:
-    """The code that it ends with, by itself or after a while by force."""
+    """Return the exit code; kill the process if it does not end by itself in time."""
     try:
         return process.wait(STOP_S)
     except subprocess.TimeoutExpired:
@@ -89,21 +89,21 @@ def _exit_code(process: subprocess.Popen[bytes]) -> int:
 
 
 def _send(process: subprocess.Popen[bytes], message: object) -> None:
-    data = pickle.dumps(message)  # whole before any of it is sent: a half message would spoil the next
+    data = pickle.dumps(message)  # pickled in full before sending: half a message would corrupt the next
     if process.stdin is not None:
         process.stdin.write(data)
         process.stdin.flush()
 
 
 def _send_and_receive(process: subprocess.Popen[bytes], message: object) -> Any:
-    """Send, and wait for what comes back."""
+    """Send a message and wait for the reply."""
     _send(process, message)
     return pickle.load(process.stdout) if process.stdout is not None else None  # noqa: S301  # a process of our own
 
 
 @contextmanager
 def _ignore_interrupts() -> Iterator[None]:
-    """Ctrl-C goes to every process of a terminal. A process that is started here does not hear it."""
+    """Start child processes that ignore Ctrl-C, which goes to every process of a terminal."""
     if sys.platform == "win32":
         yield
         return
@@ -115,7 +115,7 @@ def _ignore_interrupts() -> Iterator[None]:
 
 
 def pack_task(task: WorkerTask[Q, A]) -> bytes:
-    """The task as it is sent. Raises `UserError` where it holds what cannot leave this process."""
+    """Pickle the task. Raises `UserError` if it holds objects that cannot leave this process."""
     try:
         return pickle.dumps(task)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What runs in a worker process: questions come in through standard input, answers go out through standard output."""
+"""The code of a worker process: questions arrive on standard input, answers leave on standard output."""
 
 import asyncio
 import os
@@ -14,14 +14,14 @@ from imarena.engine.task import WorkerTask
 
 
 def main() -> None:
-    """Take the task, then answer until nobody asks any more."""
+    """Receive the task, then answer until no more questions come."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(name, "1")  # as many processes as cores: a thread each is enough
+        os.environ.setdefault(name, "1")  # there are as many processes as cores: one thread each is enough
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a judge prints is no answer
+    os.dup2(2, 1)  # output that a judge prints is not an answer
     messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(sys.stdin.buffer, messages), daemon=True).start()
     try:
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def _receive(source: BinaryIO, messages: "queue.SimpleQueue[Any]") -> None:
-    """Hand on what comes; end with the process that asks, also where that was killed while this one was computing."""
+    """Queue messages; exit with the parent process, even if it is killed while this one is computing."""
     try:
         while True:
             message = pickle.load(source)  # noqa: S301  # from the process that started this one
@@ -58,7 +58,7 @@ def _send(answers: BinaryIO, data: bytes) -> None:
 
 
 def load_pickle(data: bytes) -> Any:
-    """A task or a question, where it is answered."""
+    """Unpickle a task or a question in the worker."""
     try:
         return pickle.loads(data)  # noqa: S301  # from the process that asks
     except Exception as error:
@@ -69,7 +69,7 @@ def load_pickle(data: bytes) -> Any:
 
 
 def unpack_task(data: bytes) -> WorkerTask[Any, Any]:
-    """The task, by the same version of the software."""
+    """Return the task; raise if it comes from another version of the software."""
     task: WorkerTask[Any, Any] = load_pickle(data)
     if task.version != VERSION:
         raise UserError(

@@ -1,7 +1,7 @@
-"""Questions as they travel to a cluster: large bytes, which are images, by their hash, each sent once.
+"""Questions for a cluster: large bytes (that is, images) are replaced by their hash, and each is sent once.
 
-The driver puts an image into Ray's object store when it is first needed; every question that shows it names it. A
-worker fetches it from the store, by way of its own machine's copy, and keeps the last ones.
+The driver puts an image into Ray's object store when it is first needed; every question that shows it refers to it. A
+worker fetches it from the store, through its own machine's copy, and caches the most recent ones.
 """
 
 import io
@@ -15,9 +15,9 @@ from cachetools import LRUCache
 from imarena.core import UserError, sha256_hex
 
 LARGE = 16_384
-"""Bytes from which it pays to send a reference."""
+"""Minimum size in bytes for which a reference pays off."""
 DRIVER_BYTES = 2_000_000_000
-"""Images that the driver keeps in the object store; the oldest is dropped, and put in again where it is needed."""
+"""Bytes of images that the driver keeps in the object store; the oldest is dropped, and stored again when needed."""
 WORKER_BYTES = 256_000_000
 
 
@@ -26,7 +26,7 @@ def _size(entry: tuple[Any, int]) -> int:
 
 
 class ImageSender:
-    """On the driver: what was put into the object store already, for all workers of a run."""
+    """On the driver: the images already in the object store, for all workers of a run."""
 
     def __init__(self, put: Callable[[bytes], Any], cap: int = DRIVER_BYTES) -> None:
         self._put = put
@@ -36,7 +36,7 @@ class ImageSender:
         self.sent = 0
 
     def pack(self, question: object) -> tuple[bytes, dict[str, Any]]:
-        """The question without its images, and references to these by their hash."""
+        """Return the pickled question without its images, and references to them by hash."""
         refs: dict[str, Any] = {}
 
         class Pickler(pickle.Pickler):
@@ -70,7 +70,7 @@ class ImageReceiver:
         self._images: LRUCache[str, bytes] = LRUCache(cap, getsizeof=len)
 
     def unpack(self, data: bytes, refs: dict[str, Any]) -> Any:
-        """The question as it was asked."""
+        """Return the original question."""
 
         class Unpickler(pickle.Unpickler):
             def persistent_load(_, key: Any) -> bytes:  # noqa: N805

@@ -1,8 +1,8 @@
 """Workers on a Ray cluster: the one that `RAY_ADDRESS` names, else one on this machine.
 
-Starting one takes 15 to 50 seconds and a round trip 16 ms: worth it for many machines, not for one. The machines of
-a cluster need this package; images go through the object store, each once. When a worker or its machine dies, its
-question goes to another one; results are written by the process that asks, and by no other.
+Starting a cluster takes 15 to 50 seconds and a round trip 16 ms: worth it for many machines, not for one. The machines
+of a cluster need this package; images go through the object store, each once. If a worker or its machine dies, another
+worker gets its question; only the asking process writes results.
 """
 
 import asyncio
@@ -20,20 +20,20 @@ from imarena.engine.ray_images import ImageReceiver, ImageSender
 from imarena.engine.task import A, Executor, Q, WorkerDied, WorkerTask
 
 START_S = 120.0
-"""How long a worker may take to start before others get its work."""
+"""How long a worker may take to start before others take over its work."""
 TRIES = 3
-"""Workers that may die of one question: then it is the question, not the machine."""
+"""Number of workers that may die on one question: then the question is to blame, not the machine."""
 
 
 class NoRoom(WorkerDied):
-    """The cluster has no room for another worker now: others do its work."""
+    """The cluster has no room for another worker at the moment: others do its work."""
 
 
 @contextmanager
 def cluster(address: str = "") -> Iterator[Any]:
-    """Ray, connected; a cluster that was started here ends with the block, another's goes on.
+    """Connect to Ray; a cluster started here ends with the block, any other one keeps running.
 
-    `address`: another cluster than `RAY_ADDRESS` names.
+    `address`: a cluster other than the one in `RAY_ADDRESS`.
     """
     try:
         import ray
@@ -42,10 +42,10 @@ def cluster(address: str = "") -> Iterator[Any]:
     if address:
         _check_reachable(address)
     started = not ray.is_initialized()
-    with redirect_stdout(sys.stderr):  # where Ray prints what it has to say of dead workers, until it has stopped
+    with redirect_stdout(sys.stderr):  # Ray reports dead workers on stdout until it has stopped
         if started:
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported unless the user says so
-            # where it is started here: Ray's own default (15) starves workers wherever anything else computes
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage statistics unless the user asks for them
+            # only if started here: Ray's default (15) starves workers when anything else computes
             os.environ.setdefault("RAY_worker_niceness", "0")
             try:
                 ray.init(address or None, log_to_driver=False, include_dashboard=False, configure_logging=False)
@@ -63,7 +63,7 @@ def cluster(address: str = "") -> Iterator[Any]:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise `UserError` where nobody listens at HOST:PORT: Ray itself would try for minutes."""
+    """Raise `UserError` if nothing listens at HOST:PORT: Ray itself would retry for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
         return
@@ -77,7 +77,7 @@ def _check_reachable(address: str) -> None:
 
 
 def cluster_slots(ray: Any, gpus: float) -> tuple[int, float]:
-    """How many questions the cluster can work on at once, and the GPUs for each: none where it has none."""
+    """Return how many questions the cluster can answer at once, and the GPUs for each: none if it has none."""
     offered = ray.cluster_resources()
     cpus, has = int(offered.get("CPU", 1)), offered.get("GPU", 0.0)
     if gpus <= 0 or has <= 0:
@@ -86,7 +86,7 @@ def cluster_slots(ray: Any, gpus: float) -> tuple[int, float]:
 
 
 class RayLane(Generic[Q, A]):
-    """One actor, started with its first question; it is not started again by Ray, for a new lane takes its place."""
+    """One actor, started with its first question; Ray does not restart it, because a new lane replaces it."""
 
     def __init__(self, ray: Any, task: Any, images: ImageSender, gpus: float = 0.0) -> None:
         """`task`: the packed task, or a reference to it in the object store."""
@@ -96,12 +96,12 @@ class RayLane(Generic[Q, A]):
         self._gpus = gpus
         self._actor: Any = None
         self.waiting = 0
-        """Questions that were sent and have no answer yet."""
+        """Number of questions sent but not yet answered."""
 
     async def ask(self, question: Q, *, patient: bool = True) -> A:
-        """Send the question and wait for its answer. Raises `NoRoom` where the cluster does not start the worker.
+        """Send the question and wait for its answer. Raises `NoRoom` if the cluster does not start the worker.
 
-        `patient`: wait for the start however long it takes, because there is no other worker.
+        `patient`: wait for the start as long as it takes, because there is no other worker.
         """
         if self._actor is None:
             await self._start(patient=patient)
@@ -130,20 +130,20 @@ class RayLane(Generic[Q, A]):
             raise WorkerDied(f"the Ray actor did not start: {first_line(error)}") from error
 
     def stop(self, *, at_once: bool) -> None:  # noqa: ARG002
-        """End the actor. What it was asked is answered by then, or nobody waits for it any more."""
+        """End the actor. Its questions are answered by then, or nobody waits for them."""
         if self._actor is not None:
             self._ray.kill(self._actor)
 
 
 @contextmanager
 def ray_executor(ray: Any, task: WorkerTask[Q, A], slots: int, gpus: float) -> Iterator[Executor[Q, A]]:
-    """A worker for each slot. The question of one that dies goes to another; a new one is started if there is room."""
-    images, data = ImageSender(ray.put), ray.put(pack_task(task))  # once for all workers: it may hold much
+    """Start a worker per slot. If one dies, another gets its question; a new one is started if there is room."""
+    images, data = ImageSender(ray.put), ray.put(pack_task(task))  # one copy for all workers: it may be large
     lanes: list[RayLane[Q, A] | None] = [RayLane(ray, data, images, gpus) for _ in range(slots)]
     most = slots
 
     def lane_of(slot: int) -> RayLane[Q, A]:
-        """The worker of a slot; where it died and the cluster has no room for a new one, that with the least to do."""
+        """Return the slot's worker; if it died and there is no room for a new one, the worker with the least to do."""
         own = lanes[slot]
         if own is not None:
             return own
@@ -179,7 +179,7 @@ def ray_executor(ray: Any, task: WorkerTask[Q, A], slots: int, gpus: float) -> I
 
 
 def ask_nodes(ray: Any, ask: Callable[..., A], *arguments: Any, timeout_s: float = 120.0) -> dict[str, A | Exception]:
-    """Run a function once on every machine of a cluster; by the machine's id, what it returned or how it failed."""
+    """Run a function once on every machine of a cluster; return its result or its error by machine id."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     asked = {
@@ -209,10 +209,10 @@ class _Actor:
         self._images = ImageReceiver(ray.get)
 
     def ready(self) -> None:
-        """Answers when the actor has started."""
+        """Return once the actor has started."""
 
     def ask(self, question: bytes, refs: dict[str, Any]) -> Any:
-        """An answer, or what was raised on purpose."""
+        """Return an answer, or an intentionally raised error."""
         try:
             self._task = self._task or unpack_task(self._data)
             return asyncio.run(self._task.outcome(self._images.unpack(question, refs)))

@@ -1,7 +1,7 @@
-"""Doing many things at once: bounded, resumable, and safe to stop.
+"""Run many pieces of work at once: bounded, resumable, and safe to stop.
 
-Work is taken one by one from an iterator, so that nothing is held that is not needed yet. Results are written in
-batches as they come; whatever was written is not done again, because the caller plans only what is missing.
+Work is taken from an iterator one by one, so that nothing is held before it is needed. Results are written in batches
+as they arrive; written work is not repeated, because the caller plans only what is missing.
 """
 
 import asyncio
@@ -25,20 +25,20 @@ _LOG = logging.getLogger(__name__)
 FLUSH_S = 0.5
 BATCH = 200
 RETRY_S = 0.5
-"""How long a run waits before it tries work again that somebody else is at, where it has nothing else to do."""
+"""How long an idle run waits before it retries work that another process is doing."""
 
 
 class NotNow(Exception):
-    """Somebody else is at this piece of work: it is tried again later."""
+    """Another process is doing this piece of work: try again later."""
 
 
 class DoneElsewhere(Exception):
-    """Somebody else has done this piece of work: there is nothing to write."""
+    """Another process has done this piece of work: there is nothing to write."""
 
 
 @dataclass
 class _Ongoing:
-    """A run while it lasts."""
+    """The state of a run."""
 
     done: int = 0
     elsewhere: int = 0
@@ -47,14 +47,14 @@ class _Ongoing:
 
 @dataclass(frozen=True)
 class RunTally:
-    """What a run did."""
+    """The result of a run."""
 
     done: int = 0
     stopped: str = ""
-    """Why it ended before its work was done; empty where it was not."""
+    """Why it stopped early; empty if it did not."""
     seconds: float = 0.0
     elsewhere: int = 0
-    """Pieces of work that somebody else did meanwhile."""
+    """Number of pieces of work that another process did meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class RunPlan(Generic[W, R]):
 
     work: Iterable[W]
     do: Callable[[int, W], Awaitable[R]]
-    """Does one piece of work in a slot; those of one slot follow one another. May raise `NotNow`, `DoneElsewhere`."""
+    """Does one piece of work in a slot; a slot does one at a time. May raise `NotNow`, `DoneElsewhere`."""
     failed: Callable[[W, Exception], R]
     """Turns an unexpected failure into a record."""
     write: Callable[[list[R]], None]
@@ -72,13 +72,13 @@ class RunPlan(Generic[W, R]):
     concurrency: int = 8
     """The number of slots."""
     group: Callable[[W], str] | None = None
-    """Pieces of work that share something, such as pictures that were looked at, go to one slot as far as possible."""
+    """Groups work that shares something, such as images already analysed; a group goes to one slot if possible."""
     flush_s: float = FLUSH_S
-    """How long a result may wait to be written; 0: it is written before its slot goes on."""
+    """How long a result may wait before it is written; 0: it is written before its slot continues."""
 
 
 async def run_plan(plan: RunPlan[W, R], *, progress: Progress | None = None) -> RunTally:
-    """Run a plan to its end, or until Ctrl-C or a spent budget; what was finished by then is written."""
+    """Run a plan to its end, or until Ctrl-C or a spent budget; results finished by then are written."""
     ongoing = _Ongoing()
     started = time.monotonic()
     source = _Source(plan)
@@ -107,7 +107,7 @@ async def _work(
         try:
             work = source.take(slot)
         except StopIteration:
-            await sink.flush()  # somebody else may wait for it
+            await sink.flush()  # another process may be waiting for it
             if not source.put_back:
                 return
             await asyncio.sleep(RETRY_S)
@@ -135,14 +135,14 @@ async def _work(
 
 
 class _Source(Generic[W]):
-    """Hands out the work: in its order, or a group to each slot; a slot without a group helps with the largest."""
+    """Hands out the work: in order, or one group per slot; a slot without a group helps with the largest."""
 
     def __init__(self, plan: RunPlan[W, R]) -> None:
         self._rest = iter(plan.work)
         self._waiting: deque[deque[W]] = deque()
         self._taken: dict[int, deque[W]] = {}
         self.put_back: list[W] = []
-        """What could not be done when it was tried."""
+        """Work that could not be done when it was tried."""
         if plan.group is not None:
             groups: dict[str, deque[W]] = {}
             for work in self._rest:
@@ -150,7 +150,7 @@ class _Source(Generic[W]):
             self._waiting.extend(groups.values())
 
     def take(self, slot: int) -> W:
-        """What this slot does next. Raises `StopIteration` where nothing is left."""
+        """Return this slot's next work. Raises `StopIteration` if nothing is left."""
         mine = self._taken.get(slot)
         if not mine:
             mine = self._waiting.popleft() if self._waiting else max(self._taken.values(), key=len, default=None)
@@ -160,7 +160,7 @@ class _Source(Generic[W]):
         return mine.popleft()
 
     def retry(self) -> None:
-        """Hand out once more what was put back."""
+        """Hand out again the work that was put back."""
         self._waiting.extend(deque([work]) for work in self.put_back)
         self.put_back.clear()
 
@@ -183,18 +183,18 @@ class _Sink(Generic[R]):
             await self.flush()
         elif self._later is None or self._later.done():
             if self._later is not None:
-                self._later.result()  # where it failed, the run ends
+                self._later.result()  # raises if it failed, which ends the run
             self._waits = True
             self._later = asyncio.create_task(self._flush_later())
 
     async def _flush_later(self) -> None:
-        """Write what nothing follows for a while: whoever dies before it is written pays for it again."""
+        """Write results if no others follow for a while: if the process dies before, they have to be paid for again."""
         await asyncio.sleep(self._flush_s)
         self._waits = False
         await self.flush()
 
     async def close(self) -> None:
-        """Write the rest."""
+        """Write the remaining results."""
         if self._later is not None and self._waits:
             self._later.cancel()
         elif self._later is not None:
@@ -211,7 +211,7 @@ class _Sink(Generic[R]):
 
 @asynccontextmanager
 async def _interruptible(ongoing: _Ongoing) -> AsyncIterator[None]:
-    """Ctrl-C once: finish what is under way and stop. Ctrl-C again: stop now."""
+    """Ctrl-C once: finish the work in progress and stop. Ctrl-C again: stop now."""
     loop = asyncio.get_running_loop()
     if threading.current_thread() is not threading.main_thread():
         yield

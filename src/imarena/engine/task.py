@@ -13,21 +13,21 @@ A_co = TypeVar("A_co", covariant=True)
 
 
 class WorkerDied(Exception):
-    """The worker that had the question ended before it answered. That is a fact about the question, not the end."""
+    """The worker with the question ended before it answered. That is a result of the question, not the run's end."""
 
 
 @dataclass(frozen=True)
 class WorkerTask(Generic[Q, A]):
-    """What workers do. It goes to each of them once, so what it holds (a judge, its cache) lasts as long as they do."""
+    """The work of the workers. Each gets it once, so its contents (a judge, its cache) live as long as the worker."""
 
     answer: Callable[[Q], Awaitable[A]]
     failed: Callable[[Q, Exception], A]
     """Turns an unexpected failure into an answer with a status."""
     version: str = VERSION
-    """Of the software that asks: another one might give other answers."""
+    """Version of the asking software: another one might give other answers."""
 
     async def attempt(self, question: Q) -> A:
-        """The answer, or the failure as one. Only what was raised on purpose is raised again: it ends the run."""
+        """Return the answer, or the failure as an answer. Only errors raised on purpose pass: they end the run."""
         try:
             return await self.answer(question)
         except ImarenaError:
@@ -36,7 +36,7 @@ class WorkerTask(Generic[Q, A]):
             return self.failed(question, error)
 
     async def outcome(self, question: Q) -> tuple[A | None, ImarenaError | None]:
-        """The same, with what is raised as a value: exceptions that pass through libraries change their types."""
+        """Same as `attempt`, but return errors as values: exceptions that pass through libraries change their types."""
         try:
             return await self.attempt(question), None
         except ImarenaError as error:
@@ -44,13 +44,13 @@ class WorkerTask(Generic[Q, A]):
 
 
 class Executor(Protocol[Q_contra, A_co]):
-    """Answers questions. Each comes with the number of its slot: questions of one slot follow one another."""
+    """Answers questions. Each comes with its slot number; a slot has one question at a time."""
 
     async def __call__(self, slot: int, question: Q_contra, /) -> A_co: ...
 
 
 class Lane(Protocol[Q_contra, A_co]):
-    """One worker outside this process. Raises `WorkerDied` where it ended; `stop` ends it, at once where told so."""
+    """One worker outside this process. Raises `WorkerDied` if it ended; `stop` ends it, at once if requested."""
 
     async def ask(self, question: Q_contra, /) -> A_co: ...
 

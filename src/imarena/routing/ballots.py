@@ -1,4 +1,4 @@
-"""Validate a rater's answer against the form and turn it into a record, or say what is missing."""
+"""Validate a rater's answer against the form and turn it into a record, or report what is missing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ LISTS = {"objects": "object", "segments": "segment"}
 
 
 class InvalidBallot(UserError):
-    """The answer does not fit the form; `field` names the part of it that is wrong or missing."""
+    """The answer does not match the form; `field` names the part that is wrong or missing."""
 
     def __init__(self, message: str, *, field: str = "", hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -22,7 +22,7 @@ class InvalidBallot(UserError):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a rater sent; which fields count depends on the kind of task."""
+    """A rater's input; the kind of task determines which fields count."""
 
     preference: str | None = None
     ratings: dict[str, int] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Answer:
 def read_ballot(
     assignment: Assignment, answer: Answer, rater_id: str, key: str, supersedes: str | None, dimension: str
 ) -> Vote | Verification:
-    """The record that an answer makes. Raises `InvalidBallot`."""
+    """Return the record for an answer. Raises `InvalidBallot`."""
     if assignment.kind == "check":
         return _verification(assignment, answer, rater_id)
     if assignment.left_id is None:
@@ -88,7 +88,7 @@ def _whole(answers: dict[str, Any], asked: tuple[FormQuestion, ...], field: str)
 
 
 def _issues(answer: Answer) -> tuple[Issue, ...]:
-    """The issues with the tags and the explicit 'none' of each list; each list must be answered one way."""
+    """Return the issues with the tags and the explicit 'none' of each list; each list needs one kind of answer."""
     for issue in answer.issues:
         _fits(issue)
     if answer.new_image and answer.returned_input:
@@ -130,12 +130,12 @@ def _fits(issue: Issue) -> None:
 
 
 def _says(text: str) -> bool:
-    """Is there a letter or a digit in it? Blanks, dots and characters that nobody sees explain nothing."""
+    """Return whether it has a letter or a digit. Blanks, dots and invisible characters explain nothing."""
     return any(character.isalnum() for character in text)
 
 
 def check_marks(answer: Answer, width: int, height: int, segments: Callable[[], int]) -> None:
-    """Marks lie on the picture: boxes inside it, segments among its numbers. Raises `InvalidBallot`."""
+    """Check that marks are on the image: boxes inside it, segments among its numbers. Raises `InvalidBallot`."""
     for issue in answer.issues:
         if issue.box is not None and (issue.box[2] > width + 1 or issue.box[3] > height + 1):
             raise InvalidBallot("A box lies outside the picture.", field="issues", hint="Draw it on the picture.")
@@ -151,7 +151,7 @@ def _box_fits(box: tuple[float, float, float, float] | None) -> bool:
 
 
 def _explained(answer: Answer, criteria: tuple[FormQuestion, ...], issues: tuple[Issue, ...]) -> None:
-    """Any criterion under its highest value needs an issue or a short explanation (ImagenWorld)."""
+    """Require an issue or a short explanation for any criterion below its highest value (ImagenWorld)."""
     explained = [issue for issue in issues if issue.kind != "none"]
     if _says(answer.comment) or any(issue.criterion is None for issue in explained):
         return
@@ -180,7 +180,7 @@ def _verification(assignment: Assignment, answer: Answer, rater_id: str) -> Veri
 
 
 def is_correct_answer(assignment: Assignment, answer: Answer | Vote) -> bool | None:
-    """Was a task with a known answer answered rightly? None where nothing is known."""
+    """Return whether a task with a known answer was answered correctly; None if nothing is known."""
     expected = assignment.params.get("expected")
     if not isinstance(expected, dict):
         return None
@@ -203,7 +203,7 @@ _CHOICES = {"left": "left is better", "right": "right is better", "tie": "a tie"
 
 @dataclass(frozen=True, slots=True)
 class PracticeResult:
-    """An answer to a practice task beside the expected one, for a page that words it in the rater's language."""
+    """An answer to a practice task and the expected one, for a page that words it in the rater's language."""
 
     correct: bool | None
     """None: the task has no expected answer."""
@@ -216,7 +216,7 @@ class PracticeResult:
 
 
 def practice_result(assignment: Assignment, answer: Answer) -> PracticeResult:
-    """How an answer to a practice task compares with the expected one."""
+    """Compare an answer to a practice task with the expected one."""
     expected = assignment.params.get("expected")
     if not isinstance(expected, dict):
         return PracticeResult(None)
@@ -233,7 +233,7 @@ def practice_result(assignment: Assignment, answer: Answer) -> PracticeResult:
 
 
 def feedback_on(assignment: Assignment, answer: Answer) -> str:
-    """What a rater reads after a practice task: right or not, the expected answer, and why. One line each."""
+    """Return the feedback after a practice task: right or not, the expected answer, and why. One line each."""
     expected = assignment.params.get("expected")
     if not isinstance(expected, dict):
         return "Thank you."

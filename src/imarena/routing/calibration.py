@@ -1,7 +1,7 @@
 """How far a judge can be trusted at a score gap: CV-Arena appendix E, from pairs judged by both a judge and people.
 
-`agreement` a(gap) is the share of pairs on which the judge's side is people's side. What the ranking needs of it
-differs: in the mixture (eq. 18) a guess agrees half the time, so that its reliability is q = max(0, 2a - 1); the
+`agreement` a(gap) is the share of pairs on which the judge and people choose the same side. The rankings use it
+differently: in the mixture (eq. 18), where a guess agrees half the time, the reliability is q = max(0, 2a - 1); the
 paper's online update takes q = a.
 
 The paper fits shares of bins (eq. 12) by isotonic regression and reads the result as a step function: method
@@ -22,29 +22,29 @@ Method = Literal["isotonic", "piecewise", "logistic"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
 LEAST_PAIRS = 40
-"""Pairs below which no curve is fitted: at 40 the error of an agreement of .8 is still .06. Ours."""
+"""Minimum number of pairs for a curve: with 40, the error of an agreement of .8 is still .06. Ours."""
 BINS = 10
 LINES = 100
-"""Straight lines that stand for a logistic curve where only points can be given."""
+"""Number of straight lines that replace a logistic curve where only points can be given."""
 TABLE_EDGES = (50.0, 100.0, 200.0)
 """Edges of CV-Arena table 5 on its scale of 0 to 1000; `ScoreRange.edges` gives those of another judge."""
 FINE_EDGES = (25.0, 50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 400.0)
-"""The same, finer."""
+"""The same, with finer bands."""
 RIDGE = 0.25
-"""Precision of the weak prior on both logistic coefficients: as much as one pair that agrees and one that does not."""
+"""Precision of the weak prior on both logistic coefficients: as much as one agreeing and one disagreeing pair."""
 STEP_ROOM = 1e-9
-"""Share by which a gap may be below a step for floating-point noise alone."""
+"""Relative tolerance by which floating-point noise may put a gap below a step."""
 FLAT = 1e-12
-"""Slope below which a logistic curve is flat; also its beta then, which eq. 13 wants above 0."""
+"""Slope below which a logistic curve is flat; also the beta of a flat curve, since eq. 13 wants it above 0."""
 LEVEL = 0.95
-"""Of the intervals of a curve."""
+"""Level of a curve's intervals."""
 LIMIT = 50
-"""Newton steps of the logistic fit."""
+"""Maximum number of Newton steps in the logistic fit."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Agreement by score gap at J points: `gap` (J,) rising, `agreement` (J,) never falling, ends of intervals (J,).
+    """Agreement by score gap at J points: `gap` (J,) rising, `agreement` (J,) never falling, interval ends (J,).
 
     `empirical` (J,) is the raw share of each equal-count bin and `n` (J,) its pairs.
     """
@@ -63,12 +63,12 @@ class Curve:
 
     @property
     def steps(self) -> FloatArray | None:
-        """(J - 1,) where the steps are, with room for noise: a gap that should be equal to an edge is above it."""
+        """(J - 1,) the steps with a tolerance for noise: a gap that should equal an edge is above it."""
         return None if self.edges is None else self.edges * (1 - STEP_ROOM)
 
     def at(self, gap: FloatArray) -> FloatArray:
-        """Agreement at any gap (k,): straight lines between the points, flat beyond them; its bin's where piecewise
-        constant; eq. 13 where logistic.
+        """Return the agreement at any gap (k,): straight lines between the points, flat beyond them; the bin's value if
+        piecewise constant; eq. 13 if logistic.
         """
         if self.parameters is not None:
             return _logistic_at(np.asarray(gap, np.float64), self.parameters)
@@ -78,16 +78,16 @@ class Curve:
 
 
 def reliability(agreement: FloatArray, *, paper_compat: bool = False) -> FloatArray:
-    """Reliability q from an agreement rate: max(0, 2a - 1) for the mixture, a itself for the paper's online update."""
+    """Return q from an agreement rate: max(0, 2a - 1) for the mixture, a itself for the paper's online update."""
     rate = np.asarray(agreement, np.float64)
     return rate if paper_compat else np.maximum(0.0, 2 * rate - 1)
 
 
 def reliability_points(curve: Curve, widest: float, *, paper_compat: bool = False) -> tuple[tuple[float, float], ...]:
-    """(gap, q) between which straight lines are the reliability at every gap up to `widest`.
+    """Return points (gap, q) that, joined by straight lines, give the reliability at every gap up to `widest`.
 
-    The lines bend at a curve's points and where its agreement passes one half; a logistic curve has points close enough
-    to each other that the lines are within .001 of it. A step has two points, as near to each other as numbers can be.
+    The lines bend at a curve's points and where its agreement passes one half; for a logistic curve, the points are so
+    close that the lines are within .001 of it. A step has two points, as close together as floats allow.
     """
     if curve.steps is not None:
         at = np.concatenate([[0.0], *([np.nextafter(step, 0.0), step] for step in curve.steps)])
@@ -114,7 +114,7 @@ def fit_curve(
     what: str = "this judge",
     ridge: float = RIDGE,
 ) -> Curve:
-    """Fit. `gap` (k,) above 0, `agrees` (k,) 1 or 0. Pairs with gap 0 take no side and do not belong here.
+    """Fit a curve. `gap` (k,) above 0, `agrees` (k,) 1 or 0. Pairs with gap 0 have no side and must not be included.
 
     `ridge` is the precision of the prior on the logistic coefficients; 0 is plain maximum likelihood.
     """
@@ -158,7 +158,7 @@ def _draws(
     gap: FloatArray, agrees: FloatArray, points: FloatArray, bins: int, method: str, rounds: int, seed: int,
     ridge: float,
 ) -> FloatArray:  # fmt: skip
-    """(rounds, J) the curve at its points, fitted to resampled pairs."""
+    """Return (rounds, J) the curve at its points, fitted to resampled pairs."""
     rng = np.random.default_rng(seed)
     draws = np.empty((rounds, points.size))
     for index in range(rounds):
@@ -177,7 +177,7 @@ def _draws(
 
 @dataclass(frozen=True)
 class _Bins:
-    """J bins: mean gap, share that agrees (eq. 12) and number of pairs, each (J,); `edges` (J - 1,) between them."""
+    """J bins: mean gap, agreeing share (eq. 12) and number of pairs, each (J,); `edges` (J - 1,) between them."""
 
     gap: FloatArray
     share: FloatArray
@@ -186,7 +186,7 @@ class _Bins:
 
 
 def _binned(gap: FloatArray, agrees: FloatArray, bins: int) -> _Bins:
-    """Equal-count bins. Equal gaps are never torn apart."""
+    """Return equal-count bins. Equal gaps always share a bin."""
     edges = np.unique(np.quantile(gap, np.linspace(0, 1, bins + 1)[1:-1]))
     of = np.searchsorted(edges, gap, side="right")
     counts = np.bincount(of, minlength=edges.size + 1).astype(np.float64)
@@ -202,7 +202,7 @@ def _isotonic(share: FloatArray, counts: FloatArray) -> FloatArray:
 
 
 def _parameters(gap: FloatArray, agrees: FloatArray, ridge: float, what: str) -> tuple[float, float]:
-    """The fit that is stored; without a ridge there may be none."""
+    """Return the fit to store; raise if there is none, which can happen without a ridge."""
     parameters, settled = _logistic(gap, agrees, ridge)
     if not settled:
         raise UserError(
@@ -213,9 +213,9 @@ def _parameters(gap: FloatArray, agrees: FloatArray, ridge: float, what: str) ->
 
 
 def _logistic(gap: FloatArray, agrees: FloatArray, ridge: float) -> tuple[tuple[float, float], bool]:
-    """The beta and g0 of eq. 13 by maximum likelihood, and whether the steps came to rest. The ridge keeps both finite.
+    """Return beta and g0 of eq. 13 by maximum likelihood, and whether the steps converged. The ridge keeps both finite.
 
-    Eq. 13 has beta > 0: where agreement falls with the gap the curve is flat, as isotonic regression's would be.
+    Eq. 13 has beta > 0: if agreement falls with the gap, the curve is flat, as in isotonic regression.
     """
     scale = float(gap.std()) or 1.0
     design = np.column_stack([np.ones(gap.size), gap / scale])
@@ -249,18 +249,18 @@ def _sigmoid(x: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class GapRow:
-    """One line of CV-Arena table 5: gaps from `low` up to but not including `high` (None: no end)."""
+    """One row of CV-Arena table 5: gaps from `low` up to but not including `high` (None: no upper end)."""
 
     low: float
     high: float | None
     n: int
     agreement: float | None
     fraction: float | None
-    """Of all pairs; None for pairs that are in no band."""
+    """Fraction of all pairs; None for pairs that are in no band."""
 
 
 def agreement_table(gap: FloatArray, agrees: FloatArray, edges: Sequence[float] = TABLE_EDGES) -> tuple[GapRow, ...]:
-    """Agreement and the fraction of pairs by score gap. `gap` (k,) above 0, `agrees` (k,)."""
+    """Return agreement and the fraction of pairs by score gap. `gap` (k,) above 0, `agrees` (k,)."""
     ends = [0.0, *edges, np.inf]
     rows = []
     for low, high in pairwise(ends):

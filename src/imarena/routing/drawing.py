@@ -1,4 +1,4 @@
-"""Drawing a batch with known probabilities, evenly over tasks and items."""
+"""Draw a batch with known probabilities, evenly over tasks and items."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from imarena.routing.pool import Pool
 
 @dataclass(frozen=True)
 class Batch:
-    """k battles: item (k,), pair (k,), and with which probability each was chosen (k,)."""
+    """k battles: item (k,), pair (k,), and the probability with which each was chosen (k,)."""
 
     item: IntArray
     pair: IntArray
@@ -23,18 +23,18 @@ class Batch:
 def sample_battles(
     weights: FloatArray, size: int, pool: Pool, rng: np.random.Generator, *, by_task: bool = True
 ) -> Batch:
-    """Draw `size` different battles with probability proportional to `weights` (N, P), exactly.
+    """Draw `size` different battles with probability exactly proportional to `weights` (N, P).
 
-    Systematic sampling along tasks, then items in random order, then pairs in an order of their own for each item: the
-    number of battles of an item, and of a task, differs from what it should be by less than one. `by_task` gives every
-    task the share of its items.
+    Systematic sampling along tasks, then items in random order, then pairs in a separate order for each item: the
+    number of battles of an item, and of a task, differs from its expected value by less than one. `by_task` gives every
+    task its share of the items.
     """
     if size < 1:
         raise UserError("The budget is zero: nothing to ask.", hint="Give a budget of at least one vote.")
     if by_task:
         weights = _by_task(weights, pool.task)
     order = np.lexsort((rng.permutation(pool.n_items), pool.task))
-    # without a new order of pairs for each item, a step that divides the number of pairs would pick one pair for ever
+    # with one order of pairs for all items, a step that divides the number of pairs would always pick the same pair
     inner = np.argsort(rng.random(weights.shape, dtype=np.float32), axis=1)
     flat = np.take_along_axis(weights[order], inner, axis=1).ravel()
     usable = np.flatnonzero(flat > 0)
@@ -61,7 +61,7 @@ def _by_task(weights: FloatArray, task: IntArray) -> FloatArray:
 
 
 def _inclusion(weights: FloatArray, size: int) -> FloatArray:
-    """(k,) chances of being drawn that add up to `size`, none above 1."""
+    """Return (k,) probabilities of being drawn that add up to `size`, none above 1."""
     sure = np.zeros(weights.size, bool)
     chance = np.zeros(weights.size)
     while True:

@@ -1,6 +1,6 @@
 """The two gates of CV-Arena (eq. 4, 21), thresholds for them, and information per cost (appendix F).
 
-The paper prints neither tau nor Delta. Ours are chosen so that a third of all pairs (33.7%, its deferral rate) pass.
+The paper gives neither tau nor Delta. Ours are chosen so that a third of all pairs (33.7%, its deferral rate) pass.
 """
 
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ DEFERRAL = 0.337
 """Share of pairs that go to people (000, appendix K.2)."""
 STEPS = 41
 SHIFT = 50.0
-"""How far table 9 moves both thresholds, on its scale of 0 to 1000; `ScoreRange.points` gives that of another judge."""
+"""Shift of both thresholds in table 9, on its scale of 0 to 1000; `ScoreRange.points` converts it for any judge."""
 DIGITS = 9
-"""Decimals of a score gap: with decimals in the scores, gaps that should be equal differ in the last bit."""
+"""Decimals of a score gap: for fractional scores, gaps that should be equal differ in the last bit."""
 
 
 @dataclass(frozen=True)
 class Gates:
-    """Quality gate min(s) >= tau and ambiguity gate gap < delta; None leaves a gate out."""
+    """Quality gate min(s) >= tau and ambiguity gate gap < delta; None disables a gate."""
 
     tau: float | None = None
     delta: float | None = None
 
     def passes(self, lower: FloatArray, gap: FloatArray) -> Mask:
-        """(k,) which pairs go to people. `lower` (k,) is the lower of the two scores, `gap` (k,) their difference."""
+        """(k,) which pairs go to people. `lower` (k,) is the lower of both scores, `gap` (k,) their difference."""
         through = np.isfinite(lower) & np.isfinite(gap)
         if self.tau is not None:
             through &= lower >= self.tau
@@ -35,7 +35,7 @@ class Gates:
         return through
 
     def moved(self, by: float) -> "Gates":
-        """Loosened by `by` (tau down, delta up) or, below 0, tightened: CV-Arena table 9."""
+        """Return the gates loosened by `by` (tau down, delta up) or, if negative, tightened: CV-Arena table 9."""
         return Gates(
             None if self.tau is None else round(self.tau - by, DIGITS),
             None if self.delta is None else round(self.delta + by, DIGITS),
@@ -43,16 +43,16 @@ class Gates:
 
 
 def explicit_gates(tau: float | None, delta: float | None) -> Gates | None:
-    """The gates that a user names; None where no threshold is given, so that they are chosen from the scores."""
+    """Return the gates that a user gives; None without thresholds, so that they are chosen from the scores."""
     return None if tau is None and delta is None else Gates(tau, delta)
 
 
 def gates_for(lower: FloatArray, gap: FloatArray, *, deferral: float = DEFERRAL) -> Gates:
-    """Thresholds whose deferral rate comes nearest to `deferral`.
+    """Return the thresholds whose deferral rate is nearest to `deferral`.
 
-    Many pairs of thresholds do: among those within half a point of the best on a grid of quantiles, the one whose gates
-    let through the most equal shares is taken. Delta is then moved off the grid, whose steps are 2.5 points wide, to
-    the score gap that comes nearest.
+    Many pairs of thresholds are near: of those within half a point of the best on a grid of quantiles, the one with the
+    most equal shares of the two gates is taken. Delta then moves from the grid, whose steps are 2.5 points wide, to the
+    score gap with the nearest rate.
     """
     if not 0 < deferral <= 1:
         raise UserError(f"A deferral rate of {deferral:g} routes nothing.", hint="Give a share above 0, up to 1.")
@@ -68,7 +68,7 @@ def gates_for(lower: FloatArray, gap: FloatArray, *, deferral: float = DEFERRAL)
     best = np.unravel_index(int(np.argmin(np.where(near & (table > 0), unbalanced, np.inf))), table.shape)
     tau = float(taus[best[0]])
     delta = _nearest(wide[low >= tau], deferral * low.size)
-    # as it is, not rounded
+    # the exact gap, not the rounded one
     gates = Gates(tau, float(gap[known][wide == delta].min()) if np.isfinite(delta) else None)
     if not gates.passes(low, wide).any():
         raise UserError("No thresholds let any pair through.", hint="The scores may all be equal: check the judge.")
@@ -80,7 +80,7 @@ def _plain(gap: FloatArray) -> FloatArray:
 
 
 def _nearest(values: FloatArray, wanted: float) -> float:
-    """The threshold below which lie as near to `wanted` of the values as their ties allow, but not none of them."""
+    """Return the threshold with a share below it as near to `wanted` as ties allow, but never an empty share."""
     ordered = np.sort(values)
     at = ordered[min(int(wanted), ordered.size - 1)]
     below, upto = (int(np.searchsorted(ordered, at, side=side)) for side in ("left", "right"))
@@ -96,18 +96,18 @@ def _steps(values: FloatArray) -> FloatArray:
 def _shares(
     low: FloatArray, wide: FloatArray, taus: FloatArray, deltas: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Shares of pairs that pass both gates (T, D), the quality gate (T,) and the ambiguity gate (D,)."""
+    """Return the shares of pairs that pass both gates (T, D), the quality gate (T,) and the ambiguity gate (D,)."""
     row = np.searchsorted(taus, low, side="right")
     column = np.searchsorted(deltas, wide, side="right")
     shape = (taus.size + 1, deltas.size + 1)
     counts = np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1]).reshape(shape) / low.size
-    # a pair passes tau[t] where row > t, and delta[d] where column <= d
+    # a pair passes tau[t] if row > t, and delta[d] if column <= d
     above = counts[::-1].cumsum(axis=0)[::-1][1:]
     return above.cumsum(axis=1)[:, :-1], above.sum(axis=1), counts.sum(axis=0).cumsum()[:-1]
 
 
 def check_routed(through: Mask, gates: Gates) -> None:
-    """Refuse gates that let nothing through."""
+    """Reject gates that let no pair through."""
     if not through.any():
         thresholds = ", ".join(
             f"{name} {value:g}" for name, value in (("tau", gates.tau), ("delta", gates.delta)) if value is not None
@@ -127,7 +127,7 @@ def information(q: FloatArray, p: FloatArray, scale: FloatArray | float = 1.0) -
 
 
 def information_paper(q: FloatArray, p: FloatArray) -> FloatArray:
-    """Equation 20 as printed: p_eff (1 - p_eff). It falls as q rises, so that nobody is ever routed by it."""
+    """Equation 20 as printed: p_eff (1 - p_eff). It falls as q rises, so it never routes anything to people."""
     effective = np.asarray(q) * np.asarray(p) + 0.5 * (1 - np.asarray(q))
     return np.asarray(effective * (1 - effective))
 
@@ -141,7 +141,7 @@ def prefers_people(
     q_human: float = 0.99,
     paper_compat: bool = False,
 ) -> Mask:
-    """Equation 20: does a vote tell more per cost than a judgment? `q_judge`, `p` (k,)."""
+    """(N, P) chances. `filled` (N, m) standardised scores; `item`, `pair` (n,) of the votes; `decided` (n,) 1 or 0."""
     if cost_vote <= 0 or cost_judgment <= 0:
         raise UserError("Costs must be above 0.", hint="Such as --cost-vote 0.10 --cost-judgment 0.01.")
     measure = information_paper if paper_compat else information

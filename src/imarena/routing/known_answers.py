@@ -1,4 +1,4 @@
-"""Right answers of tasks for gold, practice and tests: from votes that agree, or from the cells of a table."""
+"""Right answers for gold, practice and test tasks: from votes that agree, or from the cells of a table."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ _USES = ("gold", "practice", "qualification")
 
 
 def mirrored_preference(preference: str) -> str:
-    """The same preference where left and right are exchanged."""
+    """The same preference with left and right swapped."""
     return _OTHER_SIDE.get(preference, preference)
 
 
 def ratings_answer(kind: str, ratings: Mapping[str, Any]) -> Any:
-    """What a vote on one output says in a campaign of this kind; None where it answers another question."""
+    """Return the verdict of a vote on one output in a campaign of this kind; None if it answers another question."""
     if kind == "yes_no":
         return ratings.get(INSTRUCTION_FOLLOWING)
     asked = [question.name for question in forms().criteria]
@@ -30,9 +30,9 @@ def ratings_answer(kind: str, ratings: Mapping[str, Any]) -> Any:
 
 
 def agreed_answer(kind: str, answers: Sequence[Any], least_votes: int, least_share: float) -> dict[str, Any] | None:
-    """The answer that at least `least_share` of at least `least_votes` people gave, as fields of `KnownTask`.
+    """Return the answer that at least `least_share` of at least `least_votes` people gave, as fields of `KnownTask`.
 
-    Ratings count as the same where they lie within one step of the median.
+    Ratings count as equal if they are within one step of the median.
     """
     if len(answers) < least_votes:
         return None
@@ -48,7 +48,7 @@ def agreed_answer(kind: str, answers: Sequence[Any], least_votes: int, least_sha
 
 
 def with_sides_by_chance(known: KnownTask) -> KnownTask:
-    """The same task, exchanged or not, the same every time: an answer must not be known by its side."""
+    """Return the task with its sides swapped or not, always in the same way: the side must not reveal the answer."""
     if known.right_id is None or not side_swapped(0, unit_of(known.item_id, known.left_id, known.right_id), 0):
         return known
     preference = None if known.preference is None else mirrored_preference(known.preference)
@@ -56,7 +56,7 @@ def with_sides_by_chance(known: KnownTask) -> KnownTask:
 
 
 def table_use(cells: Mapping[str, str]) -> str:
-    """What a row of a table is to be used for; '' where it does not say. Raises `ValueError`."""
+    """Return the purpose of a table row; '' if it states none. Raises `ValueError`."""
     use = {"test": "qualification"}.get(cells.get("use", ""), cells.get("use", ""))
     if use and use not in _USES:
         raise ValueError("use is none of gold, practice, qualification")
@@ -64,7 +64,7 @@ def table_use(cells: Mapping[str, str]) -> str:
 
 
 def table_answer(kind: str, cells: Mapping[str, str]) -> dict[str, Any]:
-    """The answer in a row of a table, as fields of `KnownTask`. Raises `ValueError`."""
+    """Return the answer in a table row, as fields of `KnownTask`. Raises `ValueError`."""
     if kind == "preference":
         if cells.get("winner") not in set(Outcome):
             raise ValueError("winner is none of left, right, tie, both_bad")

@@ -1,6 +1,6 @@
 """Who gets what next: consent, practice, qualification, quota; then gold and repeats at their rates.
 
-Rules only, on plain values: `workflows/rating` reads the facts and writes the leases.
+Only rules on plain values: `workflows/rating` reads the facts and writes the leases.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,26 +18,26 @@ Stage = Literal[
     "consent", "practice", "qualification", "open", "not_qualified", "quota", "paused", "on_hold", "waiting", "done",
     "closed", "not_invited",
 ]  # fmt: skip
-"""waiting: nothing for this rater now, but tasks that others hold may come back. done: nothing can come back."""
+"""waiting: nothing for this rater now, but tasks that others hold may return. done: nothing can return."""
 PersonalPurpose = Literal["practice", "qualification", "gold", "repeat"]
 TRAINING = ("practice", "qualification")
-"""Purposes and stages of tasks that are no real work."""
+"""Purposes and stages of tasks that are not real work."""
 ANSWERING = ("open", *TRAINING)
 """Stages at which tasks are given out."""
 WITH_WORK = (*ANSWERING, "quota", "consent")
-"""Stages at which work waits: now, next week, or once the rater agrees."""
+"""Stages with work to come: now, next week, or once the rater agrees."""
 WITHOUT_UNDO = ("closed", "on_hold", "paused")
-"""A closed campaign's items can be looked up: who changed a vote then might know the models."""
+"""A closed campaign's items can be looked up, so a rater who changed a vote then might know the models."""
 DECIDING_ACCESS = ("qualification",)
-"""Purposes of tasks whose answers decide who takes part: if they could be taken back, a failed test could be passed."""
+"""Purposes of tasks whose answers decide who takes part: with undo, a failed test could be passed."""
 QUOTA_PERIOD = timedelta(days=7)
 REPEAT_GAP = 5
-"""A repeat is of a task that lies at least this many answers back."""
+"""A repeat comes at least this many answers after the original."""
 
 
 @dataclass(frozen=True)
 class RaterStanding:
-    """Where a rater stands in a campaign."""
+    """A rater's state in a campaign."""
 
     stage: Stage
     done: int
@@ -46,44 +46,44 @@ class RaterStanding:
 
 
 class RaterFact(StrEnum):
-    """A count that few decisions need: it is read only for those."""
+    """Counts that few decisions need, so they are read only for those."""
 
     PRACTICE_SKIPPED = "practice_skipped"
     QUALIFICATION_SKIPPED = "qualification_skipped"
     QUALIFICATION_RIGHT = "qualification_right"
-    """Test tasks that were answered as expected."""
+    """Number of test tasks that were answered as expected."""
 
 
 @dataclass(frozen=True)
 class RaterFacts:
-    """What is on record of a rater in a campaign."""
+    """The stored facts about a rater in a campaign."""
 
     is_open: bool
     invited: bool
     active: bool = True
     consented_at: str | None = None
     done: int = 0
-    """Real work, in all."""
+    """Number of real tasks answered, in total."""
     recent: int = 0
-    """Real work within the period of the quota."""
+    """Number of real tasks answered within the quota period."""
     practice_done: int = 0
     qualification_done: int = 0
     counts: Mapping[RaterFact, int] = field(default_factory=dict)
-    """Those of the rarely needed facts that were read."""
+    """The rarely needed counts that were read."""
 
 
 def quota_start(moment: datetime) -> datetime:
-    """From when on answers count for the weekly quota."""
+    """Return the time from which answers count for the weekly quota."""
     return moment - QUOTA_PERIOD
 
 
 def quota_left(plan: CampaignPlan, recent: int) -> int:
-    """How many answers a rater may still give within the period."""
+    """Return how many answers a rater may still give within the period."""
     return max(0, plan.weekly_quota - recent)
 
 
 def rater_standing(plan: CampaignPlan, facts: RaterFacts) -> RaterStanding | RaterFact:
-    """Where a rater stands; or the fact that this depends on, where it was not read yet."""
+    """Return a rater's standing, or the fact that must be read first to decide it."""
     stage = _stage(plan, facts)
     if isinstance(stage, RaterFact):
         return stage
@@ -117,7 +117,7 @@ def _in_training(plan: CampaignPlan, facts: RaterFacts) -> Stage | RaterFact | N
     test: tuple[Stage, int, int, RaterFact]
     test = ("qualification", facts.qualification_done, len(plan.qualification), RaterFact.QUALIFICATION_SKIPPED)
     for stage, done, asked, skipped in (practice, test):
-        # a task with a known answer that was skipped does not come back; in a test it counts as not right
+        # a skipped task with a known answer does not come back; in a test it counts as wrong
         if done < asked:
             if skipped not in facts.counts:
                 return skipped
@@ -132,19 +132,19 @@ def _in_training(plan: CampaignPlan, facts: RaterFacts) -> Stage | RaterFact | N
 
 
 def standing_of_lead(plan: CampaignPlan, standing: RaterStanding) -> RaterStanding:
-    """Where a lead stands, who may take part without an invitation."""
+    """Return the standing of a lead, who may take part without an invitation."""
     if standing.stage != "not_invited":
         return standing
     return replace(standing, stage="consent" if plan.consent else "open")
 
 
 def standing_after_answer(standing: RaterStanding) -> RaterStanding:
-    """Where a rater will stand once the task in hand is answered."""
+    """Return a rater's standing after the current task is answered."""
     return replace(standing, done=standing.done + 1, quota_left=max(0, standing.quota_left - 1))
 
 
 def may_prefetch(standing: RaterStanding) -> bool:
-    """May a task be kept ready beside the one in hand? Never past the weekly quota."""
+    """Return whether another task may be kept ready in addition to the current one, within the weekly quota."""
     return standing.stage in ANSWERING and (standing.stage != "open" or standing.quota_left >= 2)
 
 
@@ -152,24 +152,24 @@ def may_prefetch(standing: RaterStanding) -> bool:
 
 
 def fixed_chance(campaign_id: str, rater_id: str, done: int, what: str) -> float:
-    """A number in [0, 1) that the past decides: asking again does not throw the dice again."""
+    """Return a number in [0, 1) that depends only on the past: asking again does not roll the dice again."""
     return int(sha256_hex(f"{what}:{campaign_id}:{rater_id}:{done}".encode())[:12], 16) / 16**12
 
 
 def gold_due(plan: CampaignPlan, campaign_id: str, rater_id: str, done: int) -> bool:
-    """Is it time for a task with a known answer?"""
+    """Return whether a task with a known answer is due."""
     return bool(plan.gold) and fixed_chance(campaign_id, rater_id, done, "gold") < plan.gold_rate
 
 
 def repeat_due(plan: CampaignPlan, campaign_id: str, rater_id: str, done: int) -> bool:
-    """Is it time for a task that the rater answered before?"""
+    """Return whether a repeat of an earlier task is due."""
     return bool(plan.repeat_rate) and fixed_chance(campaign_id, rater_id, done, "repeat") < plan.repeat_rate
 
 
 def due_purposes(
     plan: CampaignPlan, campaign_id: str, rater_id: str, standing: RaterStanding
 ) -> tuple[PersonalPurpose, ...]:
-    """The tasks for this rater alone that it is time for: the first of them that there is one of is given out."""
+    """Return the personal tasks that are due; the first one that is available is given out."""
     training: dict[Stage, PersonalPurpose] = {"practice": "practice", "qualification": "qualification"}
     if standing.stage in training:
         return (training[standing.stage],)
@@ -181,7 +181,7 @@ def due_purposes(
 def known_assignments(
     plan: CampaignPlan, campaign_id: str, purpose: PersonalPurpose, rater_id: str
 ) -> Iterator[Assignment]:
-    """Assignments of the tasks with a known answer, in the order in which a rater gets them."""
+    """Yield assignments of the tasks with a known answer, in the order in which a rater gets them."""
     known: dict[PersonalPurpose, tuple[KnownTask, ...]]
     known = {"practice": plan.practice, "qualification": plan.qualification, "gold": plan.gold}
     for task in known[purpose]:
@@ -199,12 +199,12 @@ def known_assignments(
 
 
 def repeat_gap(in_hand: int) -> int:
-    """How many of the newest answers no repeat is of: tasks in hand are answered by the time it is shown."""
+    """Return how many of the newest answers not to repeat: current tasks are answered before the repeat is shown."""
     return max(0, REPEAT_GAP - in_hand)
 
 
 def repeat_of(first: Assignment, rater_id: str) -> Assignment:
-    """A task that the rater answered, once more, with the sides as chance has it."""
+    """Return a task for the rater again, with the sides swapped at random."""
     swap = first.right_id is not None and fixed_chance(first.unit, rater_id, 0, "side") < 0.5
     return first.model_copy(
         update={
@@ -219,12 +219,12 @@ def repeat_of(first: Assignment, rater_id: str) -> Assignment:
     )
 
 
-# ---------------------------------------------------------------- how much there is to come
+# ---------------------------------------------------------------- how many tasks are to come
 
 
 @dataclass(frozen=True)
 class TasksGiven:
-    """What a rater was given so far: votes answered or in hand, gold and repeats also where they were skipped."""
+    """Tasks that a rater got so far: votes answered or in progress; gold and repeats, skipped ones included."""
 
     votes: int = 0
     gold: int = 0
@@ -234,9 +234,9 @@ class TasksGiven:
 def tasks_to_come(
     plan: CampaignPlan, campaign_id: str, rater_id: str, done: int, so_far: TasksGiven, free: int, most: int
 ) -> int:
-    """How many tasks will come, as `due_purposes` will choose: gold, a repeat, or one of `free`, until none is left.
+    """Return how many tasks will come as `due_purposes` chooses: gold, a repeat, or one of `free`, until none is left.
 
-    `done`: answers when the first of them comes. Counts up to one more than `most`.
+    `done`: number of answers before the first of them. Counts up to one more than `most`.
     """
     gold, votes, repeats, count = len(plan.gold) - so_far.gold, so_far.votes, so_far.repeats, 0
     while count <= most:
@@ -254,15 +254,15 @@ def tasks_to_come(
 
 
 def expected_repeats(plan: CampaignPlan, units: int) -> float:
-    """How many repeats a rater who answers `units` tasks gets on average, as `tasks_to_come` counts them.
+    """Return the average number of repeats for a rater who answers `units` tasks, as `tasks_to_come` counts them.
 
-    From the sixth answer on there are `rate / (1 - rate)` repeats per task, whatever gold comes between.
+    From the sixth answer on there are `rate / (1 - rate)` repeats per task, however many gold tasks come between.
     """
     return max(0, units - REPEAT_GAP) * min(1.0, plan.repeat_rate / (1 - min(plan.repeat_rate, 0.5)))
 
 
 def held_work(purposes: Sequence[str]) -> int:
-    """How many of the tasks in hand are real work."""
+    """Return how many of the current tasks are real work."""
     return sum(purpose not in TRAINING for purpose in purposes)
 
 
@@ -270,10 +270,10 @@ _PLACEHOLDER = "{code}"
 
 
 def participation_outcome(plan: CampaignPlan, standing: RaterStanding) -> ParticipationOutcome | None:
-    """How a rater's participation ended; None while there is more to come.
+    """Return how a rater's participation ended; None while there is more to come.
 
-    Who answered nothing because others were faster found the quota full. Who has less than `complete_after` answers
-    when the work ends completed a part.
+    A rater without answers, because others were faster, found the quota full. A rater with fewer than `complete_after`
+    answers when the work ends completed in part.
     """
     if standing.stage == "not_qualified":
         return "screened_out"
@@ -289,12 +289,12 @@ def participation_outcome(plan: CampaignPlan, standing: RaterStanding) -> Partic
 
 
 def completion_code(plan: CampaignPlan, outcome: ParticipationOutcome | None) -> str | None:
-    """The code of an outcome; None where the lead set none."""
+    """Return the code of an outcome; None if the lead set none."""
     return plan.completion_codes.get(outcome) or None if outcome is not None else None
 
 
 def completion_address(plan: CampaignPlan, outcome: ParticipationOutcome | None) -> str | None:
-    """Where to send a rater at the end. An address without a place for the code is for those who completed only."""
+    """Return where to send a rater at the end. An address without a placeholder is only for those who completed."""
     code = completion_code(plan, outcome)
     if plan.completion_url is None or outcome is None:
         return None

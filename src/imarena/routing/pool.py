@@ -11,19 +11,19 @@ from imarena.core import FloatArray, IntArray, Mask, UserError
 
 @dataclass(frozen=True)
 class Pool:
-    """N items and m models, so that P = m (m - 1) / 2 pairs an item. Tables by item and pair are (N, P)."""
+    """N items and m models, so P = m (m - 1) / 2 pairs per item. Tables by item and pair are (N, P)."""
 
     scores: FloatArray
-    """(N, m) the judge's scores; NaN where there is none."""
+    """(N, m) the judge's scores; NaN for none."""
     present: Mask
-    """(N, m) is there an output to show?"""
+    """(N, m) whether there is an output to show."""
     task: IntArray
     """(N,) code of the item's task."""
     asked: NDArray[np.int16]
-    """(N, P) how often this battle was given to people."""
+    """(N, P) how many times this battle was given to people."""
     models: tuple[str, ...] = ()
     picture: NDArray[np.int32] | None = None
-    """(N, m) which picture each output is, -1 where it is absent; None: all are there and differ."""
+    """(N, m) image code of each output, -1 if it is absent; None: all are present and differ."""
     left: IntArray = field(init=False)
     """(P,) first model of each pair."""
     right: IntArray = field(init=False)
@@ -46,7 +46,7 @@ class Pool:
 
     @property
     def gap(self) -> FloatArray:
-        """(N, P) left score less right score."""
+        """(N, P) left score minus right score."""
         return self.scores[:, self.left] - self.scores[:, self.right]
 
     @property
@@ -56,12 +56,12 @@ class Pool:
 
     @property
     def open(self) -> Mask:
-        """(N, P) both outputs are there."""
+        """(N, P) whether both outputs are there."""
         return np.asarray(self.present[:, self.left] & self.present[:, self.right])
 
-    @cached_property  # every strategy of a chain asks
+    @cached_property  # every strategy of a chain uses it
     def askable(self) -> Mask:
-        """(N, P) people can be asked: both pictures are there, and they are not the same one."""
+        """(N, P) whether people can be asked: both images are there, and they differ."""
         if self.picture is None:
             return self.open
         left, right = self.picture[:, self.left], self.picture[:, self.right]
@@ -70,8 +70,8 @@ class Pool:
 
 @dataclass(frozen=True)
 class Belief:
-    """What the ranking thinks now, in natural-log strengths: `theta` (m,) and `covariance` (m, m) for choosing what is
-    asked next, and `boards` (R, m), equally likely ones, for what is claimed: a best guess may be bolder than a claim.
+    """The current belief about the ranking, in natural-log strengths: `theta` (m,) and `covariance` (m, m) for choosing
+    what to ask next, and `boards` (R, m), equally likely ones, for claims: a best guess may be bolder than a claim.
     None: no claim is made.
 
     `slope_within` turns a standardised item gap into log odds; `dispersion` is the votes' variance against coins.
@@ -82,7 +82,7 @@ class Belief:
     slope_within: float = 0.0
     dispersion: float = 1.0
     decisive: FloatArray | None = None
-    """(N, P) chance that people decide and do not call it a tie; None: not known."""
+    """(N, P) probability that people decide and do not call it a tie; None: not known."""
     boards: FloatArray | None = None
 
 
@@ -95,11 +95,11 @@ class StandardScores:
     filled: FloatArray
     means: FloatArray
     scale: float = 1.0
-    """Points of the judge's own scale that one unit is."""
+    """Points on the judge's own scale per unit."""
 
 
 def standardise(scores: FloatArray, rows: IntArray | None = None) -> StandardScores:
-    """Scale scores (N, m). `rows`: the items over which the models' means are taken; None: all."""
+    """Scale scores (N, m). `rows`: the items for the models' means; None: all."""
     with np.errstate(invalid="ignore"):
         known = np.isfinite(scores)
         counts = known.sum(axis=0)

@@ -1,4 +1,4 @@
-"""Simulated raters, to rehearse a campaign: how each kind answers, and how long it takes. Chance comes from a seed."""
+"""Simulated raters, to rehearse a campaign: how each kind answers, and how long it takes. All randomness is seeded."""
 
 import random
 from collections.abc import Callable
@@ -32,10 +32,10 @@ TEMPERS: dict[Behaviour, Temper] = {
 
 
 def simulated_answer(assignment: Assignment, behaviour: Behaviour, rater_id: str, seed: int) -> Answer:
-    """An answer that the form accepts.
+    """Return an answer that the form accepts.
 
-    Careful raters follow the known answer, or an order of outputs that the seed fixes: there is no truth about the
-    pictures here.
+    Careful raters follow the known answer, or an order of outputs fixed by the seed: there is no truth about the images
+    here.
     """
     temper, chance = TEMPERS[behaviour], random.Random(f"{seed}:{rater_id}:{assignment.assignment_id}")
     follows = chance.random() < temper.follows

@@ -1,4 +1,4 @@
-"""When to stop: is the order of the best k known? And how many votes are still needed?"""
+"""When to stop: whether the order of the best k is known, and how many votes are still needed."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,13 @@ from imarena.core import FloatArray, IntArray, UserError
 from imarena.routing.pool import Belief
 
 WORLDS = 64
-"""On how many boards of the belief a forecast is made."""
+"""Number of boards of the belief for a forecast."""
 MOST = 1_000_000
-"""Nobody plans for more votes than this."""
+"""Maximum number of votes in a forecast."""
 
 
 def top_order_confidence(belief: Belief, k: int) -> float:
-    """Chance that the k best models are in the order in which the board has them."""
+    """Return the probability that the k best models are truly in the board's order."""
     m = belief.theta.size
     if not 1 <= k <= m:
         raise UserError(f"A top {k} of {m} models does not exist.", hint=f"Give a number from 1 to {m}.")
@@ -29,30 +29,30 @@ def top_order_confidence(belief: Belief, k: int) -> float:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Half of the width of every model's interval, in rating points, after this many more votes, spread evenly over the
-    pairs. Made for `WORLDS` boards that the belief holds possible, half of them by the best guess and half by the claim
-    (before there are votes the claim knows nothing and the guess too much): a model that is far ahead or behind needs
-    many more votes than the mean board says.
+    """Half-widths of every model's interval, in rating points, after a number of further votes, spread evenly over the
+    pairs. Made for `WORLDS` possible boards of the belief, half from the best guess and half from the claim (before
+    there are votes, the claim knows nothing and the guess too much): a model far ahead or behind needs many more votes
+    than the mean board says.
 
-    `reach` (W, m, m - 1) squared and `fall` (W, m - 1): the variance of model i after n votes is
-    sum_k reach[i, k] / (1 + n fall[k]).
+    `reach` (W, m, m - 1) squared and `fall` (W, m - 1): the variance of model i after n votes is sum_k reach[i, k] / (1
+    + n fall[k]).
     """
 
     reach: FloatArray
     fall: FloatArray
     now: FloatArray
-    """(m,) half of the width of the interval as it is."""
+    """(m,) the current half-width of the interval."""
 
     def widths(self, votes: float) -> FloatArray:
-        """(W, m)."""
+        """Return (W, m) the half-widths after this many votes."""
         return np.asarray(np.sqrt((self.reach / (1 + votes * self.fall[:, None, :])).sum(axis=2)))
 
     def widest(self, votes: float) -> float:
-        """Of all models' intervals, on the middle one of the boards."""
+        """Return the widest half-width of all models, on the median board."""
         return float(np.quantile(self.widths(votes).max(axis=1), 0.5, method="lower"))
 
     def needed(self, target: float, models: IntArray | slice = slice(None)) -> "VoteForecast":
-        """Votes until all of these `models` are known to +-`target` points."""
+        """Return the votes until all of these `models` are known to +-`target` points."""
         if not target > 0:
             raise UserError("The target width must be above 0.", hint="Such as --target 25 (rating points).")
         if float(np.max(self.now[models])) <= target:
@@ -61,12 +61,12 @@ class Forecast:
         return VoteForecast(middle, (low, high))
 
     def _least(self, target: float, share: float, models: IntArray | slice) -> int | None:
-        """The least number of votes for which this share of the boards is there."""
+        """Return the smallest number of votes with which this share of the boards reaches the target."""
 
         def there(votes: int) -> bool:
             return bool((self.widths(votes)[:, models].max(axis=1) <= target).mean() >= share)
 
-        low, high = 0, 1  # at least one: the interval as it is, of drawn boards, is still too wide
+        low, high = 0, 1  # at least one: the current intervals, of drawn boards, are still too wide
         while not there(high):
             low, high = high, high * 2
             if high > MOST:
@@ -79,18 +79,18 @@ class Forecast:
 
 @dataclass(frozen=True)
 class VoteForecast:
-    """How many votes reach a target on the middle one of the boards; None: more than `MOST`."""
+    """How many votes reach a target on the median board; None: more than `MOST`."""
 
     votes: int | None
     likely: tuple[int | None, int | None]
-    """Between these on nine boards of ten: it depends on how far apart the models are, which the votes will tell. How
-    the votes fall adds to it: in simulations the target was reached between these in six to seven cases of ten.
+    """Range for nine boards of ten: it depends on how far apart the models are, which only votes will show. Random
+    votes widen it further: in simulations, six to seven cases of ten reached the target within the range.
     """
 
 
 def forecast(belief: Belief, *, per_log: float, level: float = 0.95, own: float = 0.0) -> Forecast:
-    """What votes asked evenly will bring. A vote tells p (1 - p) / dispersion; `own` is the standard deviation of the
-    log odds that items have of their own.
+    """Forecast the effect of evenly spread votes. A vote gives p (1 - p) / dispersion; `own` is the standard deviation
+    of the items' own log odds.
     """
     from scipy.special import ndtri
 
@@ -102,7 +102,7 @@ def forecast(belief: Belief, *, per_log: float, level: float = 0.95, own: float 
     left, right = np.triu_indices(m, 1)
     boards = np.concatenate([_guessed(belief, WORLDS // 2), draws[:: len(draws) // (WORLDS // 2)][: WORLDS // 2]])
     information = _mean_slope(boards[:, left] - boards[:, right], own) / belief.dispersion / left.size
-    # in m - 1 dimensions, without the one in which only the mean of all moves; scaled so that what is known now is 1
+    # in m - 1 dimensions, without the direction that moves only the mean; scaled so that the present precision is 1
     basis = np.linalg.qr(np.column_stack([np.ones(m), np.eye(m)[:, 1:]]))[0][:, 1:]
     root = basis @ np.linalg.cholesky(basis.T @ np.cov(draws.T) @ basis + 1e-12 * np.eye(m - 1))
     steps = root[left] - root[right]
@@ -119,14 +119,14 @@ def _boards(belief: Belief) -> FloatArray:
 
 
 def _guessed(belief: Belief, many: int) -> FloatArray:
-    """(many, m) boards by the best guess."""
+    """Draw (many, m) boards from the best guess."""
     noise = np.random.default_rng(0).standard_normal((many, belief.theta.size))
     values, vectors = np.linalg.eigh(belief.covariance)
     return np.asarray(belief.theta + (noise * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 
 def _mean_slope(lead: FloatArray, own: float) -> FloatArray:
-    """Mean of p (1 - p) over log odds N(lead, own^2), by Gauss and Hermite."""
+    """Return the mean of p (1 - p) over log odds N(lead, own^2), by Gauss-Hermite quadrature."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(9)
     chance = 0.5 + 0.5 * np.tanh(0.5 * (lead[..., None] + own * nodes))
     return np.asarray((chance * (1 - chance)) @ weights / weights.sum())

@@ -12,13 +12,13 @@ from imarena.routing.pool import Belief, Pool, StandardScores, standardise
 Strategy = Callable[[Pool, Belief], FloatArray]
 
 LOOK_AHEAD = 10.0
-"""How many votes on one pair are imagined when it is valued: one vote alone seldom turns an order."""
+"""How many votes on one pair to imagine when it is valued: a single vote seldom changes an order."""
 FLOOR = 0.1
 """Share of the votes that is spread evenly, so that every battle can be chosen and weights stay finite."""
 
 
 def combine_strategies(strategies: Sequence[Strategy], pool: Pool, belief: Belief) -> FloatArray:
-    """(N, P) weights: the product of all factors, 0 where there is nothing to show."""
+    """Return (N, P) weights: the product of all factors, 0 if there is nothing to show."""
     weights = pool.askable.astype(np.float64)
     for strategy in strategies:
         weights *= strategy(pool, belief)
@@ -26,15 +26,15 @@ def combine_strategies(strategies: Sequence[Strategy], pool: Pool, belief: Belie
 
 
 def limit_votes(times: int) -> Strategy:
-    """No battle is asked more often than this."""
+    """Ask no battle more often than this."""
     return lambda pool, _: (pool.asked < times).astype(np.float64)
 
 
 def require_gates(gates: Gates) -> Strategy:
-    """CV-Arena's gates: only what passes."""
+    """CV-Arena's gates: ask only pairs that pass."""
 
     def factor(pool: Pool, _: Belief) -> FloatArray:
-        left, right = pool.scores[:, pool.left], pool.scores[:, pool.right]  # picked once for both gates
+        left, right = pool.scores[:, pool.left], pool.scores[:, pool.right]  # computed once for both gates
         through = gates.passes(np.minimum(left, right), np.abs(left - right))
         check_routed(through & pool.askable, gates)
         return through.astype(np.float64)
@@ -43,7 +43,7 @@ def require_gates(gates: Gates) -> Strategy:
 
 
 def per_cost(curve: Curve, *, cost_vote: float, cost_judgment: float, paper_compat: bool = False) -> Strategy:
-    """Only battles on which a vote tells more per cost than a judgment (eq. 20)."""
+    """Ask only battles on which a vote gives more information per cost than a judgment (eq. 20)."""
 
     def factor(pool: Pool, belief: Belief) -> FloatArray:
         lead = belief.theta[pool.left] - belief.theta[pool.right]
@@ -61,12 +61,12 @@ def per_cost(curve: Curve, *, cost_vote: float, cost_judgment: float, paper_comp
 
 
 def item_fairness(pool: Pool, _: Belief) -> FloatArray:
-    """An item that was asked often is asked less."""
+    """Ask items less if they were asked often."""
     return np.broadcast_to(1.0 / (1.0 + pool.asked.sum(axis=1, keepdims=True)), pool.asked.shape).astype(np.float64)
 
 
 def restrict_to_models(models: Sequence[int]) -> Strategy:
-    """Only battles of these (new) models: placing them with the fewest votes."""
+    """Ask only battles of these (new) models, to place them with few votes."""
 
     def factor(pool: Pool, _: Belief) -> FloatArray:
         chosen = np.isin(pool.left, models) | np.isin(pool.right, models)
@@ -76,11 +76,11 @@ def restrict_to_models(models: Sequence[int]) -> Strategy:
 
 
 def ranking_information(standard: StandardScores | None = None, *, top: int = 0) -> Strategy:
-    """Ask where a vote is expected to improve the order of the board most, and on items that tell most.
+    """Ask where a vote is expected to improve the order of the board most, and on the most informative items.
 
     The worth of a pair is the expected gain in the order of all models (the knowledge gradient of the posterior
-    variances of differences); within a pair, items weigh by p (1 - p) and by the chance that people decide. `top`: only
-    the order of this number of best models, among themselves and before the others, is wanted; 0: that of all.
+    variances of differences); within a pair, items weigh by p (1 - p) and by the probability that people decide. `top`:
+    only the order of this number of best models matters, among themselves and before the others; 0: that of all.
     """
 
     def factor(pool: Pool, belief: Belief) -> FloatArray:
@@ -107,7 +107,7 @@ def ranking_information(standard: StandardScores | None = None, *, top: int = 0)
 
 
 def pair_worth(pool: Pool, belief: Belief, top: int = 0) -> FloatArray:
-    """(P,) expected gain in the order of the board, or of its `top`, from `LOOK_AHEAD` votes on a pair."""
+    """Return (P,) expected gain in the order of the board, or of its `top`, from `LOOK_AHEAD` votes on a pair."""
     turn = np.zeros((pool.left.size, pool.n_models))
     turn[np.arange(pool.left.size), pool.left] = 1.0
     turn[np.arange(pool.left.size), pool.right] = -1.0
@@ -126,7 +126,7 @@ def pair_worth(pool: Pool, belief: Belief, top: int = 0) -> FloatArray:
 
 
 def _gain(mean: FloatArray, variance: FloatArray) -> FloatArray:
-    """Expected gain of choosing a sign after learning, when the mean will move with this variance."""
+    """Return the expected gain from choosing a sign after learning, if the mean will move with this variance."""
     from scipy.special import ndtr
 
     spread = np.sqrt(np.maximum(variance, 1e-18))
@@ -135,7 +135,7 @@ def _gain(mean: FloatArray, variance: FloatArray) -> FloatArray:
 
 
 PULL = (0.44, 2.0)
-"""Precision of the prior of the level, and of every other coefficient: ours."""
+"""Precision of the prior on the level, and on every other coefficient: ours."""
 
 
 def chance_of_decision(

@@ -1,4 +1,4 @@
-"""What a campaign asks about, how many people each unit is given to, and which side is left."""
+"""What a campaign asks, how many people get each unit, and which side is left."""
 
 import random
 from collections import defaultdict
@@ -13,7 +13,7 @@ from imarena.routing.campaign_plan import CampaignPlan, unit_of
 
 @dataclass(frozen=True)
 class Unit:
-    """One thing to be looked at."""
+    """One thing to rate."""
 
     item_id: str
     turn: int
@@ -22,7 +22,7 @@ class Unit:
 
     @property
     def name(self) -> str:
-        """The same for both sides."""
+        """Its name, independent of the order of its sides."""
         return unit_of(self.item_id, self.left_id, self.right_id, self.turn)
 
 
@@ -49,12 +49,12 @@ class CandidateOutput:
 
 
 def side_swapped(seed: int, unit: str, slot: int) -> bool:
-    """Are left and right exchanged? By chance, the same every time."""
+    """Return whether left and right are swapped: at random, but always the same for the same unit and slot."""
     return int(sha256_hex(f"side:{seed}:{unit}:{slot}".encode())[:8], 16) % 2 == 1
 
 
 def choose_campaign_items(plan: CampaignPlan, items: Iterable[CandidateItem]) -> list[str]:
-    """Ids of the items: filtered, and where asked for a stratified sample by task and topic."""
+    """Return item ids: filtered, and if requested a stratified sample by task and topic."""
     strata: dict[tuple[str, str], list[str]] = defaultdict(list)
     for item in items:
         wanted = (
@@ -73,9 +73,9 @@ def choose_campaign_items(plan: CampaignPlan, items: Iterable[CandidateItem]) ->
 
 
 def choose_units(plan: CampaignPlan, items: Collection[str], outputs: Iterable[CandidateOutput]) -> list[Unit]:
-    """What a plan asks about, in the order of offering: shuffled by its seed.
+    """Return what a plan asks, in the order of offering: shuffled by its seed.
 
-    Tasks with a known answer are not asked as real work too. A check is about items: it needs no outputs.
+    Tasks with a known answer are not also real work. A check is about items and needs no outputs.
     """
     units = [Unit(item, 0, None, None) for item in items] if plan.kind == "check" else _shown(plan, items, outputs)
     known = {task.unit for task in plan.known()}
@@ -85,9 +85,9 @@ def choose_units(plan: CampaignPlan, items: Collection[str], outputs: Iterable[C
 
 
 def _shown(plan: CampaignPlan, items: Collection[str], outputs: Iterable[CandidateOutput]) -> list[Unit]:
-    """Outputs, or pairs of outputs for the same item, turn and mode.
+    """Return outputs, or pairs of outputs for the same item, turn and mode.
 
-    Two outputs that are the same file are no pair: nobody can prefer one.
+    Two outputs with the same file are not a pair: nobody can prefer one.
     """
     wanted = set(items)
     questions: dict[tuple[str, int, str], dict[str, CandidateOutput]] = defaultdict(dict)
@@ -111,14 +111,14 @@ def _shown(plan: CampaignPlan, items: Collection[str], outputs: Iterable[Candida
 def sides_by_chance(
     left_id: str | None, right_id: str | None, seed: int, unit: str, slot: int
 ) -> tuple[str | None, str | None]:
-    """Left and right, exchanged or not: by chance for each rater of a unit, so that no side is favoured."""
+    """Return left and right, swapped or not: at random for each rater of a unit, so that no side is favoured."""
     if right_id is not None and side_swapped(seed, unit, slot):
         return right_id, left_id
     return left_id, right_id
 
 
 def unit_assignments(plan: CampaignPlan, campaign_id: str, units: Sequence[Unit]) -> Iterator[tuple[Assignment, int]]:
-    """Each unit as often as people are wanted for it, with its position in the order of offering."""
+    """Yield each unit once per required rater, with its position in the order of offering."""
     for index, unit in enumerate(units):
         for slot in range(plan.raters):
             left, right = sides_by_chance(unit.left_id, unit.right_id, plan.seed, unit.name, slot)
@@ -137,7 +137,7 @@ def unit_assignments(plan: CampaignPlan, campaign_id: str, units: Sequence[Unit]
 
 
 def another_assignment(first: Assignment, slot: int, seed: int) -> Assignment:
-    """A task that was given out, for one more rater."""
+    """Return an existing task for one more rater."""
     left, right = sides_by_chance(first.left_id, first.right_id, seed, first.unit, slot)
     return Assignment(
         campaign_id=first.campaign_id, item_id=first.item_id, turn=first.turn, left_id=left, right_id=right,
@@ -147,7 +147,7 @@ def another_assignment(first: Assignment, slot: int, seed: int) -> Assignment:
 
 @dataclass(frozen=True)
 class SlotChanges:
-    """What brings a unit to the number of raters that is wanted: ids of tasks, and numbers of new slots."""
+    """Changes that give a unit the required number of raters: ids of tasks, and numbers of new slots."""
 
     withdraw: tuple[str, ...] = ()
     revive: tuple[str, ...] = ()
@@ -155,9 +155,9 @@ class SlotChanges:
 
 
 def slot_changes(tasks: Mapping[str, Sequence[str]], wanted: int) -> SlotChanges:
-    """By a unit's tasks, by state. Too many: free tasks are withdrawn; those that somebody holds or has answered stay.
+    """Compare a unit's tasks, by state, with `wanted`. Too many: free ones are withdrawn; held and answered ones stay.
 
-    Too few: withdrawn ones come back first, then new ones are made. Those of excluded raters are not counted.
+    Too few: withdrawn tasks come back first, then new ones are made. Tasks of excluded raters are not counted.
     """
     free, withdrawn = tasks.get("free", ()), tasks.get("withdrawn", ())
     total = sum(map(len, tasks.values()))

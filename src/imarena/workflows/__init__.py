@@ -1,1 +1,1 @@
-"""One verb a file: read the store, run a stage, write the store."""
+"""Each module is one user action: read the store, run a stage, write the store."""

@@ -1,4 +1,4 @@
-"""demo: the whole path on the bundled benchmark, offline: items, outputs, judgments, battles, rankings, report."""
+"""demo: the full pipeline on the bundled benchmark, offline: items, outputs, judgments, battles, rankings, report."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from imarena.workflows.views import View
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo made."""
+    """The results of the demo."""
 
     workspace: Path
     report: Path
@@ -52,9 +52,9 @@ def demo(
     progress: Progress | None = None,
     ready: Callable[[Workspace], None] | None = None,
 ) -> Demo:
-    """Run it in a new or an interrupted demo workspace; what is done already is not done again.
+    """Run the demo in a new or an interrupted demo workspace; finished work is not repeated.
 
-    `ready` is told when all outputs are there: people can vote from then on, while judges are still at work.
+    `ready` is called when all outputs are there: people can vote from then on, while judges are still running.
     """
     keys = None if full else DEMO_KEYS
     with init_workspace(root, name="imarena demo") as workspace:
@@ -91,12 +91,12 @@ def demo(
 
 
 def _step(name: str, progress: Progress | None) -> Progress | None:
-    """Progress under the name of a step."""
+    """Return a progress callback that reports under the name of a step."""
     return progress and (lambda _, done, total: progress(name, done, total))
 
 
 def next_steps(root: Path, program: str = "imarena") -> tuple[str, ...]:
-    """Commands to try next."""
+    """Return commands to try next."""
     return (
         f"{program} -w {root} status",
         f"{program} -w {root} rank",
@@ -129,7 +129,7 @@ def _benchmark_size() -> int:
 
 
 def _tally(workspace: Workspace) -> tuple[int, int, int]:
-    """Outputs, scores, and battles: one in both orders counts once."""
+    """Count outputs, scores, and battles; a battle in both orders counts once."""
     outputs = workspace.store.count(Output, status=Status.OK.value).get((), 0)
     scores = workspace.store.count(Judgment, "status", right_id=None)
     every = workspace.store.count(Judgment, "status")

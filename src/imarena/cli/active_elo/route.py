@@ -31,7 +31,7 @@ Set = Annotated[
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed.")]
 REFUSED_SHOWN = 50
-"""How many refused rows are listed one by one."""
+"""Maximum number of refused rows to list."""
 
 
 @app.command()
@@ -324,7 +324,7 @@ def report(
 
 
 def _likely_text(wanted: "VotesNeeded") -> str:
-    """The range of the forecast, unless it is so wide that it says nothing."""
+    """Format the range of the forecast, unless it is too wide to be useful."""
     if not wanted.range_known:
         return "the votes so far cannot give a range"
     return " and ".join(_number(votes) for votes in wanted.votes_likely)

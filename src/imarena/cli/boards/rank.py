@@ -229,7 +229,7 @@ def command(
 
 
 def _summary(boards: "list[Ranking]", gate: "GateReport | None") -> str:
-    """The boards for a pull request."""
+    """Format the boards for a pull request."""
     from imarena.reports import board_tables, gate_markdown
 
     return gate_markdown(
@@ -290,7 +290,7 @@ def _print(
 
 
 def _show_signatures(console: "Console", boards: "list[Ranking]") -> None:
-    """The line of each board that `imarena signature` explains."""
+    """Print the line of each board that `imarena signature` explains."""
     from rich.text import Text
 
     from imarena.reports import rank_tables
@@ -321,7 +321,7 @@ def _compare_only(context: typer.Context, source: Path, against: Path, names: di
 
 
 def _comparison_table(compared: "OutsideComparison") -> "Table":
-    """How a board agrees with an outside one, and which models only one of them has."""
+    """Return a table of how a board agrees with an outside one, and which models are only in one of them."""
     from imarena.reports import columns
     from imarena.reports.tables import Cell, Column, Number, Table
 

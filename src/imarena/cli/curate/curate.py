@@ -219,7 +219,7 @@ def _show(console: Console, report: "CurationReport", here: str) -> None:
 
 
 def _advise(console: Console, short: "list[RequestOutcome]") -> None:
-    """What to do about instructions with too few images."""
+    """Print advice on instructions with too few images."""
     if any(outcome.too_small for outcome in short):
         console.print("Images were too small: lower the limit with --min-long-side N, or add larger images.")
     if any(outcome.too_small < sum(outcome.outcomes.values()) or not outcome.outcomes for outcome in short):

@@ -85,7 +85,7 @@ def _decision_text(decision: "ItemDecision", verifiers: int) -> str:
 
 
 def _next_check(missing: "MissingChecks", report: "ReleaseReport", here: str) -> list[str]:
-    """The commands that get missing checks of a data set: a campaign, or more people for the one that is open."""
+    """Return commands for the missing checks of a data set: a campaign, or more people for the open one."""
     people = "1 person" if report.verifiers == 1 else f"{report.verifiers} people"
     third = "a third person decides about disputed ones" if report.verifiers > 1 else ""
     if missing.campaign:

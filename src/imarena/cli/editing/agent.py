@@ -68,7 +68,7 @@ def command(
 
     def show(console: Console) -> None:
         for step in result.steps:
-            shown = {**step, "error": ""} if step.get("error") == result.error else step  # that one stands at the end
+            shown = {**step, "error": ""} if step.get("error") == result.error else step  # it is printed at the end
             console.print(_line(shown, result.steps))
         for line in _end(done, bool(pictures)):
             console.print(line)
@@ -79,7 +79,7 @@ def command(
 
 
 _FINDINGS = ("success", "result", "done", "missing", "not_checked")
-"""What the judge found about the parts of the instruction; null where no judge was asked."""
+"""The judge's findings on the parts of the instruction; null if no judge was asked."""
 
 
 def _choice_step(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -87,7 +87,7 @@ def _choice_step(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def _split_arguments(instruction: str, source: list[str]) -> tuple[str, list[Path]]:
-    """The instruction and the pictures; with a picture named first, the text that names none is the instruction."""
+    """Return the instruction and the images; if an image comes first, the one text after it is the instruction."""
     texts = [text for text in source if not _names_picture(text)]
     if _names_picture(instruction) and len(texts) == 1:
         return texts[0], [Path(text) for text in (instruction, *source) if text != texts[0]]
@@ -101,7 +101,7 @@ def _names_picture(text: str) -> bool:
         return True
     try:
         return Path(text).is_file()
-    except OSError:  # words that are too long for a name
+    except OSError:  # text that is too long for a file name
         return False
 
 
@@ -117,7 +117,7 @@ def _end(done: "AgentRun", shown: bool) -> Iterator[str]:
 
 
 def _findings(choice: Mapping[str, Any]) -> Iterator[str]:
-    """The judge's findings on the chosen picture, part by part."""
+    """Yield the judge's findings on the chosen image, part by part."""
     missing, unchecked = ("; ".join(choice.get(name) or ()) for name in ("missing", "not_checked"))
     if choice.get("success"):
         yield f"success: every part of the instruction is done ({'; '.join(choice['done'])})"
@@ -130,7 +130,7 @@ def _findings(choice: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _chosen(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The edit whose picture is the answer."""
+    """Return the edit that made the chosen image."""
     last = _choice_step(steps)
     made = [step for step in steps if step["stage"] == "edit" and step.get("image_sha256")]
     return next((step for step in made if step["image_sha256"] == last.get("image_sha256")), None)

@@ -215,13 +215,13 @@ def _show(console: Console, report: "EditReport | None", drivers: dict[str, Any]
 
 
 def _check(context: typer.Context, path: str, option: list[str] | None) -> None:
-    """Needs no workspace."""
+    """Check an editor, without a workspace."""
     from imarena.cli.studies.plugin_check import finish_check
     from imarena.workflows.studies import check_editor
     from imarena.workflows.wiring import parse_option_values
 
     options = parse_option_values(parse_pairs(option))
-    with redirect_stdout(sys.stderr):  # what the editor prints
+    with redirect_stdout(sys.stderr):  # output of the editor
         check = check_editor(path.removeprefix("function:"), options)
     finish_check(context, check)
 

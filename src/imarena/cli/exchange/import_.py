@@ -16,7 +16,7 @@ from imarena.workflows.exchange import ImportReport
 _WARNINGS_SHOWN = 20
 _FILES_SHOWN = 10
 PLAIN = frozenset({"folder", "folders", "plain", "dir", "directory", "csv", "items", "files", "images", "pictures"})
-"""What a user may call the format `table`."""
+"""Other names for the format `table`."""
 
 
 def command(
@@ -60,7 +60,7 @@ def command(
 
 
 def _check_published(folder: Path) -> None:
-    """Refuse a published folder whose files are not those that its checksums name. Other exports have no checksums."""
+    """Reject a published folder whose files do not match its checksums. Other exports have no checksums."""
     from imarena.workflows.publishing import CHECKSUMS_FILE, check_publication
 
     if not (folder / CHECKSUMS_FILE).is_file():
@@ -78,7 +78,7 @@ def _check_published(folder: Path) -> None:
 
 
 def _options(format_name: str, option: list[str] | None, columns: list[str] | None) -> dict[str, str]:
-    """The format's options, with --columns among them."""
+    """Return the format's options, including --columns."""
     options = parse_pairs(option)
     if columns and format_name != "table":
         raise UserError(

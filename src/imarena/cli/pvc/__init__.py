@@ -1,1 +1,1 @@
-"""Commands about PVC-Judge."""
+"""Commands for PVC-Judge."""

@@ -81,7 +81,7 @@ def _tables(result: "MetaEvaluation", *, by_task: bool) -> "list[Table]":
 
 
 def _scheme_table(result: "MetaEvaluation") -> "Table":
-    """Figure 2 of GEditBench v2: what a model gains by comparing two outputs instead of scoring each."""
+    """Return figure 2 of GEditBench v2: what a model gains by comparing two outputs instead of scoring each."""
     from imarena.reports.tables import Column, Table
 
     head = ("data set", "dimension", "model", "pairwise", "strict", "pointwise", "strict", "difference",
@@ -98,7 +98,7 @@ def _scheme_table(result: "MetaEvaluation") -> "Table":
 
 
 def _kind(judge: str, model: str) -> str:
-    """A judge's name without its model, which has a column of its own."""
+    """Return a judge's name without its model, which has its own column."""
     return judge.replace(f"/{model}", "")
 
 

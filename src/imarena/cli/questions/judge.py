@@ -34,7 +34,7 @@ def command(context: typer.Context, asked: judging_options.JudgingOptions, check
 
 
 def _check(context: typer.Context, asked: judging_options.JudgingOptions, path: str) -> None:
-    """Needs no workspace; where there is one, its endpoints can be named."""
+    """Check a judge. Needs no workspace; inside one, its endpoints can be named."""
     from imarena.cli.studies.plugin_check import finish_check
     from imarena.core import FILE_NAME, Settings, load_settings
     from imarena.storage import is_workspace
@@ -42,6 +42,6 @@ def _check(context: typer.Context, asked: judging_options.JudgingOptions, path: 
 
     root = session(context).workspace
     settings = load_settings(root / FILE_NAME) if is_workspace(root) else Settings()
-    with redirect_stdout(sys.stderr):  # what the judge prints
+    with redirect_stdout(sys.stderr):  # output of the judge
         check = check_judge(settings, path.removeprefix("function:"), asked.endpoint_arguments())
     finish_check(context, check)

@@ -1,4 +1,4 @@
-"""What `judge` and `battle` share: their options, the estimate before, the bar during, the tally after."""
+"""Shared by `judge` and `battle`: their options, the estimate before, the bar during, the tally after."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -55,7 +55,7 @@ Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="key=va
 
 @dataclass(frozen=True)
 class ChosenOptions:
-    """The options about the endpoint and the money, which every command that asks judges has."""
+    """The endpoint and cost options of every command that asks judges."""
 
     endpoint: EndpointName = ""
     base_url: BaseUrl = None
@@ -69,7 +69,7 @@ class ChosenOptions:
     executor: Executor = ""
 
     def endpoint_arguments(self) -> Any:
-        """For `wire_judge`."""
+        """Return the arguments for `wire_judge`."""
         from imarena.workflows.wiring import EndpointArguments, parse_option_values
 
         return EndpointArguments(
@@ -83,7 +83,7 @@ class ChosenOptions:
         )
 
     def budget(self) -> Any:
-        """A cost limit that all judges of the command share, or None."""
+        """Return a cost limit that all judges of the command share, or None."""
         from imarena.clients import Budget
 
         return None if self.max_cost_usd is None else Budget(self.max_cost_usd)
@@ -103,7 +103,7 @@ class JudgingOptions(ChosenOptions):
 
     @property
     def what(self) -> dict[str, Any]:
-        """Those that are about what to show, for `plan_scores` and `plan_battles`."""
+        """The options about what to show, for `plan_scores` and `plan_battles`."""
         return {name: getattr(self, name) for name in ("datasets", "editors", "tasks", "limit", "repeats")}
 
 
@@ -114,7 +114,7 @@ _HELP_ORDER = (
 
 
 def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A command as typer sees it: its own options, then those of `JudgingOptions`, which it gets as one argument."""
+    """Return a command in typer's form: its own options, then those of `JudgingOptions`, passed as one argument."""
     context, _, *own = signature(command).parameters.values()
     shared = [
         Parameter(part.name, Parameter.KEYWORD_ONLY, default=part.default, annotation=part.type)
@@ -136,7 +136,7 @@ def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
 def run_judging(
     context: typer.Context, asked: JudgingOptions, plan: Callable[[Any, Any, Any], list[Any]], *, rounds: bool
 ) -> None:
-    """Plan (workspace, arguments, budget in; jobs out), estimate, ask, and print what was done."""
+    """Plan (takes workspace, arguments and budget, returns jobs), estimate, ask, and print the results."""
     from imarena.workflows.questions import run_jobs
 
     if asked.listing:
@@ -154,7 +154,7 @@ def run_judging(
 def run_document(
     chosen: ChosenOptions, estimates: "Sequence[Estimate]", reports: "Sequence[JudgeReport]"
 ) -> dict[str, Any]:
-    """What was planned and what was done, for ``--json``."""
+    """Return the plan and the results, for ``--json``."""
     return {
         "dry_run": chosen.dry_run,
         "estimates": [estimate.to_json() for estimate in estimates],
@@ -173,7 +173,7 @@ NEEDS = {
 
 
 def list_judges(context: typer.Context) -> None:
-    """The catalog: what each judge is, which command takes it and what it needs."""
+    """Print the catalog: each judge, the command that takes it, and what it needs."""
     from imarena.judges import CARDS, JUDGES
 
     known = dict.fromkeys(JUDGES.names(), "of an installed package")
@@ -185,7 +185,7 @@ def list_judges(context: typer.Context) -> None:
 
 
 def confirm_estimate(context: typer.Context, chosen: ChosenOptions, estimates: "Sequence[Estimate]") -> bool:
-    """Print the estimate on stderr and, where money may be spent, ask. False: not now."""
+    """Print the estimate on stderr and, if it may cost money, ask for confirmation. False: do not run."""
     console = stderr()
     for estimate in estimates:
         show_estimate(console, estimate)
@@ -202,7 +202,7 @@ def confirm_estimate(context: typer.Context, chosen: ChosenOptions, estimates: "
 
 
 def show_estimate(console: Console, estimate: "Estimate") -> None:
-    """One judge's plan in a few lines."""
+    """Print one judge's plan in a few lines."""
     most = "at most " if estimate.at_most else ""
     asked = counted(estimate.new, "question")
     console.print(
@@ -222,7 +222,7 @@ def show_estimate(console: Console, estimate: "Estimate") -> None:
 
 
 def duration_text(seconds: float) -> str:
-    """Seconds in words of fitting size."""
+    """Format seconds in a suitable unit."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
@@ -230,7 +230,7 @@ def duration_text(seconds: float) -> str:
 
 @contextmanager
 def progress_display() -> Iterator[Callable[[Any, int, int], None]]:
-    """A bar on stderr with rate, cost and failures; where stderr is no terminal, a line now and then."""
+    """Show a bar on stderr with rate, cost and failures; if stderr is not a terminal, print a line now and then."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from imarena.cli.console import progress_lines
@@ -271,7 +271,7 @@ def finish_run(
     dry_run: bool,
     more: Callable[[Console], None] | None = None,
 ) -> None:
-    """Print what was done, and `more`; exit code 3 where something is missing."""
+    """Print the results, and `more`; exit code 3 if something is missing."""
 
     def show(console: Console) -> None:
         _show(console, reports, dry_run)

@@ -56,7 +56,7 @@ def command(
 
 
 def show_findings(console: Console, findings: "Findings") -> None:
-    """The words that address a judge: where they stand, by which trick, and what they say."""
+    """Print the text that addresses a judge: where it is, which trick it uses, and what it says."""
     from imarena.workflows.questions import findings_table
 
     console.print(findings.in_words())

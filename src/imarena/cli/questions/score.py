@@ -115,7 +115,7 @@ def _print_lines(console: Console, title: str, lines: list[str]) -> None:
 
 
 def reason_lines(reasons: dict[str, Any]) -> list[str]:
-    """The reasons that are words, one per line; measurements are in --json."""
+    """Return the textual reasons, one per line; measurements are in --json."""
     lines: list[str] = []
     for name, value in reasons.items():
         entries = value if isinstance(value, list) else [value]

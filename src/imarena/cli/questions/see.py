@@ -59,14 +59,14 @@ def command(
 
 
 def _write_boxes(folder: Path, picture: Path, seen: "SeenPicture", taken: set[str]) -> str:
-    """Write the copy with boxes; its path, or an empty one where the picture cannot be read."""
+    """Write the copy with boxes; return its path, or "" if the image cannot be read."""
     if not seen.answers:
         return ""
     from imarena.workflows.questions import draw_boxes
 
     data = draw_boxes(picture, seen)
     number, file = 1, folder / f"{picture.stem}.boxes.png"
-    while str(file) in taken:  # two pictures of one name in two folders
+    while str(file) in taken:  # two images with the same name in two folders
         number += 1
         file = folder / f"{picture.stem}-{number}.boxes.png"
     try:

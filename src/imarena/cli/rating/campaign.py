@@ -1,4 +1,4 @@
-"""``imarena campaign``: create, invite, status, export, close; the other commands are in the modules beside it."""
+"""``imarena campaign``: create, invite, status, export, close; the other commands are in the neighbouring modules."""
 
 import json
 from dataclasses import asdict
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 app = command_group("Manage rating campaigns: raters vote through a link.")
 Many = list[str] | None
 UNITS = {"preference": "pair", "rating": "output", "yes_no": "output", "check": "item"}
-"""What one unit of a campaign is, by its kind."""
+"""The name of a campaign's unit, by kind."""
 PERSON = (
     "rater_id", "name", "params", "votes", "active", "sheet", "median_time_s", "hasty", "flags", "gold_right",
     "gold_asked", "repeats_same", "repeats_asked", "excluded", "excluded_since", "excluded_reason",
     "median_measured_s", "overclaimed", "unseen", "last_active",
 )  # fmt: skip
-"""What `campaign status` tells of each rater."""
+"""The fields of each rater in `campaign status`."""
 
 
 @app.command("create")
@@ -92,7 +92,7 @@ def create(
 
 
 def _forecast_text(forecast: "CampaignForecast", unit: str) -> str:
-    """How many tasks there will be, and why there are not more."""
+    """Describe how many tasks there will be, and why not more."""
     lines = [
         f"{counted(forecast.units, unit)} for {counted(forecast.raters_per_unit, 'rater')} each: "
         f"{counted(forecast.tasks, 'task')}."
@@ -147,7 +147,7 @@ def invite(
     here = address or find_server_address(session(context).workspace)
     link = f"{(here or USUAL).rstrip('/')}/join{_who(person_param)}#{made.secret}"
     emit(context, invitation_document(made.invitation, link), lambda console: console.print(link, soft_wrap=True))
-    if not session(context).json:  # the link alone goes to stdout
+    if not session(context).json:  # only the link goes to stdout
         whom = f"the rater {rater}" if rater else "one person" if people == 1 else f"up to {people:,} people"
         stderr().print(
             f"Link for {whom}, valid for {days:g} days. It is printed only once. "
@@ -161,7 +161,7 @@ def invite(
 
 
 def _who(param: str) -> str:
-    """The place in a link where a crowd platform puts the person, as the page's own links have it."""
+    """Return the part of a link where a crowd platform inserts the person's id, as in the page's own links."""
     if not param:
         return ""
     return f"?{quote(param, safe='')}=" + ("{{%PROLIFIC_PID%}}" if param == "PROLIFIC_PID" else "WHO")
@@ -222,7 +222,7 @@ def _show(console: Any, report: "CampaignStatus") -> None:
 
 
 def _work(rater: "RaterWork") -> str:
-    """What a rater did."""
+    """Describe a rater's work."""
     parts = [counted(rater.votes, "vote"), *([] if rater.active else ["paused"])]
     if rater.excluded:
         since = f" from {rater.excluded_since} on" if rater.excluded_since else ""
@@ -238,7 +238,7 @@ def _work(rater: "RaterWork") -> str:
 
 
 def _person(rater: "RaterWork") -> str:
-    """A rater by name and by what a crowd platform told of them; the id tells people of one name apart."""
+    """Return a rater's name and the crowd platform's parameters; the id distinguishes people with the same name."""
     params = ", ".join(f"{name} {value}" for name, value in rater.params.items())
     known = " · ".join(text for text in (rater.name, params) if text)
     return f"{known} ({rater.rater_id})" if known else rater.rater_id

@@ -1,4 +1,4 @@
-"""``imarena campaign change, history, known``: settings of a campaign under way, and tasks with known answers."""
+"""``imarena campaign change, history, known``: settings of a running campaign, and tasks with known answers."""
 
 import json
 from collections.abc import Sequence
@@ -101,7 +101,7 @@ def _added(tasks: int) -> str:
 
 
 def _codes(pairs: list[str] | None) -> dict[str, str] | None:
-    """OUTCOME=CODE, each; None where there are none."""
+    """Parse OUTCOME=CODE pairs; None if there are none."""
     if not pairs:
         return None
     for pair in pairs:
@@ -211,7 +211,7 @@ def known(
 
 
 def _settings(tasks: "Sequence[KnownTaskProposal]", use: str) -> dict[str, list[dict[str, Any]]]:
-    """The tasks by their use, as a campaign's settings have them."""
+    """Return the tasks by use, in the form of a campaign's settings."""
     by_use: dict[str, list[dict[str, Any]]] = {}
     for task in tasks:
         known = task.known.model_dump(mode="json", exclude_defaults=True)

@@ -1,4 +1,4 @@
-"""``imarena campaign links, revoke, restore, reinvite, payments``: people, their links and what they are paid for."""
+"""``imarena campaign links, revoke, restore, reinvite, payments``: people, their links and their payment."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -86,7 +86,7 @@ def reinvite(
 
 
 def invitation_document(invitation: "StoredInvitation", link: str) -> dict[str, Any]:
-    """A new link, for ``--json``."""
+    """Return a new link, for ``--json``."""
     known = ("invitation_id", "campaign_id", "rater_id")
     return {**{name: getattr(invitation, name) for name in known}, "link": link}
 

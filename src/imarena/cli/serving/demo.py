@@ -34,16 +34,16 @@ def command(
     from imarena.workflows.demo import demo, next_steps
     from imarena.workflows.serving import first_campaign, need_port, need_web, run_background_server
 
-    if directory is None:  # not the workspace of IMARENA_WORKSPACE: that one holds the user's own work
+    if directory is None:  # not the workspace of IMARENA_WORKSPACE, which holds the user's own work
         source = context.find_root().get_parameter_source("workspace")
         named = source is not None and source.name == "COMMANDLINE"
         directory = session(context).workspace if named else Path("imarena-demo")
     if not full and not directory.exists():
         _say("The demo takes about two minutes of CPU time. If you interrupt it, the same command continues it.")
     if serve:
-        need_web()  # before the work, not after it
+        need_web()  # fail before the work, not after it
         need_port("127.0.0.1", port)
-        signal.signal(signal.SIGTERM, _end)  # the server must not outlive us
+        signal.signal(signal.SIGTERM, _end)  # the server must not outlive this process
     with ExitStack() as stack:
         servers: list[subprocess.Popen[str]] = []
         lines: list[str] = []
@@ -98,7 +98,7 @@ def _tell(context: typer.Context, done: "Demo", steps: tuple[str, ...]) -> None:
 
 
 def _program() -> str:
-    """How to call this program from here: by its name where that is on the path, else as it was called."""
+    """Return how to call this program from here: by name if that is on the path, else as it was called."""
     if shutil.which("imarena"):
         return "imarena"
     return f"{sys.executable} -m imarena" if sys.argv[0].endswith("__main__.py") else sys.argv[0]

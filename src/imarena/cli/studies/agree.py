@@ -70,14 +70,14 @@ def command(
 
 
 def is_partial(document: dict[str, Any]) -> bool:
-    """Was a part of the input left out that its author has to mend?"""
+    """Return whether a part of the input was left out that its author must fix."""
     from imarena.workflows.studies import BAD_VALUES
 
     return any(notice["code"] == BAD_VALUES for notice in document.get("notices", ()))
 
 
 def find_recipe(name: str) -> Any:
-    """A recipe for averages, by name."""
+    """Return a recipe for averages, by name."""
     from imarena.stats import RECIPES
 
     if name not in RECIPES:

@@ -106,7 +106,7 @@ def command(
     if csv is not None:
         write_csv(tables[0], csv)
     if not session(context).json:
-        for warning in document.get("warnings", []):  # verdicts of two tables have none
+        for warning in document.get("warnings", []):  # verdicts from two tables have none
             warn(warning)
         if "page" in document:
             stderr().print(f"Page: {document['page']}", soft_wrap=True)
@@ -124,7 +124,7 @@ def command(
 def _tables(
     from_file: Path | None, against: Path | None, root: Path, judges: list[str] | None
 ) -> tuple[Path, Path] | None:
-    """The two tables; None where the workspace's judges and people are meant."""
+    """Return the two tables; None to use the workspace's judges and people."""
     from imarena.storage import is_workspace
 
     if from_file is not None and against is not None:
@@ -140,7 +140,7 @@ def _tables(
 
 @dataclass(frozen=True)
 class ShownWorst:
-    """How many of the largest disagreements are listed, and where the page of them goes."""
+    """How many of the largest disagreements to list, and where to write their page."""
 
     count: int = 0
     page: Path | None = None
@@ -155,7 +155,7 @@ def _workspace(
     people: Path | None,
     worst: ShownWorst,
 ) -> tuple[dict[str, Any], list[Table]]:
-    """The workspace's judges against its people or a file's: scores with ratings, battles with votes."""
+    """Align the workspace's judges with its people or with a file's: scores with ratings, battles with votes."""
     from imarena.reports import disagreement_tables
     from imarena.storage import open_workspace
     from imarena.workflows import studies
@@ -177,7 +177,7 @@ def _workspace(
 def _files(
     from_file: Path, against: Path, options: "AlignOptions", only: list[str], missing: str
 ) -> tuple[dict[str, Any], list[Table]]:
-    """Two tables: scores with ratings, or a judge's battles with people's."""
+    """Align two tables: scores with ratings, or a judge's battles with people's."""
     from imarena.agreement import VerdictAlignment
     from imarena.workflows import studies
 

@@ -121,7 +121,7 @@ def command(
 
 
 def _summary(comparison: "ModelComparison", gate: "GateReport | None") -> str:
-    """The comparison for a pull request."""
+    """Format the comparison for a pull request."""
     from imarena.reports import gate_markdown, next_step_text, task_table, verdict_sentence
 
     verdict, sides = comparison.verdict, comparison.sides

@@ -119,7 +119,7 @@ def _show(console: Console, health: "JudgeHealth") -> None:
 
 
 def _latex_tables(health: "JudgeHealth") -> list[Table]:
-    """The same with the judge in each title, and below the last what is not available."""
+    """Return the same tables with the judge in each title, and notes on what is not available below the last one."""
     from imarena.workflows.studies import named_health_tables
 
     tables = named_health_tables(health)

@@ -1,4 +1,4 @@
-"""What `judge --check` and `edit --check` print. Exit code 0: nothing to fix; 2: something is."""
+"""The output of `judge --check` and `edit --check`. Exit code 0: nothing to fix; 2: something to fix."""
 
 import os
 import sys

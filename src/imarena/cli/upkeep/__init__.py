@@ -1,1 +1,1 @@
-"""Commands that keep a workspace: `init`, `status`, `verify`, `backup` and others."""
+"""Commands that maintain a workspace: `init`, `status`, `verify`, `backup` and others."""

@@ -12,7 +12,7 @@ from imarena.reports.tables import Cell, Column, Table
 from imarena.workflows.upkeep import WorkspaceStatus, workspace_status
 
 LISTED = 40
-"""How many names of one kind are listed one by one."""
+"""Maximum number of names of one kind to list."""
 
 
 def command(
@@ -34,7 +34,7 @@ def command(
 
 
 def _show_files(console: Console, files: list[Any]) -> None:
-    """One line for every output that the items ask for."""
+    """Print one line for every output that the items require."""
     if not files:
         console.print("There are no items: `imarena import FORMAT PATH` brings them.")
         return
@@ -84,10 +84,10 @@ def _counts(title: str, counts: dict[str, int]) -> Table:
 
 
 def _outputs(summary: WorkspaceStatus) -> Table:
-    """What each editor was asked for and gave; coverage is over all items of its data sets, as on boards. An item that
-    it was not asked for (`not run`) lowers the coverage.
+    """Return each editor's requested and delivered outputs. Coverage is over all items of its data sets, as on boards;
+    items that it was not asked for (`not run`) lower it.
 
-    Text comes last: it folds where a terminal is narrow.
+    Text comes last, because it wraps on narrow terminals.
     """
     without = summary.outputs_without_pixels
     head = columns(

@@ -1,4 +1,4 @@
-"""Notices: what a user should know about a result, as data. Each door words them in its own way."""
+"""Notices: what a user should know about a result, as data. Each interface words them in its own way."""
 
 from imarena.core.notices.notice import (
     Medium,

@@ -1,4 +1,4 @@
-"""A notice is a code with values. `sentence` words it for the terminal, a web page or a report."""
+"""A notice is a code with values. `sentence` puts it into words for the terminal, a web page or a report."""
 
 import contextlib
 import shlex
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 Medium = Literal["terminal", "page", "report"]
-"""Who words it: the command line names options, a web page names its filters, a report names neither."""
+"""Where it appears: the terminal names options, a web page names its filters, a report names neither."""
 
 TEXT = "text"
-"""The code of a notice that is a sentence already: old stored boards, and errors of others."""
+"""The code of a notice that already is a sentence: from old stored boards, and from external errors."""
 FILES = ("ranking", "boards", "studies", "imports", "raters")
-"""The sentences: Jinja templates by code, of the notice's values and the medium. A new notice is a line there."""
+"""The wording files: one Jinja template per code, with the notice's values and the medium. A new notice is one line."""
 _LISTED = 5
 
 
 class Notice(BaseModel):
-    """One thing to know: compare `code` and `values`, never its sentence."""
+    """One fact for the user: compare `code` and `values`, never the sentence."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -34,42 +34,42 @@ class Notice(BaseModel):
 
 
 def text_notice(text: str) -> Notice:
-    """A notice that holds its own sentence, for what comes from outside."""
+    """Return a notice with its own sentence, for text from outside."""
     return Notice(code=TEXT, values={"text": text})
 
 
 def notices_from_texts(texts: Iterable[str]) -> tuple[Notice, ...]:
-    """Notices that hold their own sentences."""
+    """Return notices with their own sentences."""
     return tuple(text_notice(text) for text in texts)
 
 
 def sentence(notice: Notice, medium: Medium = "terminal") -> str:
-    """The notice in words. One of a later version, with an unknown code or other values, is listed as it is."""
+    """Return the notice in words. A notice from a later version (unknown code or values) is listed as it is."""
     from jinja2 import TemplateError
 
     if notice.code == TEXT and "text" in notice.values:
         return str(notice.values["text"])
     values: dict[str, Any] = dict(notice.values)
-    with contextlib.suppress(LookupError, TypeError, ValueError, AttributeError, TemplateError):  # of another version
+    with contextlib.suppress(LookupError, TypeError, ValueError, AttributeError, TemplateError):  # from another version
         return _template(notice.code).render(values, medium=medium, **{medium: True})
     details = ", ".join(f"{name} {value}" for name, value in values.items())
     return f"{notice.code.replace('_', ' ').capitalize()}{': ' if details else ''}{details}."
 
 
 def sentences(notices: Iterable[Notice], medium: Medium = "terminal") -> list[str]:
-    """Each notice in words, equal ones once."""
+    """Return each notice in words, without duplicates."""
     return list(dict.fromkeys(sentence(notice, medium) for notice in notices))
 
 
 def notice_fields(notices: Iterable[Notice]) -> dict[str, Any]:
-    """The two fields of a JSON document: `warnings` in the terminal's words, `notices` as codes with values."""
+    """Return two fields of a JSON document: `warnings` in the terminal's words, `notices` as codes with values."""
     held = list(notices)
     return {"warnings": sentences(held), "notices": [notice.model_dump(mode="json") for notice in held]}
 
 
 @cache
 def wordings() -> Mapping[str, str]:
-    """The template of each code."""
+    """Return the template of each code."""
     texts: dict[str, str] = {}
     for name in FILES:
         more: dict[str, str] = package_yaml("imarena.core.notices", f"{name}.yaml")
@@ -98,12 +98,12 @@ def _environment() -> "Environment":
 
 
 def format_number(value: float, spec: str = ",") -> str:
-    """A number in a format of Python; without one, with commas."""
+    """Format a number with a Python format; by default with commas."""
     return format(value, spec)
 
 
 def each_text(values: Mapping[str, Any], text: str) -> list[str]:
-    """A text for each name {0} and its value {1}; counts by state become `2 refused, 1 timeout`."""
+    """Fill the text for each name {0} and its value {1}; counts by state become `2 refused, 1 timeout`."""
     return [
         text.format(name, ", ".join(each_text(value, "{1:,} {0}")) if isinstance(value, Mapping) else value)
         for name, value in values.items()
@@ -111,7 +111,7 @@ def each_text(values: Mapping[str, Any], text: str) -> list[str]:
 
 
 def name_list(names: Iterable[str], noun: str = "") -> str:
-    """The first few names, and how many more there are."""
+    """List the first few names, and how many more there are."""
     every = list(names)
     rest = len(every) - _LISTED
     more = f" and {counted(rest, f'more {noun}')}" if noun else f" and {rest:,} more"
@@ -119,7 +119,7 @@ def name_list(names: Iterable[str], noun: str = "") -> str:
 
 
 def choice(medium: Medium, *, source: str = "", judge: str = "") -> str:
-    """How to choose a source or a judge: by an option of the command line, or by a filter of the page."""
+    """Explain how to choose a source or a judge: by a command-line option, or by a filter of the page."""
     if medium == "page":
         names = {"people": "People", "judge": "Judge", "all": "People and judges"}
         return f"“Judge”: {judge}" if judge else f"“Verdicts of”: {names.get(source, source)}"

@@ -1,4 +1,4 @@
-"""What all records share: frozen, versioned, JSON round-trip, made at a time by a version of the software."""
+"""The common base of all records: frozen, versioned, JSON round-trip, with time and software version."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ def now() -> datetime:
 
 
 def moment_text(value: datetime) -> str:
-    """The one spelling of a moment."""
+    """Return the canonical spelling of a moment."""
     return value.astimezone(UTC).isoformat(timespec="microseconds")
 
 
@@ -91,15 +91,15 @@ class Outcome(StrEnum):
 
 
 def outcome_of_both(first: Outcome, second: Outcome) -> Outcome:
-    """The outcome of a battle from its two orders: the same twice is that outcome, two different ones are a tie.
+    """Combine a battle's outcomes in its two orders: equal outcomes stay, different ones become a tie.
 
-    Every combination of orders goes through this rule: a judge's own battles, boards, health, pages and exports.
+    All code that combines orders uses this rule: a judge's own battles, boards, health, pages and exports.
     """
     return first if first is second else Outcome.TIE
 
 
 class ImageRef(Noun):
-    """A picture by content: the bytes live in the blob store under their SHA-256."""
+    """An image by content: the bytes are in the blob store under their SHA-256."""
 
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     size_bytes: int = Field(ge=0)
@@ -111,7 +111,7 @@ class ImageRef(Noun):
 class Origin(Noun):
     """Where an imported record came from: the source's name, the file's hash and the row's key in it.
 
-    Without pixels this is what a record's identity rests on.
+    Without pixels, a record's identity depends on this.
     """
 
     source: str

@@ -12,7 +12,7 @@ class Evidence(Record):
     """Boxes, masks, text, embeddings or metric values. Identified by the pixels and the tool."""
 
     image_sha256: str
-    """The pixels. For what is said about an item before there is an output: the hash of its words and pictures."""
+    """Hash of the pixels. For evidence about an item before there is an output: the hash of its words and images."""
     against_sha256: str | None = None
     tool: str
     tool_version: str = ""

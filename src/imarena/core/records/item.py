@@ -1,4 +1,4 @@
-"""Item: one benchmark entry, with one or many turns."""
+"""Item: one benchmark entry, with one or more turns."""
 
 from functools import cached_property
 

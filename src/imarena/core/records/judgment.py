@@ -1,4 +1,4 @@
-"""Judgment: a machine's verdict (scores or a preference), or the status that says why there is none."""
+"""Judgment: a machine's verdict (scores or a preference), or the status that explains why there is none."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -20,33 +20,33 @@ class Order(StrEnum):
 
 
 TIE_KIND = "tie"
-"""Where a judgment's `reasons` say of which kind its tie is."""
+"""The key in a judgment's `reasons` that states the kind of its tie."""
 UNSTATED = "unstated"
 """The judge calls both equal and does not say whether both are good or both bad. Its preference is `tie`."""
 
 
 def tie_is_unstated(reasons: Mapping[str, JsonValue]) -> bool:
-    """Does a judgment with the preference `tie` leave open whether both outputs are good or both bad?"""
+    """Return whether a judgment with the preference `tie` leaves open if both outputs are good or both bad."""
     if reasons.get(TIE_KIND) == UNSTATED:
         return True
-    # GenAI-Bench imports of earlier versions stored the label alone.
+    # earlier versions of the GenAI-Bench import stored only the label
     label = reasons.get("label")
     return isinstance(label, str) and "".join(label.split()).upper() == "[[A=B]]"
 
 
 class Usage(Noun):
-    """What one call consumed."""
+    """The resources that one call used."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
     latency_s: float | None = None
     elapsed_s: float | None = None
-    """From the question to the verdict: earlier tries, pauses and waiting for a rate limit included."""
+    """Time from question to verdict, including earlier tries, pauses and waits for a rate limit."""
 
 
 class Reply(Record):
-    """The raw answer of a judge, stored before it is parsed, so that a better parser reads it again for nothing."""
+    """The raw answer of a judge, stored before it is parsed, so that a better parser can read it again at no cost."""
 
     work_id: str
     attempt: int = Field(default=0, ge=0)
@@ -56,12 +56,12 @@ class Reply(Record):
     """The model name that the endpoint reported, which may differ from the one asked for."""
     run_id: str | None = None
     answered: dict[str, int] = Field(default_factory=dict)
-    """Of several questions: those with an answer in `raw`, and the attempt that asked each. One that an earlier attempt
-    asked was not asked again; `usage` is what this attempt took."""
+    """With several questions: the answered ones in `raw`, each with the attempt that asked it. Questions that an
+    earlier attempt asked were not asked again; `usage` covers this attempt only."""
 
     @cached_property
     def reply_id(self) -> str:
-        """This reply to that work at that attempt."""
+        """Identity of this reply: the work and the attempt."""
         return content_id("reply", self.work_id, self.attempt)
 
 
@@ -93,7 +93,7 @@ class Judgment(Record):
     """Scores by criterion; for a pair, `left.<criterion>` and `right.<criterion>`."""
     success: bool | None = None
     consistent: bool | None = None
-    """For a verdict combined from both orders: did they agree?"""
+    """For a verdict combined from both orders: whether they agreed."""
     confidence: float | None = None
     reasons: JsonDict = Field(default_factory=dict)
     error: str = ""

@@ -1,4 +1,4 @@
-"""Output: one image made for one item (and turn) by one editor, or the reason why there is none."""
+"""Output: one image made by one editor for one item (and turn), or the reason why there is none."""
 
 from enum import StrEnum
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Ranking: ratings with intervals, and everything needed to make them again."""
+"""Ranking: ratings with intervals, and everything needed to reproduce them."""
 
 from functools import cached_property
 from typing import Any
@@ -27,7 +27,7 @@ class Standing(Noun):
     coverage: float | None = None
     """Share of the requested items that have an output of the model; None if not known."""
     note: str = ""
-    """Why there is no interval: `fixed` (an anchor), or what the data do not support."""
+    """Why there is no interval: `fixed` (an anchor), or what the data lack."""
 
 
 class Ranking(Record):
@@ -52,7 +52,7 @@ class Ranking(Record):
     @model_validator(mode="before")
     @classmethod
     def _texts_become_notices(cls, values: Any) -> Any:
-        """Boards stored before there were notices hold sentences; JSON that we wrote holds both."""
+        """Convert boards from before notices, which hold sentences; JSON that we wrote holds both."""
         if not isinstance(values, dict) or "warnings" not in values:
             return values
         rest = {name: value for name, value in values.items() if name != "warnings"}

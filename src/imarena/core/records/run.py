@@ -1,4 +1,4 @@
-"""Beside the seven: runs, calibrations, verifications and traces."""
+"""Other records: runs, calibrations, verifications, traces and tombstones."""
 
 from functools import cached_property
 
@@ -9,7 +9,7 @@ from imarena.core.records.base import JsonDict, Moment, Record
 
 
 class Run(Record):
-    """One command at work: what it was asked, when, and how it ended."""
+    """One run of a command: its settings, its time, and its result."""
 
     run_id: str
     command: str
@@ -22,7 +22,7 @@ class Run(Record):
 
 
 class Calibration(Record):
-    """How far a judge can be trusted, by score gap, with the data that say so."""
+    """How far a judge can be trusted, by score gap, with the underlying data."""
 
     judge: str
     method: str
@@ -33,7 +33,7 @@ class Calibration(Record):
 
     @cached_property
     def calibration_id(self) -> str:
-        """Which judge, how, from what."""
+        """Identity: the judge, the method and the data."""
         return content_id("calibration", self.judge, self.method, self.group, self.data)
 
 
@@ -49,7 +49,7 @@ class Verification(Record):
 
     @cached_property
     def verification_id(self) -> str:
-        """Who checked what, and when."""
+        """Identity: who checked what, and when."""
         return content_id("verification", self.item_id, self.rater_id, self.created_at.isoformat())
 
 
@@ -61,12 +61,12 @@ class Trace(Record):
 
     @cached_property
     def trace_id(self) -> str:
-        """One trace an output."""
+        """Identity: one trace per output."""
         return content_id("trace", self.output_id)
 
 
 class Tombstone(Record):
-    """Something was removed on request: which, when and why. The bytes or the personal data are gone."""
+    """A removal on request: what, when and why. The bytes or the personal data are gone."""
 
     subject: str
     """An image's SHA-256 or a rater id."""
@@ -75,5 +75,5 @@ class Tombstone(Record):
 
     @cached_property
     def tombstone_id(self) -> str:
-        """One tombstone a subject."""
+        """Identity: one tombstone per subject."""
         return content_id("tombstone", self.kind, self.subject)

@@ -1,4 +1,4 @@
-"""What people do: raters, campaigns, assignments, what happens to them, and votes."""
+"""What people do: raters, campaigns, assignments, their events, and votes."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -23,7 +23,7 @@ class Rater(Record):
 
 
 class Campaign(Record):
-    """A rating effort: which units, which form, how many raters a unit, until when."""
+    """A rating campaign: its units, form, raters per unit, and deadline."""
 
     campaign_id: str
     name: str
@@ -33,13 +33,13 @@ class Campaign(Record):
 
 
 class Assignment(Record):
-    """A blinded task: what is shown and on which side, fixed when it is made."""
+    """A blinded task: what is shown on which side, fixed when the task is made."""
 
     campaign_id: str
     item_id: str
     turn: int = 0
     left_id: str | None = None
-    """None where the item itself is looked at (a check)."""
+    """None if the rater looks at the item itself (a check)."""
     right_id: str | None = None
     kind: str = "preference"
     """preference, rating, yes_no or check."""
@@ -50,12 +50,12 @@ class Assignment(Record):
     purpose: str = "vote"
     """vote, gold, repeat, practice or qualification."""
     probability: float | None = None
-    """With which probability routing chose it, so that later estimates can weigh it."""
+    """The probability with which routing chose it, for weighting in later estimates."""
     params: JsonDict = Field(default_factory=dict)
 
     @cached_property
     def assignment_id(self) -> str:
-        """Which task of which campaign, and which copy of it."""
+        """Identity: the task of a campaign, and its copy."""
         return content_id(
             "assignment", self.campaign_id, self.item_id, self.turn, self.left_id, self.right_id,
             self.kind, self.unit, self.slot, self.purpose, self.rater_id,
@@ -65,30 +65,30 @@ class Assignment(Record):
 TESTS_OF_RATERS: Mapping[str, str] = {
     "practice": "practice", "qualification": "test", "gold": "gold", "repeat": "repeat",
 }  # fmt: skip
-"""Purposes of assignments whose votes say something about the rater, not about the models, each with the word for it
-where such votes are left out."""
+"""Purposes of assignments whose votes measure the rater, not the models, each with a word for it in lists of excluded
+votes."""
 
 
 NOT_COUNTED = "not_counted"
-"""The column of an exported table of votes that has the reason why a vote does not count; empty where it does."""
+"""The column in an exported table of votes with the reason why a vote does not count; empty if it does."""
 
 
 class EventKind(StrEnum):
-    """What can happen to an assignment."""
+    """Events of an assignment."""
 
     LEASED = "leased"
     SKIPPED = "skipped"
     UNSKIPPED = "unskipped"
-    """A skip that was taken back."""
+    """A skip was undone."""
     EXPIRED = "expired"
     VOTED = "voted"
     UNDONE = "undone"
     RETURNED = "returned"
-    """Given back before it was shown."""
+    """Returned before it was shown."""
 
 
 class Event(Record):
-    """Something that happened to an assignment. Appended, never rewritten."""
+    """An event of an assignment. Appended, never rewritten."""
 
     event_id: str
     assignment_id: str
@@ -192,6 +192,6 @@ class Exclusion(Record):
 
     @cached_property
     def exclusion_id(self) -> str:
-        """Whose votes, from when on, and when this was decided."""
+        """Identity: the rater, the start, and the time of the decision."""
         since = "" if self.since is None else moment_text(self.since)
         return content_id("exclusion", self.rater_id, since, moment_text(self.created_at))

@@ -1,4 +1,4 @@
-"""What raters are asked: questions, criteria with their anchors, checks. The words are in ``forms.yaml``."""
+"""Rating forms: questions, criteria with their anchors, checks. The texts are in ``forms.yaml``."""
 
 from functools import cache
 
@@ -19,7 +19,7 @@ class FormQuestion(BaseModel):
 
     @property
     def low(self) -> int:
-        """The lowest value; a check goes from no (0) to yes (1)."""
+        """The lowest value; a check has the values no (0) and yes (1)."""
         return min(self.anchors, default=0)
 
     @property
@@ -29,14 +29,14 @@ class FormQuestion(BaseModel):
 
 
 class PaceLimits(BaseModel):
-    """How quickly nobody can have looked."""
+    """How fast an answer is too fast to be careful."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     least_answers: int
-    """With fewer answers nothing is said of a rater's pace."""
+    """Minimum number of answers before a rater's pace is assessed."""
     least_s: dict[str, float]
-    """By kind of task: a median under this leaves no time to look."""
+    """By kind of task: a median below this leaves no time to look."""
 
 
 class RatingForms(BaseModel):
@@ -46,17 +46,17 @@ class RatingForms(BaseModel):
 
     version: int
     questions: dict[str, str]
-    """By kind, or by kind and dimension (`preference_visual_quality`)."""
+    """Questions by kind, or by kind and dimension (`preference_visual_quality`)."""
     pace: PaceLimits
     criteria: tuple[FormQuestion, ...]
     checks: tuple[FormQuestion, ...]
 
     def question(self, kind: str, dimension: str) -> str:
-        """What a campaign of this kind asks about a dimension."""
+        """Return the question of a campaign of this kind about a dimension."""
         return self.questions.get(f"{kind}_{dimension}") or self.questions[kind]
 
 
 @cache
 def forms() -> RatingForms:
-    """The forms that ship with this version."""
+    """Return the forms that ship with this version."""
     return RatingForms.model_validate(package_yaml("imarena.routing.forms", "forms.yaml"))

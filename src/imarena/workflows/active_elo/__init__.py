@@ -1,4 +1,4 @@
-"""Active Elo: calibrate a judge, plan and assign votes, take them in, report."""
+"""Active Elo: calibrate a judge, plan and assign votes, ingest them, report."""
 
 import lazy_loader
 

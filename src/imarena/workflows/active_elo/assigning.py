@@ -22,22 +22,22 @@ POLICIES = ("information", "two-gate", "quality", "ambiguity", "per-cost", "rand
 
 @dataclass(frozen=True)
 class AssignmentRequest:
-    """What to ask for."""
+    """What to assign."""
 
     budget: int
     policy: str = "information"
     raters: tuple[str, ...] = ()
-    """Named raters take turns. Without names, whoever comes takes the next assignment."""
+    """Named raters take turns. Without names, assignments are open: any rater takes the next one."""
     votes_per_battle: int = 1
     repeats: float = 0.05
-    """Share of battles that the same rater sees again, sides swapped."""
+    """Fraction of battles that the same rater sees again, with sides swapped."""
     gold: float = 0.05
-    """Share of battles from the gold set, whose answer is known."""
+    """Fraction of battles from the gold set, whose answer is known."""
     tau: float | None = None
     delta: float | None = None
     deferral: float = routing.DEFERRAL
     new_models: tuple[str, ...] = ()
-    """Where there are any, only their battles are asked."""
+    """If not empty, only battles of these models are assigned."""
     stop_top: int = 0
     confidence: float = 0.95
     cost_vote: float = 0.1
@@ -49,7 +49,7 @@ class AssignmentRequest:
 
 @dataclass(frozen=True)
 class AssignReport:
-    """What was assigned; `stopped`: nothing, because the order of the best is known."""
+    """What was assigned; `stopped`: nothing, because the order of the best models is known."""
 
     judge: str
     notices: tuple[Notice, ...]
@@ -82,7 +82,7 @@ class AssignReport:
 def assign_battles(
     workspace: Workspace, judge: str | None, request: AssignmentRequest, out: Path | None = None
 ) -> AssignReport:
-    """Make a campaign, or add to the one of this name: assignments in the store and, where asked for, a CSV."""
+    """Make a campaign, or extend the one of this name: assignments in the store and, if requested, a sheet."""
     if request.budget < 1:
         raise UserError("The budget is zero: nobody is asked.", hint="Give --budget with at least one vote.")
     if request.policy not in POLICIES:
@@ -141,7 +141,7 @@ def draw_batch(
     request: AssignmentRequest,
     rng: np.random.Generator,
 ) -> routing.Batch:
-    """The battles by the policy's chain of strategies: outside the gold set, or evenly inside for policy `gold`."""
+    """Draw battles by the policy's chain of strategies: outside the gold set, or evenly inside it for policy `gold`."""
     if request.policy == "gold" and not arena.gold.any():
         raise UserError("There is no gold set yet.", hint="Freeze one: imarena route gold --share 0.1")
     items = arena.gold if request.policy == "gold" else ~arena.gold
@@ -176,7 +176,7 @@ def draw_batch(
 
 
 def _gates(arena: Arena, request: AssignmentRequest) -> routing.Gates:
-    """The policy's gates. A gate alone has no use for the other's threshold, and without its own it would pass all."""
+    """Return the policy's gates. A single-gate policy rejects the other gate's threshold without its own."""
     name = {"quality": "tau", "ambiguity": "delta"}.get(request.policy)
     if name and getattr(request, name) is None and (request.tau, request.delta) != (None, None):
         other = "delta" if name == "tau" else "tau"
@@ -189,7 +189,7 @@ def _gates(arena: Arena, request: AssignmentRequest) -> routing.Gates:
 
 
 class _Maker:
-    """Battles to assignments: sides by coin, raters in turn, repeats and gold at their rate."""
+    """Turns battles into assignments: sides by coin, raters in turn, repeats and gold tasks at their rates."""
 
     def __init__(self, arena: Arena, request: AssignmentRequest, campaign: str, rng: np.random.Generator) -> None:
         self.arena, self.request, self.campaign, self.rng = arena, request, campaign, rng
@@ -197,7 +197,7 @@ class _Maker:
         self.load = dict.fromkeys(request.raters, 0)
 
     def make(self, batch: routing.Batch) -> list[Assignment]:
-        """All assignments of a batch, in random order."""
+        """Return all assignments of a batch, in random order."""
         made: list[Assignment] = []
         for item, pair, chance in zip(
             batch.item.tolist(), batch.pair.tolist(), batch.probability.tolist(), strict=True
@@ -207,7 +207,7 @@ class _Maker:
                 if rater == "":
                     continue
                 made.append(self._assignment(item, pair, rater, slot=slot, probability=min(chance, 1.0)))
-        n = len(made) if self.request.raters else 0  # for whoever comes, repeats and gold are chosen when they come
+        n = len(made) if self.request.raters else 0  # open assignments choose repeats and gold tasks when taken
         again = self.rng.permutation(n)[: round(n * self.request.repeats)]
         made += [self._repeat(made[position]) for position in again]
         if self.request.policy != "gold":
@@ -217,7 +217,7 @@ class _Maker:
         return [made[position] for position in self.rng.permutation(len(made))]
 
     def _rater(self, item: int, pair: int) -> str | None:
-        """The rater with the least work who has not seen this battle; None: anyone; "": nobody is left."""
+        """Return the rater with the least work who has not seen this battle; None: anyone; "": nobody is left."""
         if not self.request.raters:
             return None
         free = [name for name in self.request.raters if (name, item, pair) not in self.seen]
@@ -246,7 +246,7 @@ class _Maker:
         )
 
     def _repeat(self, first: Assignment) -> Assignment:
-        """The same battle to the same rater with the sides swapped: does he or she say the same again?"""
+        """Return the same battle for the same rater with the sides swapped, to check whether the answer repeats."""
         swapped = {"left_id": first.right_id, "right_id": first.left_id, "purpose": "repeat", "probability": None}
         return first.model_copy(update=swapped)
 
@@ -262,7 +262,7 @@ class _Maker:
 
 
 def _answers(arena: Arena) -> dict[tuple[int, int], float]:
-    """Battles of the gold set on which all votes say the same: (item, pair) to the points of the pair's left model."""
+    """Return gold battles whose votes all agree: (item, pair) to the points of the pair's left model."""
     votes, askable = arena.votes, arena.pool.askable
     points_by_battle: dict[tuple[int, int], set[float]] = {}
     for item, pair, points in zip(votes.item.tolist(), votes.pair.tolist(), votes.points.tolist(), strict=True):
@@ -272,7 +272,7 @@ def _answers(arena: Arena) -> dict[tuple[int, int], float]:
 
 
 def _known(arena: Arena) -> list[JsonValue]:
-    """The same as the web application reads them."""
+    """Return the known answers in the form that the web application reads."""
     listed: list[JsonValue] = []
     for (item, pair), points in sorted(_answers(arena).items())[:200]:
         left, right = (arena.output_id(item, int(side[pair])) for side in (arena.pool.left, arena.pool.right))
@@ -284,7 +284,7 @@ def _known(arena: Arena) -> list[JsonValue]:
 
 
 def _offer(workspace: Workspace, made: list[Assignment], before: int) -> int:
-    """Make assignments that are for whoever comes free to take in the web application, where both sides have pixels."""
+    """Offer open assignments in the web application, if both sides have pixels."""
     shown = sorted(
         {
             side
@@ -322,7 +322,7 @@ def _campaign(workspace: Workspace, arena: Arena, request: AssignmentRequest) ->
 
 
 def _with_answers(held: Campaign, known: list[JsonValue]) -> Campaign:
-    """Answers of the gold set become known as votes on it come in; those that a campaign has are kept."""
+    """Add the gold answers that new votes have made known to a campaign; its earlier ones are kept."""
     had = held.settings.get("gold")
     listed = had if isinstance(had, list) else []
     new = [task for task in known if task not in listed]
@@ -330,7 +330,7 @@ def _with_answers(held: Campaign, known: list[JsonValue]) -> Campaign:
 
 
 def _check_raters(workspace: Workspace, names: tuple[str, ...]) -> None:
-    """Refuse tasks for somebody who left."""
+    """Reject assignments for raters who have left."""
     raters = [workspace.store.get(Rater, name) for name in names]
     gone = [rater.rater_id for rater in raters if rater is not None and not rater.active]
     if gone:

@@ -19,13 +19,13 @@ WEIGHTINGS = {
     "uniform": (0.25, 0.25, 0.25, 0.25),
     "edit-heavy": (0.15, 0.40, 0.30, 0.15),
 }
-"""Semantic, editing, prompt, perceptual: the three of CV-Arena table 10."""
+"""Semantic, editing, prompt, perceptual weights: the three settings of CV-Arena table 10."""
 
 
 def dimension_scores(workspace: Workspace, arena: Arena) -> dict[str, FloatArray]:
-    """(N, m) scores of every dimension that the judge gives, NaN where there is none.
+    """Return (N, m) scores on every dimension that the judge gives, NaN for none.
 
-    The newest judgment counts; of a question that was asked several times, the mean.
+    The newest judgment counts; for a repeated question, the mean.
     """
     where = {bytes(name).decode(): cell for cell, name in np.ndenumerate(arena.output) if name}
     with reading(workspace.store.engine) as connection:
@@ -56,13 +56,13 @@ def dimension_scores(workspace: Workspace, arena: Arena) -> dict[str, FloatArray
 
 
 def cv_dimensions(tables: dict[str, FloatArray]) -> FloatArray | None:
-    """(N, m, 4) CV-Judge's dimensions; None where the judge does not give all four."""
+    """Return (N, m, 4) CV-Judge's dimensions; None if the judge does not give all four."""
     return np.stack([tables[name] for name in DIMENSIONS], axis=2) if set(DIMENSIONS) <= tables.keys() else None
 
 
 @dataclass(frozen=True, slots=True)
 class DimensionMeans:
-    """A model's mean score in every dimension, over its `n` outputs that have all of them; None where it has none."""
+    """A model's mean score on every dimension, over its `n` outputs that have all of them; None without any."""
 
     model: str
     n: int
@@ -74,7 +74,7 @@ class DimensionMeans:
 
 
 def means_by_model(tables: dict[str, FloatArray], arena: Arena, best: list[str]) -> tuple[DimensionMeans, ...]:
-    """Mean of every dimension for the best models, over outputs that have all of them."""
+    """Return the means on every dimension for the best models, over outputs that have all dimensions."""
     stacked = np.stack(list(tables.values()), axis=2)
     rows = []
     for model in best:
@@ -86,7 +86,7 @@ def means_by_model(tables: dict[str, FloatArray], arena: Arena, best: list[str])
 
 
 def weighted_scores(table: FloatArray, weights: tuple[float, float, float, float]) -> FloatArray:
-    """(N, m) scores under these weights, caps and all; NaN where a dimension is missing. `table` (N, m, 4)."""
+    """Return (N, m) scores under these weights, including caps; NaN if a dimension is missing. `table` (N, m, 4)."""
     scores = np.full(table.shape[:2], np.nan)
     for cell in zip(*np.nonzero(np.isfinite(table).all(axis=2)), strict=True):
         sem, edit, prompt, perceptual = (float(value) for value in table[cell])

@@ -1,4 +1,4 @@
-"""Route: leaderboards side by side, for everything and for each family, task, topic, track and dimension."""
+"""Route: leaderboards side by side, for all items and for each family, task, topic, track and dimension."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ Boards = dict[str, Ranking]
 def side_by_side(
     workspace: Workspace, arena: Arena, rewards: dict[str, Arena], options: Options, group: str = ALL
 ) -> tuple[Boards, dict[str, str]]:
-    """A board by every setting, one for each reward model on its own, and why a setting has none."""
+    """Return a board per setting, one for each reward model alone, and why a setting has no board."""
     boards: Boards = {}
     missing: dict[str, str] = {}
     for name in SETTINGS:
@@ -37,7 +37,7 @@ def side_by_side(
 
 @dataclass(frozen=True, slots=True)
 class GroupBoards:
-    """The boards of one group of items, or of one dimension, and why a setting has none."""
+    """The boards of one group of items, or of one dimension, and why a setting has no board."""
 
     items: int
     votes: int
@@ -53,7 +53,7 @@ class GroupBoards:
 def group_boards(
     workspace: Workspace, arena: Arena, rewards: dict[str, Arena], options: Options
 ) -> dict[str, dict[str, GroupBoards]]:
-    """By label, then by value, the settings' boards. A label with one value or none says what the whole says."""
+    """Return the settings' boards by label and value, without labels that have fewer than two values."""
     groups: dict[str, dict[str, GroupBoards]] = {}
     for label in LABELS:
         names = np.unique(arena.labels[label])
@@ -78,7 +78,7 @@ def _group(
 def dimension_boards(
     workspace: Workspace, arena: Arena, tables: dict[str, NDArray[np.float64]], options: Options
 ) -> dict[str, GroupBoards]:
-    """For each dimension that the judge scores: the judge's board on it, and people's where they voted on it."""
+    """Return, for each dimension that the judge scores, the judge's board, and people's if they voted on it."""
     groups = {}
     for name, scores in tables.items():
         votes = dimension_votes(workspace, arena, name)
@@ -91,6 +91,6 @@ def dimension_boards(
 
 
 def standing_rows(board: Ranking) -> list[dict[str, Any]]:
-    """A board as plain rows, for JSON."""
+    """Return a board as plain rows, for JSON."""
     names = ("model", "rating", "low", "high", "rank", "battles", "note")
     return [{name: getattr(standing, name) for name in names} for standing in board.models]

@@ -1,4 +1,4 @@
-"""Route: votes from a sheet (CSV or XLSX) into the store. Rows that cannot be taken are listed; the rest goes in."""
+"""Route: read votes from a sheet (CSV or XLSX) into the store. Rejected rows are listed; the rest is stored."""
 
 import csv
 import math
@@ -23,12 +23,12 @@ _WORDS = {
     for outcome, button in CHOICES.items()
     for words in (outcome.replace("_", " "), button.lower(), f"{outcome.replace('_', ' ')} better")
 }
-"""The outcomes and the words of the buttons, in small letters."""
+"""Outcome names and button texts in lower case, with the outcomes."""
 
 
 @dataclass(frozen=True)
 class RefusedRow:
-    """A row that was not taken, and why."""
+    """A rejected row, and the reason."""
 
     row: int
     assignment: str
@@ -37,7 +37,7 @@ class RefusedRow:
 
 @dataclass(frozen=True)
 class IngestReport:
-    """Votes that are new, that were known, rows without a winner, and rows that were refused."""
+    """Counts of new votes, of known votes and of rows without a winner; and the rejected rows."""
 
     new: int
     same: int
@@ -46,9 +46,9 @@ class IngestReport:
 
 
 def ingest_votes(workspace: Workspace, path: Path) -> IngestReport:
-    """Read assignment, rater, winner and maybe time_spent_s. A row without a winner was not voted on yet.
+    """Read the columns assignment, rater, winner and optionally time_spent_s. Rows without a winner have no vote yet.
 
-    The same file may be read again: votes that are there already are left alone.
+    A file can be read again: votes that are already stored stay as they are.
     """
     rows = list(_rows(path))
     known = {
@@ -101,7 +101,7 @@ def ingest_votes(workspace: Workspace, path: Path) -> IngestReport:
 
 
 def count_unread_rows(workspace: Workspace, path: Path) -> int:
-    """How many rows of a sheet have a winner that `ingest` would take and has not taken yet."""
+    """Count rows of a sheet with a winner that `ingest` would accept but has not read yet."""
     rows = [row for _, row in _rows(path) if row["winner"]]
     known = {
         assignment.assignment_id: assignment
@@ -113,14 +113,14 @@ def count_unread_rows(workspace: Workspace, path: Path) -> int:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Rows with the numbers that a spreadsheet shows: the names of the columns are row 1."""
+    """Yield rows with the numbers that a spreadsheet shows: the header is row 1."""
     if path.suffix.lower() == ".xlsx":
         yield from _xlsx_rows(path)
         return
     text = _text(path)
-    # Spreadsheets save with semicolons or tabs where a comma is part of a number; the names in the header hold none.
+    # Spreadsheets use semicolons or tabs where a comma is the decimal mark; the header has no such character.
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
-    # StringIO, not splitlines: it also cuts at characters that words may hold.
+    # StringIO, not splitlines, which also splits at characters that text may contain.
     reader = csv.DictReader(StringIO(text, newline=""), delimiter=delimiter)
     try:
         reader.fieldnames = _names(path, reader.fieldnames or ())
@@ -148,7 +148,7 @@ def _xlsx_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _names(path: Path, given: Sequence[str]) -> list[str]:
-    """Names of columns in small letters; those that are needed must be there, once."""
+    """Return the column names in lower case; each required one must occur exactly once."""
     names = [name.strip().lower() for name in given]
     for name in NEEDED:
         if names.count(name) != 1:
@@ -163,7 +163,7 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise UserError(f"Cannot read {path}.", hint="Give the CSV that 'imarena route assign --out' wrote.") from error
     try:
-        # "Unicode text" of spreadsheets is UTF-16 with its mark
+        # a spreadsheet's "Unicode text" is UTF-16 with a byte order mark
         return data.decode("utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(
@@ -188,9 +188,9 @@ def _stored(workspace: Workspace, known: dict[str, Assignment]) -> dict[tuple[st
 
 
 def _shown(workspace: Workspace, known: dict[str, Assignment]) -> dict[tuple[str, str, str], str]:
-    """By rater, unit and purpose, the assignment with which a rater voted on a unit that is for whoever comes.
+    """Map rater, unit and purpose to the assignment with which a rater voted on an open unit.
 
-    A repeat is another purpose: the rater is meant to see that battle twice.
+    A repeat has another purpose: the rater is meant to see that battle twice.
     """
     units = sorted({assignment.unit for assignment in known.values() if assignment.rater_id is None})
     shown: dict[tuple[str, str, str], str] = {}
@@ -203,11 +203,11 @@ def _shown(workspace: Workspace, known: dict[str, Assignment]) -> dict[tuple[str
 
 
 def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
-    """The vote, or the reason why there is none."""
+    """Return the vote, or the reason why there is none."""
     assignment = known.get(row["assignment"])
     if assignment is None:
         return "no such assignment in this workspace"
-    # spreadsheets write a capital by themselves; what the buttons say is accepted too
+    # spreadsheets capitalize words; button texts are accepted too
     winner = _WORDS.get(" ".join(row["winner"].lower().replace("_", " ").split()))
     if winner is None:
         buttons = ", ".join(CHOICES.values())
@@ -238,14 +238,14 @@ def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
 
 
 def _first_turn(cache: RecordCache, assignment: Assignment, row: dict[str, str]) -> int | None:
-    """The first of several turns that the sheet asked about together; a sheet with other words asked about one."""
+    """Return the first of several turns that the sheet asked about together; None if its words ask about one turn."""
     asked = cache.asked(assignment)
     told = row.get("instruction", "").split()
     return asked.first_turn if not told or told == asked.instruction.split() else None
 
 
 def _close(workspace: Workspace, cast: list[Vote]) -> None:
-    """What was voted on elsewhere is no longer offered in the web application."""
+    """Stop offering tasks in the web application that were voted on elsewhere."""
     with writing(workspace.store.engine) as connection:
         for vote in cast:
             connection.execute(

@@ -17,7 +17,7 @@ TOP = 5
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """Two models, the better of the board first: the difference of their means on the same items."""
+    """Two models, the better on the board first: the difference of their means on the same items."""
 
     models: tuple[str, str]
     difference: float
@@ -25,12 +25,12 @@ class PairedTest:
     high: float
     p: float
     significant: bool = False
-    """After Holm's correction, at 5%."""
+    """Significant at 5% after Holm's correction."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricAgreement:
-    """Another judge or metric against the board: mean by model, correlations, and paired tests among the best."""
+    """Another judge or metric against the board: means by model, correlations, and paired tests among the best."""
 
     metric: str
     means: Mapping[str, float]
@@ -39,7 +39,7 @@ class MetricAgreement:
     pairs: tuple[PairedTest, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """For ``--json``; `reversals` are significant pairs whose order is not the board's."""
+        """Return the fields for ``--json``; `reversals` are significant pairs whose order differs from the board's."""
         significant = [test for test in self.pairs if test.significant]
         return {
             "metric": self.metric, "means": dict(self.means), "spearman": self.spearman, "kendall": self.kendall,
@@ -49,7 +49,7 @@ class MetricAgreement:
 
 
 def compare_metrics(others: dict[str, Arena], board: Ranking) -> tuple[MetricAgreement, ...]:
-    """Every other judge or metric that scored two models of the board."""
+    """Compare every other judge or metric that scored two models of the board."""
     ours = {standing.model: standing.rating for standing in board.models}
     metrics = []
     for name, other in others.items():
@@ -67,7 +67,7 @@ def compare_metrics(others: dict[str, Arena], board: Ranking) -> tuple[MetricAgr
 
 
 def _paired(arena: Arena, best: list[str]) -> tuple[PairedTest, ...]:
-    """Paired bootstrap of the difference of means on the same items, better of the board first; Holm's correction."""
+    """Return paired bootstraps of the difference of means on the same items, better model first; Holm's correction."""
     tests: list[PairedTest] = []
     for models in combinations(best, 2):
         left, right = (arena.pool.scores[:, arena.pool.models.index(name)] for name in models)

@@ -1,4 +1,4 @@
-"""Route: calibrate a judge, freeze a gold set, say what is believed now, and plan how many votes are needed."""
+"""Route: calibrate a judge, freeze a gold set, compute the current belief, and plan how many votes are needed."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -29,16 +29,16 @@ from imarena.workflows.boards import (
 
 @dataclass(frozen=True)
 class FrozenGold:
-    """The gold set: how many items, and whether it was made just now."""
+    """The gold set: its number of items, and whether it was just made."""
 
     gold_items: int
     new: bool
 
 
 def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> FrozenGold:
-    """Set items aside for good: no calibration and no routing sees them; their votes judge the boards.
+    """Set items aside permanently: no calibration or routing uses them; their votes check the boards.
 
-    The set is frozen when it is made. Asking again gives the same set, and more items never join it.
+    The set is frozen when it is made. A second call returns the same set, and no items ever join it.
     """
     held = gold_set(workspace)
     if held:
@@ -49,7 +49,7 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> F
 
     ids = sorted(row["id"] for row in workspace.store.rows(Item))
     edited = {str(key[0]) for key in workspace.store.count(Output, "item_id", mode=Mode.SINGLE.value)}
-    if edited:  # items that are only edited in several turns have no battles here: nobody could vote on them
+    if edited:  # items edited only in several turns have no battles here: nobody could vote on them
         ids = [item_id for item_id in ids if item_id in edited]
     if not ids:
         raise UserError("There are no items here.", hint="Import a benchmark first: imarena import.")
@@ -65,7 +65,7 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> F
 def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
     """Score gap (k,), agreement (k,) and family of every decided vote on a pair that the judge scored differently.
 
-    Votes on gold items and controls are left out. Ties and both_bad do not say who is right; equal scores take no side.
+    Votes on gold items and controls are left out. Ties and both_bad have no winner, equal scores no preference.
     """
     votes = arena.work
     gap = np.round(arena.pool.gap[votes.item, votes.pair], 9)
@@ -77,7 +77,7 @@ def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
 
 @dataclass(frozen=True, slots=True)
 class JudgeCalibration:
-    """The curves that were stored for a judge, and its agreement with people by score gap."""
+    """The curves stored for a judge, and its agreement with people by score gap."""
 
     judge: str
     method: str
@@ -85,7 +85,7 @@ class JudgeCalibration:
     n_pairs: int
     curves: tuple[Calibration, ...]
     too_few: Mapping[str, int]
-    """Families without a curve of their own, and how many pairs they have."""
+    """Families without a curve of their own, with their number of pairs."""
     tables: GapTables
     notices: tuple[Notice, ...]
 
@@ -128,13 +128,13 @@ def calibrate_judge(workspace: Workspace, judge: str | None, fit: CalibrationOpt
 
 
 WIDEST_RANGE = 20
-"""A forecast of votes whose ends differ by a larger factor says nothing that one could plan with."""
+"""If the ends of a forecast of votes differ by a larger factor, it is useless for planning."""
 BOARDS = 4000
-"""How many are drawn to say how sure an order is."""
+"""Number of boards drawn to estimate the confidence in an order."""
 
 
 def current_belief(arena: Arena, *, claims: bool) -> routing.Belief:
-    """What the votes outside the gold set, with the judge corrected by them, say now. `claims`: with drawn boards."""
+    """Return the belief from votes outside the gold set and the scores corrected by them. `claims`: draw boards."""
     votes = arena.work
     standard = routing.standardise(arena.pool.scores)
     left, right = arena.pool.left[votes.pair], arena.pool.right[votes.pair]
@@ -152,7 +152,7 @@ def current_belief(arena: Arena, *, claims: bool) -> routing.Belief:
 def choose_gates(
     arena: Arena, tau: float | None, delta: float | None, deferral: float = routing.DEFERRAL
 ) -> routing.Gates:
-    """The gates: what was given, or thresholds for a deferral rate."""
+    """Return the given gates, or thresholds for a deferral rate."""
     if tau is not None or delta is not None:
         return routing.Gates(tau, delta)
     inside = ~arena.gold
@@ -163,7 +163,7 @@ def choose_gates(
 
 @dataclass(frozen=True)
 class FamilyDeferral:
-    """How many pairs of a family there are, and how many of them pass the gates; `rate` None: there are none."""
+    """The number of pairs in a family, and how many of them pass the gates; `rate` None: no pairs."""
 
     family: str
     pairs: int
@@ -172,7 +172,7 @@ class FamilyDeferral:
 
 
 def deferral_by_family(arena: Arena, gates: routing.Gates) -> list[FamilyDeferral]:
-    """Share of pairs outside the gold set that pass the gates, overall and by family (CV-Arena table 7)."""
+    """Return the share of pairs outside the gold set that pass the gates, overall and by family (CV-Arena table 7)."""
     pairs = arena.pool.open & ~arena.gold[:, None]
     through = gates.passes(arena.pool.lower, np.abs(arena.pool.gap)) & pairs
     families = arena.families
@@ -189,7 +189,7 @@ def _deferral(name: str, through: Any, open_pairs: Any) -> FamilyDeferral:
 
 @dataclass(frozen=True)
 class PlanTarget:
-    """What a plan should reach: half-widths in rating points, or the order of the best `top` with `confidence`."""
+    """The goal of a plan: half-widths in rating points, or the order of the best `top` with `confidence`."""
 
     target: float = 25.0
     level: float = 0.95
@@ -201,7 +201,7 @@ class PlanTarget:
 
 @dataclass(frozen=True)
 class ModelForecast:
-    """One model: its rating, its half-width now, and the votes on the whole board until it is within the target."""
+    """One model: its rating, its current half-width, and the votes on the whole board until it reaches the target."""
 
     model: str
     rating: float
@@ -212,7 +212,7 @@ class ModelForecast:
 
 @dataclass(frozen=True)
 class VotesNeeded:
-    """The votes for all models and for each of them, and what can be had here. None: over a million."""
+    """The votes needed overall and per model, and the votes available here. None: over a million."""
 
     votes_needed: int | None
     votes_likely: tuple[int | None, ...]
@@ -231,7 +231,7 @@ class VotesNeeded:
 
 @dataclass(frozen=True)
 class VotePlan:
-    """How many votes, at what cost, to reach which interval; and whether the top is known already."""
+    """Votes and cost to reach an interval width, and whether the top models are already known."""
 
     judge: str
     notices: tuple[Notice, ...]
@@ -262,7 +262,7 @@ class VotePlan:
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse one that no order can ever reach, or that any reaches."""
+    """Reject a confidence that no order can reach, or that every order reaches."""
     if not 0 < confidence < 1:
         raise UserError(
             f"An order cannot be known with a confidence of {confidence:g}.",
@@ -271,7 +271,7 @@ def check_confidence(confidence: float) -> None:
 
 
 def _own_gap(arena: Arena) -> float:
-    """Root mean square of the items' own score gaps, less those of the models' means, on the common scale."""
+    """Return the root mean square of item-specific score gaps (less the models' mean gaps), on the common scale."""
     standard = routing.standardise(arena.pool.scores)
     own = standard.filled - standard.means
     m = own.shape[1]
@@ -281,14 +281,14 @@ def _own_gap(arena: Arena) -> float:
 def plan_votes(
     workspace: Workspace, judge: str | None, wish: PlanTarget, gates: routing.Gates | None, deferral: float
 ) -> VotePlan:
-    """How many votes, from how many raters, at what cost, to reach which interval; and is the top known already?"""
+    """Plan votes, votes per rater and cost to reach an interval width; check whether the top is already known."""
     check_confidence(wish.confidence)
     arena = read_arena(workspace, judge, people_alone=True)
     belief = current_belief(arena, claims=True)
     expected = routing.forecast(
         belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena)
     )
-    everything = routing.Gates(None, None)  # people alone: there are no scores that a gate could look at
+    everything = routing.Gates(None, None)  # people alone: gates have no scores to check
     chosen = gates or (choose_gates(arena, None, None, deferral) if arena.judge else everything)
     top = min(wish.top, arena.pool.n_models)
     sure = routing.top_order_confidence(belief, top)
@@ -318,7 +318,7 @@ def _is_narrow(likely: tuple[int | None, int | None]) -> bool:
 
 
 def _wanted(arena: Arena, belief: routing.Belief, expected: routing.Forecast, wish: PlanTarget) -> VotesNeeded:
-    """The votes for all models and for each of them, and what can be had here."""
+    """Return the votes needed overall and per model, and the votes available here."""
     need = expected.needed(wish.target)
     options = Options()
     ratings = options.centre + options.per_log * (belief.theta - belief.theta.mean())
@@ -351,7 +351,7 @@ def _wanted(arena: Arena, belief: routing.Belief, expected: routing.Forecast, wi
 
 
 def _plan_notices(wanted: VotesNeeded, wish: PlanTarget) -> list[Notice]:
-    """What stands between the wish and this arena."""
+    """Return the obstacles to the goal in this arena."""
     notices = []
     need, widest = wanted.votes_needed, wanted.widest
     rest = max(

@@ -48,14 +48,14 @@ from imarena.workflows.views import WHOLE
 
 
 class ReportProgress:
-    """Reports the parts of a report as they begin, one after the other."""
+    """Reports each part of the report when it begins; parts follow one another."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
         self._before = ""
 
     def next(self, name: str) -> None:
-        """What was begun before is done; `name` begins."""
+        """Mark the previous part as done; `name` begins."""
         if self._progress is not None:
             if self._before:
                 self._progress(self._before, 1, 1)
@@ -66,7 +66,7 @@ class ReportProgress:
 
 @dataclass(frozen=True, slots=True)
 class VoteTrials:
-    """What was tried on the votes so far; None: not tried, or not possible."""
+    """The trials on the votes so far; None: not run, or not possible."""
 
     policies: TrialResult | None = None
     thresholds: TrialResult | None = None
@@ -94,7 +94,7 @@ class ActiveReport:
     missing: Mapping[str, str]
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `imarena route report`, which the page is made of."""
+        """Return the JSON document of `imarena route report`, from which the page is made."""
         boards = self.boards.items()
         trials = {trial.name: getattr(self.trials, trial.name) for trial in fields(VoteTrials)}
         return {
@@ -129,7 +129,7 @@ def active_report(
     groups: bool = True,
     progress: Progress | None = None,
 ) -> ActiveReport:
-    """All tables that the workspace has data for; what is missing is named with its reason. `trial` None: no trials."""
+    """Build all tables that have data; missing ones are named with the reason. `trial` None: no trials."""
     steps = ReportProgress(progress)
     arena = read_arena(workspace, judge)
     asked = options or Options(matrices=False)
@@ -184,7 +184,7 @@ def _trials(
     workspace: Workspace, arena: Arena, others: dict[str, Arena], dimensions: dict[str, Any], options: Options,
     trial: Trial | None, gates: Gates | None, missing: dict[str, str], steps: "ReportProgress",
 ) -> VoteTrials:  # fmt: skip
-    """Policies, thresholds, weights and judges tried on the votes so far, each or a reason why not."""
+    """Try policies, thresholds, weights and judges on the votes so far; return each, or the reason why not."""
     table = cv_dimensions(dimensions)
     tables = {} if table is None else {name: weighted_scores(table, weights) for name, weights in WEIGHTINGS.items()}
     if table is None:
@@ -217,7 +217,7 @@ def _trials(
 def _weight_boards(
     workspace: Workspace, arena: Arena, tables: dict[str, Any], options: Options
 ) -> tuple[WeightBoard, ...]:
-    """The board on all votes under each weighting, and its correlation with that of the default weights."""
+    """Return the board on all votes under each weighting, and its correlation with the default weights' board."""
     boards = {
         name: setting_board(workspace, replace(arena, pool=replace(arena.pool, scores=scores)), "corrected", options)
         for name, scores in tables.items()
@@ -235,13 +235,13 @@ def _weight_boards(
 
 
 def _other_arenas(workspace: Workspace, judge: str) -> dict[str, Arena]:
-    """Judges other than this one with scores of single outputs about the whole."""
+    """Return other judges with scores of single outputs on the overall dimension."""
     names = (name for name, dimension in _scored(workspace) if dimension == WHOLE and name != judge)
     return {name: arena for name in names if (arena := _read(workspace, name, WHOLE)) is not None}
 
 
 def _measures(workspace: Workspace, judge: str) -> dict[str, Arena]:
-    """Scores about one dimension, such as those of `clip-i`."""
+    """Return scores on one dimension, such as those of `clip-i`."""
     pairs = [(name, dimension) for name, dimension in _scored(workspace) if dimension != WHOLE and name != judge]
     several = Counter(name for name, _ in pairs)
     found = {f"{name}, {about}" if several[name] > 1 else name: _read(workspace, name, about) for name, about in pairs}
@@ -249,7 +249,7 @@ def _measures(workspace: Workspace, judge: str) -> dict[str, Arena]:
 
 
 def _read(workspace: Workspace, judge: str, dimension: str) -> Arena | None:
-    """None where the judge scored no output that was made in one step."""
+    """Return a judge's arena; None if it scored no single-turn output."""
     try:
         return read_arena(workspace, judge, scored_on=dimension)
     except UserError:
@@ -257,7 +257,7 @@ def _read(workspace: Workspace, judge: str, dimension: str) -> Arena | None:
 
 
 def _scored(workspace: Workspace) -> list[tuple[str, str]]:
-    """Judges and what their scores of single outputs are about."""
+    """Return the judges and the dimensions of their scores of single outputs."""
     from sqlalchemy import select
 
     from imarena.storage import reading

@@ -1,4 +1,4 @@
-"""The files of a sheet: CSV, XLSX, or one HTML page that opens without a server. The file's suffix decides which."""
+"""The files of a sheet: CSV, XLSX, or one HTML page that opens without a server. The suffix decides the format."""
 
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,12 +14,12 @@ COLUMNS = (
     "right_image", "winner",
 )  # fmt: skip
 CHOICES = {"left": "Left is better", "right": "Right is better", "tie": "Tie", "both_bad": "Both bad"}
-"""What the buttons of the voting page say. A sheet accepts these words too."""
+"""The button texts of the voting page. Sheets accept these words too."""
 FIRST_ROW = 2
-"""The number that a spreadsheet gives the first row below the names of the columns."""
+"""The number that a spreadsheet gives the first row below the header."""
 FORMATS = (".csv", ".xlsx", ".html")
 MOST_UNPACKED = 200_000_000
-"""Bytes: a returned XLSX is a stranger's ZIP file."""
+"""Size limit in bytes: a returned XLSX is an untrusted ZIP file."""
 _WIDTHS = {"instruction": 60, "winner": 18, "rater": 16}
 _IMAGES = ("source_images", "reference_images", "left_image", "right_image")
 _ANSWER = COLUMNS.index("winner")
@@ -28,7 +28,7 @@ Row = Sequence[object]
 
 
 def require_format(path: Path) -> str:
-    """The format of a sheet, by its file's suffix."""
+    """Return the format of a sheet from its file's suffix."""
     suffix = path.suffix.lower() or ".csv"
     if suffix not in FORMATS:
         raise UserError(f"{path.name} is no sheet.", hint=f"Name it with one of {', '.join(FORMATS)}.")
@@ -55,7 +55,7 @@ def _openpyxl() -> Any:
 
 
 def _write_xlsx(path: Path, rows: Iterable[Row]) -> None:
-    """Cells are text, whatever they start with; `winner` has a list to choose from."""
+    """Write all cells as text, whatever their first character; `winner` has a drop-down list."""
     excel = _openpyxl()
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
     from openpyxl.styles import Alignment, Font
@@ -69,7 +69,7 @@ def _write_xlsx(path: Path, rows: Iterable[Row]) -> None:
             cell = sheet.cell(number, column)
             cell.value = ILLEGAL_CHARACTERS_RE.sub("", str(value)) if isinstance(value, str) else value
             if isinstance(value, str) and value:
-                cell.data_type = "s"  # else a text that starts with = would be a formula
+                cell.data_type = "s"  # else text that starts with = would become a formula
             if COLUMNS[column - 1] == "instruction":
                 cell.alignment = Alignment(wrap_text=True, vertical="top")
             elif number > 1 and COLUMNS[column - 1] in _IMAGES and "/" in str(value) and " " not in str(value):
@@ -87,7 +87,7 @@ def _write_xlsx(path: Path, rows: Iterable[Row]) -> None:
 
 
 def read_xlsx(path: Path) -> Iterator[list[str]]:
-    """The rows of the first sheet as texts, the names of the columns first."""
+    """Yield the rows of the first sheet as strings, the header first."""
     excel = _openpyxl()
     try:
         _check_size(path)
@@ -115,7 +115,7 @@ def _text(value: object) -> str:
 
 
 def _page(rows: Iterable[Row]) -> str:
-    """One page with numbered pictures and the four choices; its button saves the answers as CSV."""
+    """Write one page with numbered images and the four choices; its button saves the answers as CSV."""
     shown = []
     for row in rows:
         cells = dict(zip(COLUMNS, map(str, row), strict=True))

@@ -1,6 +1,6 @@
-"""Route: the sheet of assignments that any rating tool can serve, and its pictures in a folder beside it.
+"""Route: the sheet of assignments, which any rating tool can serve, and its images in a folder beside it.
 
-It never takes the place of votes not yet read.
+It never overwrites votes that have not been read yet.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,15 +22,15 @@ from imarena.workflows.views import asked_edit, chain_of
 
 
 def pictures_of(path: Path) -> Path:
-    """The folder of a sheet's pictures."""
+    """Return the folder of a sheet's images."""
     return path.with_name(f"{path.stem}-images")
 
 
 @contextmanager
 def atomic_sheet(workspace: Workspace, made: Sequence[Assignment], path: Path | None) -> Iterator[None]:
-    """Write the sheet beside its place, do what is to be done, then put it there; nothing where `path` is None.
+    """Write the sheet to a temporary file, run the caller's block, then put it in place; do nothing if `path` is None.
 
-    So a place that cannot be written to is found before anything is stored, and a failure leaves the old file.
+    So an unwritable path is found before anything is stored, and a failure leaves the old file.
     """
     if path is None:
         yield
@@ -50,7 +50,7 @@ def atomic_sheet(workspace: Workspace, made: Sequence[Assignment], path: Path | 
 
 @dataclass(frozen=True)
 class WrittenSheet:
-    """A sheet that was written: of which campaign, with how many assignments, and where."""
+    """A written sheet: its campaign, its number of assignments, and its file."""
 
     campaign: str
     assignments: int
@@ -58,14 +58,14 @@ class WrittenSheet:
 
 
 def write_sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequence[str] = ()) -> WrittenSheet:
-    """The sheet of what a campaign still waits for, once more: all of it, or some raters' part."""
+    """Write the sheet of a campaign's pending assignments again: all of them, or those of some raters."""
     record = get_campaign(workspace, campaign)
     last = {row["assignment_id"]: row["retracted"] for row in workspace.store.rows(Vote)}
     taken = {assignment for assignment, retracted in last.items() if not retracted}
     with reading(workspace.store.engine) as connection:
         in_hand = select(leases.c.assignment_id).where(leases.c.campaign_id == record.campaign_id)
         taken.update(connection.execute(in_hand.where(leases.c.state != "free")).scalars())
-    gone = {row["id"] for row in workspace.store.rows(Rater, active=0)}  # what they had is asked of others
+    gone = {row["id"] for row in workspace.store.rows(Rater, active=0)}  # their assignments are given to others
     waiting = [
         assignment
         for assignment in workspace.store.records(Assignment, campaign_id=record.campaign_id)
@@ -83,7 +83,7 @@ def write_sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequenc
 
 
 def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, suffix: str, folder: Path) -> None:
-    """Blinded; `winner` is left empty for left, right, tie or both_bad. Pictures are named from the sheet's place."""
+    """Write blinded rows with an empty `winner` (left, right, tie or both_bad). Image paths start at the sheet."""
     item_ids = sorted({assignment.item_id for assignment in made})
     items = {item.item_id: item for item in workspace.store.records(Item, id=item_ids)}
     shown = sorted({side for assignment in made for side in (assignment.left_id, assignment.right_id) if side})
@@ -110,7 +110,7 @@ def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, suffix:
 
 
 def _placed(workspace: Workspace, image: ImageRef, folder: Path) -> str:
-    """The picture's file in `folder`, as the sheet names it; its hash where there are no pixels here."""
+    """Save the image in `folder` and return its path as in the sheet; its hash if the pixels are absent."""
     name = f"{image.sha256}{SUFFIXES.get(image.media_type, '.bin')}"
     path = folder / name
     if not path.exists():

@@ -1,4 +1,4 @@
-"""Route: what other policies, thresholds, weights and judges would have given with the votes that are there.
+"""Route: what other policies, thresholds, weights and judges would have achieved with the existing votes.
 
 The votes of a workspace are a recorded world: half of the items that people voted on are held out in every seed, votes
 on the other half are revealed only when a policy asks for them, and Acc_H is counted on the held-out ones. Policies
@@ -25,25 +25,25 @@ ABLATION = (*compare.POLICIES, "two-gate, constant q", "two-gate, online", "two-
 THRESHOLDS = tuple(compare.SENSITIVITY)
 TWO = ("two-gate", "information")
 LEAST = 10
-"""Fewest votes a campaign of a trial must be able to ask for."""
+"""Minimum number of votes that a trial campaign must be able to ask for."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """How often to repeat, and the gates (None: for the paper's deferral rate)."""
+    """The settings of a trial: number of repetitions and gates (None: for the paper's deferral rate)."""
 
     seeds: int = 100
     rounds: int = 20
     gates: Gates | None = None
     seed: int = 0
     score_range: ScoreRange | None = None
-    """Of the scores; None: as the judge declares it, or as its scores show it."""
+    """Range of the scores; None: as the judge declares it, or taken from its scores."""
 
 
 def world_of_votes(
     arena: Arena, scores: NDArray[np.float64] | None = None, score_range: ScoreRange | None = None
 ) -> World:
-    """The votes outside the gold set as a world of the items that have any; `scores` (N, m) in place of the judge's."""
+    """Return the votes outside the gold set as a world of items with votes; `scores` (N, m) replaces the judge's."""
     votes = arena.work
     if not len(votes):
         raise UserError(
@@ -74,20 +74,20 @@ class WeightBoard:
     weights: str
     values: tuple[float, ...]
     spearman: float | None
-    """With the board of the default weights."""
+    """Correlation with the board of the default weights."""
     top: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """Policies tried on the votes of a workspace."""
+    """The results of policies tried on a workspace's votes."""
 
     settings: compare.SimulationSettings
     items: int
     lines: tuple[tuple[str, compare.PolicyResult], ...]
-    """Each with the judge or the weighting that it is about; empty where there is only one."""
+    """Each with its judge or weighting; empty if there is only one."""
     left_out: Mapping[str, str] | None = None
-    """Judges or weightings that could not be tried, with the reason; None where there is only one."""
+    """Judges or weightings that could not be tried, with the reason; None if there is only one."""
     boards: tuple[WeightBoard, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -106,30 +106,30 @@ class TrialResult:
 
 
 def try_policies(arena: Arena, trial: Trial) -> TrialResult:
-    """Table 2 with the votes that are there: routing, constant against gap-dependent q, rho on and off."""
+    """Try table 2 on the existing votes: routing, constant against gap-dependent q, rho on and off."""
     return _compared(world_of_votes(arena, score_range=trial.score_range), _plan(ABLATION, trial))
 
 
 def try_thresholds(arena: Arena, trial: Trial) -> TrialResult:
-    """Table 9: both thresholds as they are, loosened and tightened by a twentieth of the judge's range."""
+    """Try table 9: both thresholds unchanged, loosened and tightened by a twentieth of the judge's range."""
     return _compared(world_of_votes(arena, score_range=trial.score_range), _plan(THRESHOLDS, trial))
 
 
 def try_judges(arenas: Mapping[str, Arena], trial: Trial) -> TrialResult:
-    """Appendix I: the same campaign with each judge. Every judge has its own thresholds."""
+    """Try appendix I: the same campaign with each judge. Every judge has its own thresholds."""
     return _each({name: world_of_votes(arena) for name, arena in arenas.items()}, replace(trial, gates=None))
 
 
 def try_weights(arena: Arena, tables: Mapping[str, NDArray[np.float64]], trial: Trial) -> TrialResult:
-    """Table 10: the same campaign with scores (N, m) recomputed under each weighting of the dimensions."""
+    """Try table 10: the same campaign with scores (N, m) recomputed under each weighting of the dimensions."""
     worlds = {name: world_of_votes(arena, scores, trial.score_range) for name, scores in tables.items()}
     return _each(worlds, trial)
 
 
 def _each(worlds: Mapping[str, World], trial: Trial) -> TrialResult:
-    """The two rules in every world, at the budget that all of them can spend.
+    """Run both rules in every world, at the largest budget that all worlds allow.
 
-    A world that does not allow it is named in `left_out` with the reason; the others are compared all the same.
+    A world that allows none is listed in `left_out` with the reason; the others are compared anyway.
     """
     plan = _plan(TWO, trial)
     left_out: dict[str, str] = {}
@@ -164,7 +164,7 @@ def _compared(world: World, plan: compare.SimulationPlan, budget: int | None = N
 
 
 def _budget(world: World, plan: compare.SimulationPlan) -> int:
-    """The most votes that every rule can ask for in every seed, at most half of those that are there."""
+    """Return the most votes that every rule can ask for in every seed, at most half of the existing ones."""
     selections = {compare.ALL_POLICIES[name][0] for name in plan.policies}
     gates = plan.gates or default_gates(world, deferral=plan.deferral)
     moved = shifted_gates(world, gates)

@@ -1,4 +1,4 @@
-"""Boards: one function for every door, one rule for the default, a signature on each."""
+"""Boards: one function for every entry point, one rule for the default source, a signature on each board."""
 
 import lazy_loader
 

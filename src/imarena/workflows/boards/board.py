@@ -1,4 +1,4 @@
-"""One function makes a board. `rank`, `report`, `route rerank`, `health`, the web application and Python call it."""
+"""The one function that makes boards, for `rank`, `report`, `route rerank`, `health`, the web app and Python."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -25,7 +25,7 @@ from imarena.workflows.boards.table import COLUMNS, BattleTable, battle_table, w
 
 @dataclass(frozen=True)
 class Board:
-    """A ranking, the battles it was made from, and whose they are."""
+    """A ranking, the battles behind it, and the source of their verdicts."""
 
     ranking: Ranking
     battles: views.BattleColumns
@@ -33,15 +33,15 @@ class Board:
     title: str = ""
     samples: SampleBoard | None = None
     command: str = ""
-    """The command that prints this board; empty: there is none."""
+    """The command that prints this board; empty if there is none."""
 
     @property
     def by_scores(self) -> int:
-        """Battles of judges that nobody fought: pairs of scores."""
+        """Number of battles that were derived from pairs of a judge's scores, not from comparisons."""
         return self.battles.n_by_scores
 
     def same_as(self, other: "Board") -> bool:
-        """Have both the same standings, from as many verdicts of the same source and kind?"""
+        """Return whether both have the same standings, from as many verdicts of the same source and kind."""
         return self.ranking.models == other.ranking.models and self._evidence == other._evidence
 
     @property
@@ -58,22 +58,22 @@ class GatheredBattles:
     chosen: default_source.ChosenSource
     notices: tuple[Notice, ...]
     dimensions: tuple[str, ...]
-    """What all battles of the source are about."""
+    """The dimensions of all battles of the source."""
 
 
 class Boards:
-    """The boards that one view of a workspace can show. What several boards need is read once."""
+    """The boards that one view of a workspace can show. Data that several boards need is read once."""
 
     def __init__(self, view: views.View) -> None:
         self.view = view
 
     @cached_property
     def delivery(self) -> OutputCoverage:
-        """Who delivered what."""
+        """Which editor delivered which outputs."""
         return read_output_coverage(self.view)
 
     def gather(self, query: BoardQuery) -> "GatheredBattles":
-        """The battles that a query leaves, whose they are, and what to know about them."""
+        """Return the battles that match a query, their source, and notices about them."""
         chosen = default_source.choose(self.view, query, default_source.AvailableSources(self.view, query.window))
         every = self._read_battles(query, chosen)
         battles, notices = self._select_dimension(every, query, chosen)
@@ -86,7 +86,7 @@ class Boards:
         return GatheredBattles(battles, chosen, notices, tuple(every.dimension.used()))
 
     def _read_battles(self, query: BoardQuery, chosen: default_source.ChosenSource) -> views.BattleColumns:
-        """The battles of the chosen source between named editors, about whatever they are."""
+        """Return the battles of the chosen source between named editors, on all dimensions."""
         parts = []
         if chosen.source in ("human", "all"):
             voted = default_source.people_battles_for(self.view, query)
@@ -101,7 +101,7 @@ class Boards:
         return views.joined_battles(parts)
 
     def _other_dimensions(self, query: BoardQuery) -> Counter[str]:
-        """Votes about one dimension that a board about the whole leaves out."""
+        """Count votes on single dimensions, which an overall board leaves out."""
         if query.dimension is not None or query.dimensions_together or query.by == "dimension":
             return Counter()
         dimensions = views.battles_between_named(
@@ -110,15 +110,15 @@ class Boards:
         return Counter(f"about {name}, not the whole" for name in dimensions if name != views.WHOLE)
 
     def forms(self, query: BoardQuery, chosen: default_source.ChosenSource) -> list[Form]:
-        """The forms of the chosen judges that count."""
+        """Return the counting forms of the chosen judges."""
         return self.view.forms.counting(chosen.judges, query.dimension) if chosen.judges else []
 
     def _select_dimension(
         self, battles: views.BattleColumns, query: BoardQuery, chosen: default_source.ChosenSource
     ) -> tuple[views.BattleColumns, tuple[Notice, ...]]:
-        """The battles about the whole; those about one dimension are counted as left out.
+        """Return the overall battles; those on a single dimension are counted as excluded.
 
-        Where the judge was named, or people were asked, and all verdicts are about one dimension, they are kept.
+        If the user named the judge, or for people's votes, and if all verdicts are on one dimension, they are kept.
         """
         names = battles.dimension.names
         number = np.zeros(len(names), int)
@@ -143,13 +143,13 @@ class Boards:
         return replace(battles, excluded=excluded), notices
 
     def outputs_with(self, filters: Mapping[str, str]) -> NDArray[np.bool_]:
-        """(k,) outputs whose item (or whose mode) has these values."""
+        """(k,) outputs whose item (or mode) matches these filters."""
         return self._matching(filters, self.view.entries.item, self.view.entries.mode)
 
     def _matching(
         self, filters: Mapping[str, str], item: NDArray[np.integer], mode: NDArray[np.integer]
     ) -> NDArray[np.bool_]:
-        """(k,) rows with these items and modes that have the values of the filters."""
+        """(k,) rows whose item or mode matches these filters."""
         kept = np.ones(item.size, bool)
         for name, value in filters.items():
             labels = views.Names(mode.astype(np.int32), views.MODES) if name == "mode" else self.view.item_label(name)
@@ -162,11 +162,11 @@ class Boards:
     # ------------------------------------------------------------------ ranking
 
     def board(self, query: BoardQuery) -> Board:
-        """The one board of a query."""
+        """Return the single board of a query."""
         return self.boards(replace(query, by=None))[0]
 
     def boards(self, query: BoardQuery) -> list[Board]:
-        """The board of a query, or one per group."""
+        """Return the board of a query, or one per group."""
         if weighed := self._weighted_boards(query):
             return weighed
         self.check_editors(query.editors)
@@ -197,7 +197,7 @@ class Boards:
         return self._rank_groups(battles, shared)
 
     def check_editors(self, editors: Collection[str]) -> None:
-        """Raise `UserError` where one of these has no output here, or where there is only one."""
+        """Raise `UserError` if one of these editors has no output here, or if only one is named."""
         names = self.view.entries.editor.names
         unknown = [name for name in editors if name not in names]
         if unknown:
@@ -206,7 +206,7 @@ class Boards:
             raise UserError("A board needs two editors or more.", hint="Name more with --editors, or leave it out.")
 
     def _weighted_boards(self, query: BoardQuery) -> list[Board]:
-        """Boards that weigh people against one judge's scores, as `route rerank` makes them; none without scores."""
+        """Return boards that weigh people against one judge's scores, as `route rerank` does; none without scores."""
         if query.options.method not in WEIGHED or query.source not in ("auto", "all"):
             return []
         scored = {form.judge for form in self.view.forms.counting(pairwise=False)}
@@ -227,7 +227,7 @@ class Boards:
         return [Board(ranking, views.joined_battles([]), chosen) for ranking in made]
 
     def _signature_data(self, query: BoardQuery, chosen: default_source.ChosenSource) -> dict[str, str]:
-        """What a signature says of where the verdicts come from."""
+        """Return what a signature records about the source of the verdicts."""
         data = {"source": describe_source(chosen), **default_source.judge_data(self.forms(query, chosen))}
         data["dimension"] = query.dimension or ("all together" if query.dimensions_together else views.WHOLE)
         if chosen.source in ("human", "all"):
@@ -281,7 +281,7 @@ class Boards:
         settings |= {"beside": sentence(shared.beside)} if shared.beside else {}
         ranking = ranking.model_copy(
             update={
-                "excluded": {**ranking.excluded, **({} if scope else battles.excluded)},  # what the whole leaves out
+                "excluded": {**ranking.excluded, **({} if scope else battles.excluded)},  # left out overall
                 "notices": (*shared.notices, *ranking.notices),
                 "settings": settings,
             }
@@ -295,7 +295,7 @@ class Boards:
 
 
 def _check_weighed(query: BoardQuery) -> None:
-    """Refuse what boards that weigh people against a judge do not take, rather than leave it out in silence."""
+    """Reject options that boards weighing people against a judge do not support, instead of ignoring them."""
     options = query.options
     asked = {
         "--kind": query.kind is not None,
@@ -320,7 +320,7 @@ def _check_weighed(query: BoardQuery) -> None:
 
 @dataclass(frozen=True)
 class _Shared:
-    """What all boards of one query have in common."""
+    """Data shared by all boards of one query."""
 
     query: BoardQuery
     chosen: default_source.ChosenSource
@@ -335,7 +335,7 @@ def board(workspace: Workspace, query: BoardQuery) -> Board:
 
 
 def describe_source(chosen: default_source.ChosenSource) -> str:
-    """Whose verdicts a board rests on, in words."""
+    """Describe in words whose verdicts a board uses."""
     if chosen.source == "human" or not chosen.judges:
         return "people"
     judges = f"judge {chosen.judges[0]}" if len(chosen.judges) == 1 else f"{len(chosen.judges)} judges"

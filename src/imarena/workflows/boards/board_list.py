@@ -10,14 +10,14 @@ from imarena.workflows.boards.query import BoardQuery, rank_command
 from imarena.workflows.views import WHOLE, Kind, View, people_battles, read_ratings
 
 ALL = BoardQuery()
-"""The query of a report that chooses nothing."""
+"""The query of a report without any options."""
 _KINDS: tuple[tuple[Kind, str], ...] = (("scored", "scores"), ("compared", "battles"))
 
 
 def all_boards(boards: Boards, chosen: BoardQuery = ALL) -> list[Board]:
-    """One board for people and one per judge and kind of verdict, for the whole and then for each dimension.
+    """Return one board for people and one per judge and kind of verdict: first overall, then for each dimension.
 
-    Scores and comparisons of one judge are different evidence: a board each.
+    Scores and comparisons by one judge are different evidence and get separate boards.
     """
     made = []
     queries = list(board_queries(boards, chosen))
@@ -26,13 +26,13 @@ def all_boards(boards: Boards, chosen: BoardQuery = ALL) -> list[Board]:
         command = rank_command(replace(query, dimension=None) if whole else query)
         try:
             made.append(replace(boards.board(query), title=title, command=command))
-        except UserError:  # fewer than two models, or nothing decided: there is no such board
+        except UserError:  # fewer than two models, or no decisions: there is no such board
             continue
     return made
 
 
 def board_queries(boards: Boards, chosen: BoardQuery = ALL) -> Iterator[tuple[str, BoardQuery]]:
-    """The title and the query of every board; some have nothing to rank."""
+    """Yield the title and the query of every board; some have nothing to rank."""
     boards.check_editors(chosen.editors)
     judge = None if chosen.judge is None else judge_called(boards.view, chosen.judge)
     for title, query in _queries(boards.view):

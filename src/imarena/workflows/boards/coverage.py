@@ -1,4 +1,4 @@
-"""Coverage: of all items of the data sets that an editor was run on, for how many it delivered an output."""
+"""Coverage: the fraction of items, in the data sets that an editor was run on, for which it delivered an output."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ _SINGLE, _CHAIN = MODES.index(Mode.SINGLE.value), MODES.index(Mode.MULTI_TURN.va
 class OutputCoverage:
     """e editors and u units (an item, a turn and a mode).
 
-    `share` (e, u) of the samples asked for that came out ok, 0 where the editor has none, NaN where it was not meant to
-    have one: it was never run on that data set.
+    `share` (e, u) is the fraction of requested samples that are ok: 0 if the editor has none, NaN if none was expected,
+    because the editor was never run on that data set.
     """
 
     editors: tuple[str, ...]
@@ -29,37 +29,37 @@ class OutputCoverage:
     mode: NDArray[np.int64]
     share: NDArray[np.float64]
     status: NDArray[np.int16]
-    """(e, u) how the newest attempt ended, as a place in `STATES`."""
+    """(e, u) the result of the newest attempt, as an index into `STATES`."""
     tried: NDArray[np.bool_]
-    """(e, u) where the editor was asked, whether it delivered or not."""
+    """(e, u) whether the editor was asked, with or without an output."""
     unit: NDArray[np.int64]
     """(k,) the unit of each output of the view."""
     cut_off: NDArray[np.int64]
-    """(c, 3) editor, unit and sample of later turns that nobody could try, because the turn before has no output."""
+    """(c, 3) editor, unit and sample of later turns that could not be tried, because the turn before has no output."""
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
         return {editor: row for row, editor in enumerate(self.editors)}
 
     def coverage(self, units: NDArray[np.bool_] | None = None) -> dict[str, float]:
-        """The share of these units (all without any) that each editor delivered; editors without any are left out."""
+        """Return the fraction of these units (default: all) that each editor delivered; omit editors without units."""
         parts = ((editor, row if units is None else row[units]) for editor, row in self._rows())
         meant = ((editor, part[np.isfinite(part)]) for editor, part in parts)
         return {editor: float(part.sum() / part.size) for editor, part in meant if part.size}
 
     def not_run(self) -> dict[str, int]:
-        """Units that each editor was meant to have an output for and was never asked; editors without any left out."""
+        """Return the number of units that each editor was never asked for but should have an output for; omit zeros."""
         numbers = ((name, np.isfinite(row) & ~self.tried[self._row_of[name]]) for name, row in self._rows())
         return {editor: int(never.sum()) for editor, never in numbers if never.any()}
 
     def _rows(self) -> Iterator[tuple[str, NDArray[np.float64]]]:
-        """Each editor with its shares: all of them at once would be most of a board's memory."""
+        """Yield each editor with its fractions, one by one: all at once would take most of a board's memory."""
         for editor, row in zip(self.editors, self.share, strict=True):
             yield editor, row
             release_pages()
 
     def missing(self, ranked: Collection[str], units: NDArray[np.bool_]) -> "MissingBattles":
-        """Battles that a missing output prevented: an editor on the board without one, against each that has one."""
+        """Return battles that a missing output prevented: an editor on the board without one, against each with one."""
         rows = np.array([self._row_of[name] for name in self.editors if name in ranked], np.int64)
         lacks = np.array([(self.share[row] == 0) & units for row in rows]).reshape(rows.size, units.size)
         has = np.array([self.share[row] > 0 for row in rows]).reshape(rows.size, units.size)
@@ -82,7 +82,7 @@ class OutputCoverage:
 
 @dataclass(frozen=True)
 class MissingBattles:
-    """n battles that nobody could fight. `left` (no output) and `right` index the editors of `OutputCoverage`."""
+    """n battles that could not be fought. `left` (no output) and `right` index the editors of `OutputCoverage`."""
 
     left: NDArray[np.int64]
     right: NDArray[np.int64]
@@ -95,7 +95,7 @@ STATES = (*STATUSES, NOT_TRIED)
 
 
 def read_output_coverage(view: View) -> OutputCoverage:
-    """Who delivered what. An item without any output counts as one that was to be edited in a single turn."""
+    """Read the coverage. An item without any output counts as a single-turn edit."""
     entries = view.entries
     cut_off = [slot for slot, state in slots_of(view.workspace).failed.items() if state == NOT_TRIED]
     unit_item, unit_turn, unit_mode, of_output = _units(entries, cut_off)
@@ -110,7 +110,7 @@ def read_output_coverage(view: View) -> OutputCoverage:
         named = entries.editor.of[rows] >= 0
         editor, unit = entries.editor.of[rows][named], of_output[rows][named]
         used[editor, dataset[unit]] = True
-        status[editor, unit] = entries.status[rows][named]  # the newest last
+        status[editor, unit] = entries.status[rows][named]  # the newest comes last
         tried[editor, unit] = True
     for row, uses in enumerate(used):
         share[row, ~uses[dataset]] = np.nan
@@ -148,11 +148,11 @@ def _units(entries: Entries, cut_off: Sequence[tuple[str, int, str, str, int]]) 
 
 
 def _shares(entries: Entries, unit: NDArray[np.int64], shape: tuple[int, int]) -> NDArray[np.float64]:
-    """(e, u) share of the samples of each slot that came out ok; 0 where there are none."""
+    """(e, u) fraction of each slot's samples that are ok; 0 if there are none."""
     samples = int(entries.sample.max(initial=0)) + 1
 
     def slots(rows: slice) -> list[NDArray[Any]]:
-        cell = entries.editor.of[rows].astype(np.int64) * shape[1] + unit[rows]  # below 0 without an editor
+        cell = entries.editor.of[rows].astype(np.int64) * shape[1] + unit[rows]  # negative without an editor
         return [cell * samples + entries.sample[rows], entries.status[rows] == OK]
 
     asked, done = (_filled(shape, np.int32, 0).reshape(-1) for _ in range(2))
@@ -164,7 +164,7 @@ def _shares(entries: Entries, unit: NDArray[np.int64], shape: tuple[int, int]) -
 
 
 def _filled(shape: tuple[int, int], dtype: DTypeLike, value: int) -> NDArray[Any]:
-    """An array of one value; a large one is in a file."""
+    """Return an array of one value, in a file if it is large."""
     column = empty_column(shape[0] * shape[1], dtype)
     for rows in row_slices(column.size):
         column[rows] = value

@@ -1,4 +1,4 @@
-"""Whose verdicts a board is made from where nobody chose: one rule for the command line, the reports and the web."""
+"""Which source a board uses if the user chose none: one rule for the command line, the reports and the web."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery, Sour
 
 @dataclass(frozen=True)
 class ChosenSource:
-    """The source and judges that a query comes to."""
+    """The source and judges that a query resolves to."""
 
     source: Source
     judges: tuple[str, ...] = ()
@@ -24,12 +24,12 @@ class ChosenSource:
 
     @property
     def judge(self) -> str | None:
-        """The one judge; None for people, or where several are pooled."""
+        """The one judge; None for people or for several pooled judges."""
         return self.judges[0] if len(self.judges) == 1 else None
 
 
 class AvailableSources:
-    """What a view holds to rank by."""
+    """The sources that a view offers for ranking."""
 
     def __init__(self, view: views.View, window: views.Window) -> None:
         self.view = view
@@ -37,18 +37,18 @@ class AvailableSources:
 
     @cached_property
     def votes(self) -> int:
-        """Preferences of people that count, whatever they are about."""
+        """Number of people's preferences that count, on any dimension."""
         return len(views.people_battles(self.view, window=self.window))
 
     @cached_property
     def ratings(self) -> int:
-        """Ratings of single outputs by people that count."""
+        """Number of people's ratings of single outputs that count."""
         cast = views.live_votes(self.view, self.window)
         return int(((cast.right < 0) & (cast.preference == 0)).sum())
 
     @cached_property
     def judges(self) -> Mapping[str, tuple[int, int]]:
-        """Ok verdicts of each judge by the forms that count: on pairs, on single outputs."""
+        """Number of ok verdicts per judge, by counting forms: on pairs, on single outputs."""
         forms = {form.form_id: form for form in self.view.forms.counting()}
         counts: dict[str, tuple[int, int]] = {}
         for identity, number in self.view.verdicts.items():
@@ -59,7 +59,7 @@ class AvailableSources:
         return dict(sorted(counts.items()))
 
     def widest(self, dimension: str | None) -> str | None:
-        """The judge with verdicts on the most outputs, about this dimension (the whole where it has some)."""
+        """Return the judge with verdicts on the most outputs, on this dimension (None: overall if any, else all)."""
         forms = self.view.forms.counting(dimension=dimension)
         if dimension is None:
             forms = [form for form in forms if form.dimension == views.WHOLE] or forms
@@ -75,7 +75,7 @@ class AvailableSources:
         return max(names, key=lambda name: (len(seen[name]), sum(self.judges[name]), name != "builtin"))
 
     def battles_of(self, judge: str, query: BoardQuery) -> views.BattleColumns:
-        """The battles of a judge between named editors, about what the query is about."""
+        """Return a judge's battles between named editors, on the query's dimension."""
         forms = self.view.forms.counting((judge,), query.dimension)
         if query.dimension is None:
             forms = [form for form in forms if form.dimension == views.WHOLE] or forms
@@ -84,7 +84,7 @@ class AvailableSources:
 
 
 def choose(view: views.View, query: BoardQuery, evidence: AvailableSources) -> ChosenSource:
-    """What was asked for; else the default."""
+    """Return the requested source, else the default."""
     if query.kind is not None and query.source in ("human", "all"):
         raise UserError("--kind is about the verdicts of a judge.", hint="Leave it out, or choose a --judge.")
     if query.judge is not None:
@@ -97,19 +97,19 @@ def choose(view: views.View, query: BoardQuery, evidence: AvailableSources) -> C
         return ChosenSource(query.source, tuple(evidence.judges) if query.source == "all" else (), asked=True)
     if query.source == "judge" or query.kind is not None:
         return _by_judge(evidence, query.dimension, asked=True)
-    if query.options.method in WEIGHED:  # these weigh all sources themselves
+    if query.options.method in WEIGHED:  # these methods weigh all sources themselves
         return ChosenSource("all", tuple(evidence.judges))
     return _default(view, query, evidence)
 
 
 def _default(view: views.View, query: BoardQuery, evidence: AvailableSources) -> ChosenSource:
-    """The lead's setting; else people, unless the board of the widest judge is better connected than theirs."""
+    """Return the lead's setting; else people, unless the board of the widest judge is better connected than theirs."""
     setting = view.workspace.settings.board
     if setting.judge:
         return ChosenSource("judge", _judges(view, setting.judge, evidence))
     if setting.source:
         return ChosenSource("human") if setting.source == "people" else _by_judge(evidence, query.dimension)
-    # the same source whatever the board is grouped by and whichever editors it shows
+    # the source does not depend on the grouping or on the selected editors
     voted = people_battles_for(view, replace(query, by=None, dimensions_together=False, editors=()))
     asked = editors_beside(view, voted)
     people = read_links(view, voted, setting.min_battles, asked)
@@ -135,9 +135,9 @@ def _by_judge(evidence: AvailableSources, dimension: str | None, *, asked: bool 
 
 
 def people_battles_for(view: views.View, query: BoardQuery) -> views.BattleColumns:
-    """People's battles between named editors about what the query is about: votes, and pairs of mean ratings.
+    """Return people's battles between named editors on the query's dimension: votes, and pairs of mean ratings.
 
-    About the whole, marks on single criteria stand in by rule only where nobody compared two outputs.
+    Overall, ratings of single criteria replace votes (by a rule) only if nobody compared two outputs.
     """
     if query.by == "dimension" and query.dimension is None:
         battles = views.people_battles(view, window=query.window)
@@ -152,23 +152,23 @@ def people_battles_for(view: views.View, query: BoardQuery) -> views.BattleColum
     if about == views.WHOLE and len(voted):
         return views.battles_between_named(voted, view.entries, query.editors)
     battles = views.rating_battles(view, voted, about, query.window)
-    if query.dimension is None and not len(battles):  # votes about one dimension: a board says that it is about less
+    if query.dimension is None and not len(battles):  # votes on one dimension: the board says so
         battles = views.people_battles(view, window=query.window)
     return views.battles_between_named(battles, view.entries, query.editors)
 
 
 @dataclass(frozen=True)
 class Links:
-    """How the battles of a source connect some editors."""
+    """How the battles of a source connect a set of editors."""
 
     editors: int
-    """Editors with battles."""
+    """Number of editors with battles."""
     groups: int
-    """Groups that never met; an editor with too few battles is a group of its own."""
+    """Number of groups that never met; an editor with too few battles forms its own group."""
 
 
 def editors_beside(view: views.View, battles: views.BattleColumns) -> IntArray:
-    """The editors with outputs for the items of these battles: editors of other items were not left out of them."""
+    """Return the editors with outputs for the items of these battles; the others could not have fought them."""
     entries = view.entries
     fought = np.zeros(len(entries.item_id), bool)
     for rows in row_slices(len(battles)):
@@ -178,7 +178,7 @@ def editors_beside(view: views.View, battles: views.BattleColumns) -> IntArray:
 
 
 def read_links(view: views.View, battles: views.BattleColumns, least: int, editors: IntArray) -> Links:
-    """How these battles connect these editors, where each needs at least `least` of them."""
+    """Return how these battles connect these editors, if each needs at least `least` of them."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -194,7 +194,7 @@ def read_links(view: views.View, battles: views.BattleColumns, least: int, edito
 
 
 def judge_called(view: views.View, name: str) -> str:
-    """The judge of this name, or the only one of this kind (`mood` for `mood/some-model`)."""
+    """Return the judge of this name, or the only one of this kind (`mood` for `mood/some-model`)."""
     fitting = views.judges_called(view, [name])
     if name not in fitting and len(fitting) > 1:
         raise UserError(f"Several judges are called '{name}'.", hint=f"Choose one with --judge: {', '.join(fitting)}.")
@@ -202,7 +202,7 @@ def judge_called(view: views.View, name: str) -> str:
 
 
 def judge_data(forms: list[Form]) -> dict[str, str]:
-    """The judges, prompts, parsers and orders of these forms."""
+    """Return the judges, prompts, parsers and orders of these forms."""
 
     def listed(values: set[str]) -> str:
         return ", ".join(sorted(values - {""}))

@@ -1,4 +1,4 @@
-"""What a user should know beside a board: which models are missing, or were compared on less than others."""
+"""Notices about a board: which models are missing, or were compared on less than others."""
 
 import shlex
 from collections.abc import Collection, Iterable, Mapping
@@ -20,20 +20,20 @@ from imarena.workflows.boards.query import BoardQuery
 from imarena.workflows.views import ONE_SIDE, UNNAMED_EDITOR, BattleColumns, Reason, View, slots_of
 
 FEW_VOTES = 30
-"""Below this number of votes a board of people's votes says little, whatever its intervals."""
+"""Below this number of votes, a board of people's votes is unreliable, whatever its intervals."""
 NEARLY_ALL = 0.95
-"""From this share on an editor has, or was judged on, all there is; where nobody has, samples are meant."""
+"""Fraction of the outputs from which an editor counts as complete; if no editor reaches it, a sample was intended."""
 
 
 def few_votes_notices(evidence: AvailableSources, chosen: ChosenSource) -> tuple[Notice, ...]:
-    """Where nobody chose the source and there are very few votes."""
+    """Warn if nobody chose the source and there are very few votes."""
     if chosen.source != "human" or chosen.asked or evidence.votes + evidence.ratings >= FEW_VOTES:
         return ()
     return (Notice(code="few_votes", values={"votes": evidence.votes, "judges": bool(evidence.judges)}),)
 
 
 def one_sided_notices(view: View, chosen: ChosenSource) -> tuple[Notice, ...]:
-    """Verdicts on pairs of a later turn that do not count, because one side was shown with the other's source."""
+    """Report verdicts on a later turn that do not count, because one side was shown with the other side's source."""
     judges, people = chosen.source in ("judge", "all"), chosen.source in ("human", "all")
     judgments = view.uncounted(view.forms.counting(chosen.judges or None))[ONE_SIDE] if judges else 0
     votes = view.votes.excluded.get(Reason.ONE_SIDE.value, 0) if people else 0
@@ -43,7 +43,7 @@ def one_sided_notices(view: View, chosen: ChosenSource) -> tuple[Notice, ...]:
 
 
 def other_sources(evidence: AvailableSources, chosen: ChosenSource) -> Notice | None:
-    """What a board of this source leaves aside."""
+    """Report the verdicts of other sources, which this board leaves out."""
     if chosen.source == "all":
         return None
     votes = evidence.votes if chosen.source == "judge" else 0
@@ -55,9 +55,9 @@ def other_sources(evidence: AvailableSources, chosen: ChosenSource) -> Notice | 
 
 
 def verdict_notices(view: View, battles: BattleColumns, *, weighed: bool = False) -> tuple[Notice, ...]:
-    """Whose verdicts are pooled, and which editors a judge both drove and ranks.
+    """Report which verdicts are pooled, and which editors a judge both drove and ranks.
 
-    `weighed`: the method weighs people and judges itself, so that none are simply pooled.
+    `weighed`: the method weighs people and judges itself, so their verdicts are not simply pooled.
     """
     judges = battles.judges
     notices: list[Notice] = []
@@ -71,7 +71,7 @@ def verdict_notices(view: View, battles: BattleColumns, *, weighed: bool = False
 
 
 def _limits(judges: Iterable[str]) -> list[Notice]:
-    """What judges cannot see, where their cards say so."""
+    """Report the limitations that the judges' cards list."""
     cards = ((name, CARDS.get(name.partition("/")[0])) for name in judges)
     return [
         Notice(code="judge_cannot_see", values={"judge": name, "limits": list(card.cannot_judge)})
@@ -81,7 +81,7 @@ def _limits(judges: Iterable[str]) -> list[Notice]:
 
 
 def judge_driven_editors(view: View) -> dict[str, str]:
-    """Editors whose outputs a judge helped to make, and which judge."""
+    """Return the editors whose outputs a judge helped to make, with the judge."""
     query = select(outputs.c.editor, outputs.c.driven_by).where(
         outputs.c.driven_by.is_not(None), outputs.c.editor.is_not(None), outputs.c.status == Status.OK.value
     )
@@ -90,7 +90,7 @@ def judge_driven_editors(view: View) -> dict[str, str]:
 
 
 def self_judged(drivers: Mapping[str, str], judges: Iterable[str]) -> list[Notice]:
-    """A notice for each editor that one of these judges both drove and ranks."""
+    """Return a notice for each editor that one of these judges both drove and ranks."""
     ranking = set(judges)
     return [
         Notice(code="self_judged", values={"editor": editor, "judge": judge})
@@ -107,7 +107,7 @@ def coverage_notices(
     evidence: AvailableSources,
     query: BoardQuery,
 ) -> tuple[Notice, ...]:
-    """Models that are not on this board though they were meant to be, or are on it with less than others."""
+    """Report models that should be on this board but are not, or that were compared on less than others."""
     ranked, kind = editors_on(view, battles), query.kind
     unwanted = {name for name in view.entries.editor.names if query.editors and name not in query.editors}
     return (
@@ -120,7 +120,7 @@ def coverage_notices(
 
 
 def editors_on(view: View, battles: BattleColumns) -> set[str]:
-    """The editors on either side of these battles."""
+    """Return the editors on either side of these battles."""
     entries = view.entries
     shown = used_codes(entries.seq.size, battles.left, battles.right)
     return {entries.editor.names[code] for code in np.unique(entries.editor.of[shown]).tolist() if code >= 0}
@@ -181,7 +181,7 @@ def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:
 
 
 def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Collection[str]) -> Iterable[Notice]:
-    """Who was asked for fewer of the units on this board than others. What failed is part of coverage, not of this."""
+    """Report who was asked for fewer of this board's units than others. Failures are part of coverage, not of this."""
     shown = used_codes(delivery.unit.size, battles.left)
     units = np.flatnonzero(used_codes(delivery.item.size, filter_column(delivery.unit, shown)))
     asked = delivery.tried[:, units].sum(axis=1).tolist()
@@ -196,7 +196,7 @@ def _not_judged(
 ) -> Iterable[Notice]:
     entries = view.entries
     forms = view.forms.counting(battles.judges)
-    whole = battles.n_judged == len(battles)  # a vote is no judgment
+    whole = battles.n_judged == len(battles)  # a vote is not a judgment
     judged_battles = battles if whole else battles.where(battles.judged)
     seen = used_codes(entries.seq.size, judged_battles.left, judged_battles.right)
     ranks = np.array([name in ranked for name in entries.editor.names] or [False])
@@ -205,9 +205,9 @@ def _not_judged(
     present = np.zeros((delivery.item.size, editors), bool)
     for some in row_slices(mine.size):
         present[delivery.unit[some][mine[some]], entries.editor.of[some][mine[some]]] = True
-    contested = present.sum(axis=1) > 1  # one output alone is no battle
+    contested = present.sum(axis=1) > 1  # a single output cannot battle
     rows = rows_where(mine.size, lambda some: mine[some] & contested[delivery.unit[some]])
-    if not seen[rows].all():  # some may be in judgments that are in no battle
+    if not seen[rows].all():  # some may have judgments that are in no battle
         judgments = view.judgments(forms)
         ok = judgments.ok
         seen |= used_codes(entries.seq.size, *(filter_column(side, ok) for side in (judgments.left, judgments.right)))
@@ -223,7 +223,7 @@ def _not_judged(
 
 
 def _lacking(counts: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
-    """Those with less than the others, the least first; none where nobody has nearly all."""
+    """Return those with less than the others, lowest first; none if nobody is nearly complete."""
     shares = {name: part / whole for name, (part, whole) in counts.items() if whole}
     if not shares or max(shares.values()) < NEARLY_ALL:
         return {}

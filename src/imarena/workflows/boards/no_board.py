@@ -1,4 +1,4 @@
-"""Why there is no board: nobody was asked, nobody gave a usable answer, or no battle is about what was asked for."""
+"""Why there is no board: nobody was asked, nobody gave a usable answer, or no battle matches the query."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from imarena.workflows.views import RULES, WHOLE, View, read_ratings, unanswered
 
 
 def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: Sequence[str]) -> UserError:
-    """The error for a query that leaves no battle. `about`: the dimensions of the battles that the source has."""
+    """Return the error for a query without battles. `about`: the dimensions of the source's battles."""
     if about and WHOLE not in about and query.dimension is None:
         return UserError(
             f"No verdict of source '{chosen.source}' is about the whole; there are some about {', '.join(about)}.",
@@ -74,7 +74,7 @@ def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: 
 
 
 def _too_few_editors(view: View, chosen: ChosenSource) -> UserError | None:
-    """The error where no editor made an output, or judges saw the outputs of only one."""
+    """Return the error if no editor made an output, or if judges saw the outputs of only one."""
     if view.entries.ok.size and not view.entries.ok.any():
         return UserError(
             "There are no outputs to compare: no editor has made one yet.",
@@ -90,7 +90,7 @@ def _too_few_editors(view: View, chosen: ChosenSource) -> UserError | None:
 
 
 def _first_day(view: View) -> str:
-    """The day (YYYY-MM-DD) of the first vote or judgment that the workspace has; '' where it has none."""
+    """Return the day (YYYY-MM-DD) of the workspace's first vote or judgment; '' if it has none."""
     with reading(view.workspace.store.engine) as connection:
         firsts = [connection.execute(select(func.min(table.c.created_at))).scalar_one() for table in (judgments, votes)]
     return min((str(first)[:10] for first in firsts if first), default="")

@@ -17,23 +17,23 @@ SOURCES: Mapping[str, Source] = {
     "human": "human", "humans": "human", "people": "human", "raters": "human", "votes": "human",
     "judge": "judge", "judges": "judge",
 }  # fmt: skip
-"""Whose verdicts a board is made from, in the words that a user may type."""
+"""The names of the sources that a user may type."""
 ALL_JUDGES = "all"
-"""The name that asks for the verdicts of all judges together."""
+"""The name for the verdicts of all judges together."""
 WEIGHED = ("active-elo", "mixture", "corrected")
-"""Methods that weigh people and one judge against each other, as Active Elo does."""
+"""Methods that weigh people against one judge, as Active Elo does."""
 ITEM_FILTERS = ("dataset", "family", "task", "topic", "track", "mode")
 
 
 def read_source(text: str) -> Source:
-    """One of auto, human, judge and all. Raises `UserError`."""
+    """Parse a source: one of auto, human, judge and all. Raises `UserError`."""
     if text not in SOURCES:
         raise UserError(f"No source '{text}'.", hint="Known: auto, human (or people), judge, all.")
     return SOURCES[text]
 
 
 def read_battle_kind(text: str | None) -> Kind | None:
-    """One of compared and scored, or None. Raises `UserError`."""
+    """Parse a kind: compared, scored or None. Raises `UserError`."""
     for kind in get_args(Kind):
         if text == kind:
             return cast("Kind", kind)
@@ -68,7 +68,7 @@ class BoardQuery:
     weigh_routing: bool = False
     """Weight votes by 1 / probability of being routed."""
     notes: bool = True
-    """Check for models that are missing on the board or were compared on fewer items than others."""
+    """Check for models that are missing from the board or were compared on fewer items than others."""
     editors: tuple[str, ...] = ()
     """Only battles between these editors; empty: all."""
     outputs: frozenset[str] | None = None
@@ -80,7 +80,7 @@ class BoardQuery:
 
 
 def rank_command(query: BoardQuery) -> str:
-    """The command that prints the board of a query."""
+    """Return the command that prints the board of a query."""
     source = {"human": "people", "all": "all", "judge": "" if query.judge else "judge"}.get(query.source, "")
     options = {
         "--source": source, "--judge": query.judge, "--kind": query.kind, "--dimension": query.dimension,

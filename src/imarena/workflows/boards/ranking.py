@@ -1,4 +1,4 @@
-"""`imarena rank` on a workspace: the boards that a user asked for, stored once per content, with names for ids."""
+"""`imarena rank` on a workspace: the requested boards, stored once per content, with names for ids."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -28,9 +28,9 @@ def rank_workspace(
     editors: Iterable[str] = (),
     **asked: Any,
 ) -> list[Ranking]:
-    """The board of a workspace, or one per value of the column `by`. `asked` are fields of `BoardQuery`.
+    """Return the board of a workspace, or one per value of the column `by`. `asked` are fields of `BoardQuery`.
 
-    Davidson's method, and weights per dimension, take verdicts about all dimensions together.
+    Davidson's method, and weights per dimension, take verdicts on all dimensions together.
     """
     together = options.method == "davidson" or options.dimension_weight == "balanced"
     query = BoardQuery(
@@ -45,9 +45,9 @@ def rank_workspace(
 
 
 def with_samples(board: Board, notices: tuple[Notice, ...] = ()) -> Ranking:
-    """The ranking of a board with these notices, and with the figures over samples among its details.
+    """Return a board's ranking with these notices, and with the sample figures among its details.
 
-    Stored boards have no such figures: one signature would stand for different thresholds of success.
+    Stored boards have no sample figures: one signature would stand for different thresholds of success.
     """
     ranking = board.ranking
     details = ranking.details if board.samples is None else {**ranking.details, "samples": board.samples.to_json()}
@@ -55,7 +55,7 @@ def with_samples(board: Board, notices: tuple[Notice, ...] = ()) -> Ranking:
 
 
 def store_boards(workspace: Workspace, made: Iterable[Ranking]) -> tuple[Notice, ...]:
-    """Store the boards that were not stored before. Where the workspace cannot be written, a notice says so."""
+    """Store boards that are not stored yet. If the workspace is not writable, a notice says so."""
     try:
         workspace.store.add([_lasting(ranking) for ranking in made if ranking.models])
     except DatabaseFailed as error:
@@ -64,13 +64,13 @@ def store_boards(workspace: Workspace, made: Iterable[Ranking]) -> tuple[Notice,
 
 
 def _lasting(ranking: Ranking) -> Ranking:
-    """A board without what only one request asked for: one content is stored once."""
+    """Return the board without request-specific parts, so that one content is stored once."""
     details = {name: value for name, value in ranking.details.items() if name != "fragility"}
     return ranking if len(details) == len(ranking.details) else ranking.model_copy(update={"details": details})
 
 
 def with_fragility_names(workspace: Workspace, ranking: Ranking) -> Ranking:
-    """The ranking with names in its answers to `rank --fragility`; the same ranking where nothing was asked."""
+    """Return the ranking with names in its answers to `rank --fragility`; unchanged if fragility was not requested."""
     fragility = cast("dict[str, Any] | None", ranking.details.get("fragility"))
     if fragility is None:
         return ranking
@@ -92,7 +92,7 @@ def _named(unit: dict[str, Any], names: Mapping[str, Mapping[str, str]], kind: s
 
 
 def _item_names(workspace: Workspace) -> dict[str, str]:
-    """Item id to key, with the data set where several have the key."""
+    """Map item ids to keys, with the data set if several items share the key."""
     with reading(workspace.store.engine) as connection:
         rows = list(connection.execute(select(items.c.id, items.c.dataset, items.c.key)))
     times = Counter(key for _, _, key in rows)

@@ -1,4 +1,4 @@
-"""Figures over the samples of each editor on a board: scores, failures, costs and times, read through a view."""
+"""Figures on the samples of each editor on a board: scores, failures, costs and times, read through a view."""
 
 import json
 from collections.abc import Sequence
@@ -20,24 +20,24 @@ from imarena.workflows.views import LABELS, WHOLE, Entries, View, fetch_columns,
 
 ThresholdOrigin = Literal["option", "settings", "judge", ""]
 OWN_THRESHOLD = "success_threshold"
-"""The parameter of judges that have one."""
+"""The name of the parameter that holds a judge's own threshold."""
 
 
 @dataclass(frozen=True)
 class SampleBoard:
-    """The figures of every editor on a board, by the scores of one judge."""
+    """The figures of every editor on a board, from the scores of one judge."""
 
     judge: str
     success: float | None
-    """The score from which an output counts as a success."""
+    """The minimum score of a success."""
     success_from: ThresholdOrigin
     higher_is_better: bool
     missing: str
-    """exclude or loss: what happens to items that an editor was not asked for."""
+    """exclude or loss: how to treat items that an editor was not asked for."""
     not_judged: int
-    """Outputs without a score by this judge: left out, because nobody knows whether they succeed."""
+    """Number of outputs without a score by this judge; left out, because their success is unknown."""
     unpriced: int
-    """Failed attempts without a stored cost. They count as free."""
+    """Number of failed attempts without a stored cost. They count as free."""
     sizes: tuple[int, ...]
     """The k of pass@k and best of k."""
     models: tuple[SampleFigures, ...]
@@ -51,24 +51,24 @@ class SampleBoard:
 
 @dataclass(frozen=True)
 class _Slots:
-    """s samples that editors were asked for, and the a attempts at them."""
+    """s samples requested from editors, and the a attempts at them."""
 
     editor: NDArray[np.int64]
     unit: NDArray[np.int64]
     output: NDArray[np.int64]
-    """(s,) the place of the output; -1 where there is none."""
+    """(s,) the index of the output; -1 if there is none."""
     attempt: NDArray[np.int64]
-    """(a,) places of outputs, failed ones included."""
+    """(a,) indices of outputs, failed ones included."""
     slot: NDArray[np.int64]
-    """(a,) the sample of each attempt."""
+    """(a,) the sample that each attempt belongs to."""
 
     @property
     def most(self) -> int:
-        """The largest number of samples of one editor for one unit."""
+        """The largest number of samples that one editor has for one unit."""
         return int(np.unique(np.column_stack([self.editor, self.unit]), axis=0, return_counts=True)[1].max(initial=0))
 
     def spent(self, values: FloatArray) -> FloatArray:
-        """(s,) the sum over the attempts at each sample; NaN where the output has none, or all of its editor."""
+        """(s,) the sum over each sample's attempts; NaN if its output has no value or all of its editor's have none."""
         total = np.bincount(self.slot, np.nan_to_num(values[self.attempt]), self.unit.size)
         known = np.isfinite(values[self.output]) & (self.output >= 0)
         stores = np.isin(self.editor, self.editor[known])
@@ -83,9 +83,9 @@ def read_sample_board(
     models: Sequence[str],
     units: NDArray[np.bool_],
 ) -> SampleBoard | None:
-    """The figures of these models on these units (of `delivery`).
+    """Return the figures of these models on these units (of `delivery`).
 
-    None where there are no scores of one judge, or where nobody asked and no editor has several samples.
+    None without scores of one judge, or if nobody requested figures and no editor has several samples.
     """
     forms = _scoring_forms(view, query, chosen) if query.samples != "never" else []
     if not forms:
@@ -148,7 +148,7 @@ def _sample_board(
 
 
 def _read_slots(entries: Entries, delivery: OutputCoverage, models: Sequence[str], units: NDArray[np.bool_]) -> _Slots:
-    """Every sample that these editors were asked for on these units, also where a turn before it has no output."""
+    """Read every sample requested from these editors on these units, even if an earlier turn has no output."""
     wanted = np.isin(np.arange(len(delivery.editors)), [delivery.editors.index(name) for name in models])
     named = entries.editor.of >= 0
     attempt = np.flatnonzero(named & wanted[entries.editor.of] & units[delivery.unit])
@@ -163,7 +163,7 @@ def _read_slots(entries: Entries, delivery: OutputCoverage, models: Sequence[str
 
 
 def _scoring_forms(view: View, query: BoardQuery, chosen: ChosenSource) -> list[Form]:
-    """The forms by which the one judge of a board scores single outputs; none where the board rests on no scores."""
+    """Return the forms with which the board's one judge scores single outputs; none if the board uses no scores."""
     grouped = query.by is not None and query.by not in (*LABELS, "mode")
     if chosen.source != "judge" or chosen.judge is None or query.kind == "compared" or grouped:
         return []
@@ -174,7 +174,7 @@ def _scoring_forms(view: View, query: BoardQuery, chosen: ChosenSource) -> list[
 
 
 def check_scores(view: View, query: BoardQuery, chosen: ChosenSource) -> None:
-    """Raise `UserError` where figures over samples were asked for and there are no scores of one judge."""
+    """Raise `UserError` if figures over samples were requested and there are no scores of one judge."""
     if query.samples != "always" or _scoring_forms(view, query, chosen):
         return
     if query.by is not None and query.by not in (*LABELS, "mode"):
@@ -188,7 +188,7 @@ def check_scores(view: View, query: BoardQuery, chosen: ChosenSource) -> None:
 
 
 def _threshold(view: View, query: BoardQuery, forms: list[Form]) -> tuple[float | None, ThresholdOrigin]:
-    """The score of a success: as asked for, as `imarena.toml` says, or the judge's own."""
+    """Return the minimum score of a success: as requested, from `imarena.toml`, or the judge's own."""
     if query.success is not None:
         return query.success, "option"
     judge, settings = forms[0].judge, view.workspace.settings.board.success
@@ -200,7 +200,7 @@ def _threshold(view: View, query: BoardQuery, forms: list[Form]) -> tuple[float 
 
 
 def _scores(view: View, query: BoardQuery, forms: list[Form]) -> FloatArray:
-    """(k + 1,) the mean score of each output over repeats, NaN where it has none; the last is nobody's."""
+    """(k + 1,) the mean score of each output over repeats, NaN if it has none; the last entry stands for no output."""
     columns = first_scores(live_judgments(view, forms, query.window))
     rows = np.flatnonzero(np.isfinite(columns.score))
     size = view.entries.seq.size + 1
@@ -211,7 +211,7 @@ def _scores(view: View, query: BoardQuery, forms: list[Form]) -> FloatArray:
 
 
 def _unasked(delivery: OutputCoverage, models: Sequence[str], units: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
-    """By editor the units that it was not asked for and for which another editor on the board has an output."""
+    """Return, per editor, units that it was not asked for but that another editor on the board has an output for."""
     rows = [delivery.editors.index(name) for name in models]
     contested = np.logical_or.reduce([delivery.share[row] > 0 for row in rows]) & units
     return {
@@ -222,14 +222,14 @@ def _unasked(delivery: OutputCoverage, models: Sequence[str], units: NDArray[np.
 
 @dataclass(frozen=True)
 class OutputSpending:
-    """k outputs in the order of `Entries`, failed attempts among them; NaN where nothing is stored."""
+    """k outputs in the order of `Entries`, failed attempts included; NaN if nothing is stored."""
 
     cost_usd: NDArray[np.float64]
     seconds: NDArray[np.float64]
 
 
 def read_spending(view: View) -> OutputSpending:
-    """The cost and the latency of every output of a view."""
+    """Read the cost and the latency of every output of a view."""
     cost, seconds = (np.full(view.entries.seq.size, np.nan) for _ in range(2))
     query = select(outputs.c.seq, outputs.c.body).where(outputs.c.seq <= view.marks.outputs).order_by(outputs.c.seq)
     with reading(view.workspace.store.engine) as connection:

@@ -1,4 +1,4 @@
-"""Battles of a view as the table that `rank` takes: the same columns as a file of battles."""
+"""The battles of a view as the table that `rank` takes: the same columns as a file of battles."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -20,15 +20,15 @@ _WINNERS = ("", *PREFERENCES[1:5], "tie")  # a tie of unstated kind counts as on
 _SOURCES = ("human", "judge")
 _NAMES_SHOWN = 30
 Codes = Callable[[slice], NDArray[Any]]
-"""The codes of some of the rows."""
+"""Returns the codes of some of the rows."""
 
 
 class BattleTable:
-    """The battles of a view by column, as an Arrow table gives them. A column is made when it is asked for, and not
-    kept: all of them together take several times the memory of the battles.
+    """The battles of a view as columns, like an Arrow table. A column is computed on request and not kept: all of them
+    together take several times the memory of the battles.
 
-    Columns in which no row has a value are left out. `missing`: battles that a missing output prevented. They come
-    last, with a status and without a winner.
+    Columns without any value are left out. `missing`: battles that a missing output prevented. They come last, with a
+    status and without a winner.
     """
 
     def __init__(
@@ -65,20 +65,20 @@ class BattleTable:
         return _coded(*self._places(name))
 
     def coded(self, name: str) -> CodedColumn | None:
-        """A column of text as codes, -1 where there is none; None for a column of numbers."""
+        """Return a text column as codes, -1 for no value; None for a column of numbers."""
         return None if name in _SCORES else CodedColumn(*self._places(name))
 
     def words(self, name: str) -> Iterable[str]:
-        """The names that occur in a column of text."""
+        """Return the names that occur in a text column."""
         return self._places(name)[1]
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """A column of scores, NaN where there is none."""
+        """Return a column of scores, NaN for no value."""
         scores = _SCORES[name](self._battles)
         return joined(scores, np.full(self._more, np.nan)) if self._more else scores
 
     def signed_bytes(self, name: str) -> Iterator[Any]:
-        """What a signature is made from, of a column of scores."""
+        """Return the bytes of a score column that a signature covers."""
         return signed_numbers(self.numbers(name))
 
     def _places(self, name: str) -> tuple[CodeArray, tuple[str, ...]]:
@@ -93,7 +93,7 @@ class BattleTable:
         return not self.num_rows or any((codes(rows) != none).any() for rows in row_slices(self.num_rows))
 
     def _coded_column(self, name: str) -> tuple[Codes, tuple[str, ...], int]:
-        """Codes of a column, what they stand for, and the code of rows without a value."""
+        """Return the codes of a column, the names they stand for, and the code of rows without a value."""
         entries, battles, missing = self._entries, self._battles, self._missing
         if name in ("left", "right"):
             side = battles.left if name == "left" else battles.right
@@ -124,7 +124,7 @@ class BattleTable:
         return np.full(self._more, code)
 
     def _rows(self, of: Codes, more: NDArray[Any] | None) -> Codes:
-        """Codes of the battles and, after them, of those that a missing output prevented."""
+        """Return the codes of the battles, followed by those of battles that a missing output prevented."""
         n = len(self._battles)
 
         def codes(rows: slice) -> NDArray[Any]:
@@ -136,12 +136,12 @@ class BattleTable:
 
 
 def battle_table(view: View, battles: BattleColumns) -> Any:
-    """An Arrow table of all columns; columns in which no row has a value are left out."""
+    """Return an Arrow table of all columns, without columns that have no value."""
     return BattleTable(view, battles).whole()
 
 
 def with_item_column(view: View, battles: BattleColumns, table: Any, name: str) -> Any:
-    """The table with a column that was imported with the items. Raises `UserError` where no item has it."""
+    """Return the table with a column that was imported with the items. Raises `UserError` if no item has it."""
     labels = view.item_label(name)
     if labels is None:
         names = view.item_columns.names()
@@ -155,13 +155,13 @@ def with_item_column(view: View, battles: BattleColumns, table: Any, name: str) 
 
 
 def _one_source(battles: BattleColumns) -> int:
-    """The source of battles that nobody could fight: that of the others, where they have one."""
+    """Return the source of battles that could not be fought: that of the others, if they share one."""
     judged = battles.n_judged
     return 1 if judged == len(battles) else -1 if judged else 0
 
 
 def _places(codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1) -> tuple[CodeArray, tuple[str, ...]]:
-    """(n,) the place of each row's text among the texts that occur, by first appearance; -1 where there is none."""
+    """(n,) the index of each row's text among the texts that occur, by first appearance; -1 for none."""
     position = np.full(len(names) + 1, -1, np.int32)
     used: list[int] = []
 
@@ -175,12 +175,12 @@ def _places(codes_of: Codes, n: int, names: tuple[str, ...], none: int = -1) -> 
             used.extend(found.tolist())
         return position[codes]
 
-    made = build_column(n, np.int32, places)  # the names that occur are known after it
+    made = build_column(n, np.int32, places)  # now all names that occur are known
     return made, tuple(names[code] for code in used)
 
 
 def _coded(places: CodeArray, names: tuple[str, ...]) -> Any:
-    """A text column as the table reader gives it: a dictionary of the names that occur."""
+    """Return a text column as the table reader does: with a dictionary of the names that occur."""
     import pyarrow as pa
 
     indices = _arrow(np.maximum(places, 0), pa.int32(), places < 0)
@@ -196,7 +196,7 @@ def _strings(texts: list[str]) -> Any:
 
 
 def _arrow(values: NDArray[Any], kind: Any, absent: NDArray[np.bool_]) -> Any:
-    """An Arrow array over the values' own memory. (`pyarrow.array` would import pandas where it is installed.)"""
+    """Return an Arrow array over the values' own memory. (`pyarrow.array` would import pandas if it is installed.)"""
     import pyarrow as pa
 
     gaps = pa.py_buffer(np.packbits(~absent, bitorder="little")) if absent.any() else None

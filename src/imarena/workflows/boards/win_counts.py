@@ -11,7 +11,7 @@ from imarena.workflows.views import BOTH_BAD, EQUAL, LEFT, MIRRORED, PREFERENCES
 
 @dataclass(frozen=True)
 class DuelCounts:
-    """How one model did against another, seen from the left one."""
+    """How one model did against another, from the left one's side."""
 
     left: str
     right: str
@@ -22,8 +22,8 @@ class DuelCounts:
 
 
 def matrix_of(entries: Entries, battles: BattleColumns) -> tuple[DuelCounts, ...]:
-    """Every two models that met, each pair once, by name."""
-    names = entries.editor.names  # sorted, so that codes are in the order of names
+    """Return the win counts of every two models that met, each pair once, by name."""
+    names = entries.editor.names  # sorted, so that codes follow the order of names
     size = len(names) ** 2 * len(PREFERENCES)
     counts = np.zeros(size, np.int64)
     for rows in row_slices(len(battles)):
@@ -39,7 +39,7 @@ def matrix_of(entries: Entries, battles: BattleColumns) -> tuple[DuelCounts, ...
 def duel_of(
     entries: Entries, battles: BattleColumns, left: str, right: str
 ) -> tuple[DuelCounts, dict[str, DuelCounts]]:
-    """Two models against each other: over all, and by task ("" where an item has none)."""
+    """Return the win counts of two models: over all tasks, and by task ("" if an item has none)."""
     names = entries.editor.names
     if left == right or left not in names or right not in names:
         return DuelCounts(left, right), {}
@@ -58,22 +58,22 @@ def duel_of(
 
 @dataclass(frozen=True)
 class ModelOutcomes:
-    """n battles of one model, each seen from its side."""
+    """n battles of one model, each seen from its own side."""
 
     output: NDArray[np.int32]
-    """(n,) places of the model's own outputs."""
+    """(n,) indices of the model's own outputs."""
     opponent: NDArray[np.int64]
     """(n,) codes of the other editors."""
     outcome: NDArray[np.int8]
     """(n,) preference codes; LEFT: the model won."""
 
     def count(self, model: str, opponent: str = "", rows: NDArray[np.bool_] | None = None) -> DuelCounts:
-        """Wins, losses and ties in some of the battles; in all of them where `rows` is None."""
+        """Count wins, losses and ties in some of the battles; in all of them if `rows` is None."""
         return _tallied(model, opponent, _counts(self.outcome if rows is None else self.outcome[rows]))
 
 
 def outcomes_of_model(entries: Entries, battles: BattleColumns, model: str) -> ModelOutcomes:
-    """The battles of a model. Battles are between different editors, so that each has one side of the model at most."""
+    """Return the battles of a model. Battles are between different editors, so a model is on one side at most."""
     names = entries.editor.names
     code = names.index(model) if model in names else -2
     made_it, sides = entries.editor.of == code, (battles.left, battles.right)

@@ -1,4 +1,4 @@
-"""Collecting benchmark images: runs of CogRetriever, their logs, verification and data sheets."""
+"""Collect benchmark images: runs of CogRetriever, their logs, verification and data sheets."""
 
 import lazy_loader
 

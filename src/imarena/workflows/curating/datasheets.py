@@ -1,4 +1,4 @@
-"""curate datasheet: what a data set is made of, as tables and plots; the card of `publish` has the same."""
+"""curate datasheet: the composition of a data set, as tables and plots; the card of `publish` has the same."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,7 +22,7 @@ def read_datasheet(workspace: Workspace, dataset: str) -> Datasheet:
 
 
 def datasheet_tables(sheet: Datasheet) -> list[Table]:
-    """All of it as tables."""
+    """Return all of it as tables."""
     smallest, middle, largest = sheet.long_side or (0, 0.0, 0)
     rows = (
         ("items", f"{sheet.items:,}"), ("images", f"{sheet.images:,}"), ("instructions", f"{sheet.instructions:,}"),
@@ -54,13 +54,13 @@ def save_datasheet(sheet: Datasheet, folder: Path) -> list[Path]:
 
 
 def write_plots(sheet: Datasheet, folder: Path) -> list[str]:
-    """The plots alone; returns their file names."""
+    """Write only the plots; return their file names."""
     groups = {"task": sheet.tasks, "source": sheet.sources, "resolution": sheet.resolution, "licence": sheet.licences}
     return save_datasheet_plots(groups, sheet.keywords, folder)
 
 
 def card_section(items: Iterable[Item], folder: Path) -> str:
-    """The section of a published card about how the images were collected; empty where `curate` collected none.
+    """Return the card section on how the images were collected; empty if `curate` collected none.
 
     Plots go to `images/` in `folder`.
     """

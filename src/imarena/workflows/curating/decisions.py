@@ -1,8 +1,8 @@
-"""What people decided about each item of a data set, with repairs followed to the item that took its place.
+"""People's decisions about each item of a data set, with repairs followed to the item that replaced it.
 
-A person's newest check of an item counts. An item is accepted where enough people checked it and all accept it, or,
-where they disagree, the majority of at least three does (the third one is the adjudication). A repaired item counts by
-the checks of its repair.
+A person's newest check of an item counts. An item is accepted if enough people checked it and all accept it, or, if
+they disagree, if the majority of at least three does (the third one adjudicates). A repaired item counts by the checks
+of its repair.
 """
 
 from collections import Counter
@@ -15,38 +15,38 @@ from imarena.storage import Workspace
 
 ACCEPT, REPAIR, DISCARD, DISPUTED, OPEN = "accept", "repair", "discard", "disputed", "not checked"
 REPAIRS = "repaired_item"
-"""In the provenance of a repaired item: the id of the item whose place it took."""
+"""In the provenance of a repaired item: the id of the item that it replaces."""
 CANDIDATE = "candidate_sha256"
-"""In the provenance of a repaired item: the stored candidate that its image was made from."""
+"""In the provenance of a repaired item: the stored candidate from which its image was made."""
 STEPS = "curation_step"
-"""The kind of evidence that every step of a curation run is."""
+"""The kind of evidence for the steps of a curation run."""
 
 
 @dataclass(frozen=True)
 class ItemDecision:
-    """What people decided about one item."""
+    """People's decision about one item."""
 
     key: str
     decision: str
     """accept, repair, discard, disputed or not checked."""
     votes: dict[str, int]
     failed: tuple[str, ...] = ()
-    """Criteria that somebody found not met."""
+    """Criteria that somebody marked as not met."""
     comments: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
-    """Keys of the items whose place it took, the first one first."""
+    """Keys of the items that it replaced, the first one first."""
     earlier_votes: tuple[dict[str, int], ...] = ()
-    """Decisions about these items."""
+    """Votes on these items."""
 
 
 def decide_items(workspace: Workspace, dataset: str, verifiers: int) -> list[tuple[Item, ItemDecision]]:
-    """Every curated item of a data set, or the last repair of it, with the decision."""
+    """Return every curated item of a data set, or its last repair, with the decision."""
     items = [item for item in workspace.store.records(Item, dataset=dataset) if "curation" in item.provenance]
     if not items:
         raise UserError(f"There are no curated items in '{dataset}'.", hint="`imarena curate run` collects some.")
     repairs = {
         str(item.provenance[REPAIRS]): item for item in workspace.store.records(Item)
-        if REPAIRS in item.provenance and "verified" not in item.provenance  # not the copy that was released
+        if REPAIRS in item.provenance and "verified" not in item.provenance  # not the released copy
     }  # fmt: skip
     decided = []
     for item in items:
@@ -58,7 +58,7 @@ def decide_items(workspace: Workspace, dataset: str, verifiers: int) -> list[tup
 
 
 def _decide(workspace: Workspace, chain: list[Item], verifiers: int) -> ItemDecision:
-    """The decision about the last item of a chain of repairs."""
+    """Return the decision about the last item of a chain of repairs."""
     *replaced, item = chain
     checks = _newest_checks(workspace, item)
     votes = Counter(check.decision for check in checks)
@@ -72,13 +72,13 @@ def _decide(workspace: Workspace, chain: list[Item], verifiers: int) -> ItemDeci
 
 
 def _newest_checks(workspace: Workspace, item: Item) -> list[Verification]:
-    """One per person."""
+    """Return the newest check of each person."""
     newest = {check.rater_id: check for check in workspace.store.records(Verification, item_id=item.item_id)}
     return list(newest.values())
 
 
 def is_discarded(workspace: Workspace, item: Item) -> bool:
-    """Did the lead take it off the repair list?"""
+    """Return whether the lead discarded the item on the repair list."""
     work = str(item.provenance["curation"])
     values: list[Any] = [step.value for step in workspace.store.records(Evidence, image_sha256=work, kind=STEPS)]
     return any(

@@ -1,4 +1,4 @@
-"""curate describe: a table of the images of a folder, in which a person writes what each one shows."""
+"""curate describe: write a table of the images in a folder, in which a person describes each one."""
 
 import csv
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ COLUMNS = ("file_name", "shows", "title", "text", "licence", "creator", "page", 
 
 @dataclass(frozen=True)
 class DescribeReport:
-    """Which table was written, and for how many images a person has yet to write what they show."""
+    """The written table, and the number of images that still need a description."""
 
     file: Path
     images: int
@@ -33,7 +33,7 @@ class DescribeReport:
 def describe_folder(
     workspace: Workspace, folder: Path, output: Path | None = None, *, progress: Progress | None = None
 ) -> DescribeReport:
-    """Write `metadata.csv` into a folder of images, with what the tools see in each; an existing file is kept."""
+    """Write `metadata.csv` into a folder of images, with the tools' findings for each; never overwrite a file."""
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder.", hint="Give a folder of images.")
     file = output or folder / "metadata.csv"

@@ -1,4 +1,4 @@
-"""What the tools see in images, remembered by content; and the near-duplicates among the images of a data set."""
+"""The tools' findings about images, cached by content; and near-duplicates among the images of a data set."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,21 +13,21 @@ KIND = "perception"
 
 
 class ImageMemory:
-    """Looks at each image once per workspace."""
+    """Analyses each image once per workspace."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def look(self, data: bytes) -> tuple[curation.Perception, curation.Fingerprint]:
-        """What is seen in an encoded image, and its fingerprint."""
+        """Return the findings about an encoded image, and its fingerprint."""
         return self._look(sha256_hex(data), lambda: data)
 
     def describe(self, data: bytes) -> str:
-        """Words for the index of a library."""
+        """Return words for the index of a library."""
         return curation.describe_seen(self.look(data)[0])
 
     def fingerprint(self, sha256: str) -> curation.Fingerprint:
-        """Of a stored image."""
+        """Return the findings about a stored image."""
         return self._look(sha256, lambda: self._workspace.blobs.get(sha256))[1]
 
     def _look(self, sha256: str, load: Callable[[], bytes]) -> tuple[curation.Perception, curation.Fingerprint]:
@@ -50,7 +50,7 @@ class ImageMemory:
 
 
 class BenchmarkImages:
-    """The images of a data set, to keep near-duplicates out. An instruction's own images do not count against it."""
+    """The images of a data set, for excluding near-duplicates. An instruction's own images do not count against it."""
 
     def __init__(
         self, workspace: Workspace, dataset: str, memory: ImageMemory, settings: curation.CurationSettings
@@ -63,14 +63,14 @@ class BenchmarkImages:
             self.add(item)
 
     def add(self, item: Item) -> None:
-        """Take in the source images of an item."""
+        """Add the source images of an item."""
         if item.key not in self._request_of:
             self._request_of[item.key] = str(item.provenance.get("request") or "")
             for image in item.sources:
                 self._index.add(item.key, self._memory.fingerprint(image.sha256))
 
     def near(self, request: str, fingerprint: curation.Fingerprint) -> Sequence[curation.NearDuplicate]:
-        """Near-duplicates among the images of other instructions."""
+        """Return near-duplicates among the images of other instructions."""
         if self._narrow:
             return ()
         return [near for near in self._index.search(fingerprint) if self._request_of[near.key] != request]

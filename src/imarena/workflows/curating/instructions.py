@@ -1,4 +1,4 @@
-"""curate instructions: variants of instructions, their feasibility on the images, and the balance over tasks."""
+"""curate instructions: variants of instructions, their feasibility on the images, and their balance over tasks."""
 
 import asyncio
 import csv
@@ -18,7 +18,7 @@ from imarena.workflows.curating.image_memory import ImageMemory
 
 @dataclass(frozen=True)
 class InstructionHelp:
-    """What is suggested for one instruction."""
+    """The suggestions for one instruction."""
 
     request: curation.CurationRequest
     variants: curation.InstructionVariants
@@ -39,7 +39,7 @@ class InstructionHelp:
 
 @dataclass(frozen=True)
 class InstructionReport:
-    """Help for all instructions, and their balance."""
+    """Help for all instructions, and their balance over tasks."""
 
     entries: tuple[InstructionHelp, ...]
     balance: curation.Balance
@@ -60,7 +60,7 @@ def help_instructions(
     chat: Chat | None = None,
     opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
 ) -> InstructionReport:
-    """Help for the instructions of a table, or for those of a data set with its images."""
+    """Suggest help for the instructions of a table, or for those of a data set with its images."""
     threshold = (settings or curation.CurationSettings()).threshold
     asked: list[_Asked] = [_Asked(request) for request in requests]
     if dataset:
@@ -88,7 +88,7 @@ def help_instructions(
 
 
 def write_variants(report: InstructionReport, path: Path) -> int:
-    """A table of all suggestions, which `curate run` reads; returns the number of rows."""
+    """Write a table of all suggestions, which `curate run` reads; return the number of rows."""
     rows = 0
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
@@ -106,7 +106,7 @@ def write_variants(report: InstructionReport, path: Path) -> int:
 
 @dataclass(frozen=True)
 class _Asked:
-    """An instruction, and what is known of its image."""
+    """An instruction, and what is known about its image."""
 
     request: curation.CurationRequest
     seen: curation.Perception | None = None

@@ -1,4 +1,4 @@
-"""curate log: the whole story of one image, from the instruction to the people who checked it."""
+"""curate log: the full history of one image, from the instruction to the people who checked it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -18,18 +18,18 @@ class StoryLine:
     step: str
     text: str
     own: bool
-    """Is it about this image, or about the search that led to it?"""
+    """Whether the event is about this image, or about the search that led to it."""
     facts: JsonDict
 
 
 @dataclass(frozen=True)
 class ItemStory:
-    """An item and all that led to it, oldest first."""
+    """An item and its history, oldest first."""
 
     item: Item
     lines: tuple[StoryLine, ...]
     candidates: int
-    """Images that were looked at for the same instruction."""
+    """Number of images examined for the same instruction."""
 
     def to_json(self) -> JsonDict:
         """For ``--json``."""
@@ -42,14 +42,14 @@ class ItemStory:
 
 
 def item_story(workspace: Workspace, name: str) -> ItemStory:
-    """The story of the item with this key or id."""
+    """Return the history of the item with this key or id."""
     item = find_curated_item(workspace, name)
     work = str(item.provenance.get("curation") or "")
     steps = list(workspace.store.records(Evidence, image_sha256=work, kind=STEPS))
     own = {image.sha256 for image in item.sources} | {str(item.provenance.get(CANDIDATE))}
     lines = [line for step in steps if (line := _line(step, own, item)) is not None]
     same = [each.item_id for each in workspace.store.records(Item, key=item.key)
-            if each.provenance.get("curation") == work]  # also the copy that was released  # fmt: skip
+            if each.provenance.get("curation") == work]  # also the released copy  # fmt: skip
     for chained in (*same, *_replaced(steps, item)):
         lines += [_verification(check) for check in workspace.store.records(Verification, item_id=chained)]
     looked = sum(isinstance(step.value, dict) and step.value.get("step") in ("image", "refused") for step in steps)
@@ -57,7 +57,7 @@ def item_story(workspace: Workspace, name: str) -> ItemStory:
 
 
 def _replaced(steps: list[Evidence], item: Item) -> list[str]:
-    """Ids of the items whose place it took: their checks belong to its story."""
+    """Return the ids of the items that it replaced: their checks belong to its history."""
     values: list[Any] = [step.value for step in steps]
     before = {value["new_item"]: value for value in values if value["step"] == "repair" and value.get("new_item")}
     ids, key = [], item.key
@@ -68,7 +68,7 @@ def _replaced(steps: list[Evidence], item: Item) -> list[str]:
 
 
 def find_curated_item(workspace: Workspace, name: str) -> Item:
-    """The item with this key or id; one that `curate` did not collect raises."""
+    """Return the item with this key or id; raise if `curate` did not collect it."""
     items = list(workspace.store.records(Item, key=name)) or list(workspace.store.records(Item, id=name))
     curated = [item for item in items if "curation" in item.provenance]
     if curated:

@@ -22,7 +22,7 @@ def make_item(
     key: str = "",
     more: JsonDict | None = None,
 ) -> Item:
-    """An item; `key` is made of the instruction's key and the image where none is given, `more` is added provenance."""
+    """Make an item; `key` defaults to the instruction's key and the image; `more` is added to the provenance."""
     found = record.found
     known = find_licence(found.licence) or find_licence(found.licence_url)
     provenance: JsonDict = {
@@ -47,7 +47,7 @@ def make_item(
 def name_tasks(
     requests: Sequence[CurationRequest], taxonomy: str
 ) -> tuple[list[CurationRequest], tuple[str, ...]]:  # fmt: skip
-    """The requests with their tasks as the taxonomy spells them, and a line about each task that it does not have."""
+    """Return the requests with tasks spelled as in the taxonomy, and a message about each task not in it."""
     named, strange = [], dict[str, str]()
     for request in requests:
         task = _task(taxonomy, request.task)
@@ -63,7 +63,7 @@ def name_tasks(
 
 
 def _task(taxonomy: str, name: str | None) -> tuple[str, str | None] | None:
-    """A task as the taxonomy spells it, and its family."""
+    """Return a task as spelled in the taxonomy, and its family."""
     found = load_taxonomy(taxonomy).task(name) if name and _is_known(taxonomy) else None
     return (found.name, found.family) if found else None
 

@@ -1,4 +1,4 @@
-"""curate release: the items that people accepted become a data set of their own, which the arena then uses."""
+"""curate release: copy the items that people accepted to a data set of their own, for use in the arena."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from imarena.workflows.curating.decisions import ACCEPT, DISPUTED, OPEN, REPAIR,
 
 @dataclass(frozen=True)
 class MissingChecks:
-    """A data set with items that people have yet to check or to decide about."""
+    """A data set with items that still need checks or a decision."""
 
     dataset: str
     disputed: bool
     campaign: str = ""
-    """The open campaign in which people check it; empty without one."""
+    """The open campaign for these checks; empty if there is none."""
     adjudicated: bool = False
-    """Does that campaign give disputed items to one more person?"""
+    """Whether that campaign gives disputed items to one more person."""
 
     def to_json(self) -> JsonDict:
         """For ``--json``."""
@@ -31,25 +31,25 @@ class MissingChecks:
 
 @dataclass(frozen=True)
 class ReleaseReport:
-    """Which items were released, and what became of the others."""
+    """Which items were released, and what happened to the others."""
 
     dataset: str
     target: str
     decisions: tuple[ItemDecision, ...]
     new_items: int
     agreement: float | None
-    """Share of items on which all verifiers agree, among those with two or more; None where there are none."""
+    """Share of items with unanimous verifiers, among those with two or more; None if there are none."""
     verifiers: int = 2
     missing: tuple[MissingChecks, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
-        """Items by decision."""
+        """Number of items by decision."""
         return dict(Counter(each.decision for each in self.decisions))
 
     @property
     def complete(self) -> bool:
-        """Is every item accepted or discarded?"""
+        """Whether every item is accepted or discarded."""
         return not any(each.decision in (OPEN, DISPUTED, REPAIR) for each in self.decisions)
 
     def to_json(self) -> JsonDict:
@@ -67,7 +67,7 @@ class ReleaseReport:
 
 
 def release_items(workspace: Workspace, dataset: str, target: str, *, verifiers: int = 2) -> ReleaseReport:
-    """Copy the accepted items of `dataset`, and accepted repairs of them, to `target`; the rest stays, with its log."""
+    """Copy accepted items of `dataset`, and their accepted repairs, to `target`; the rest stays, with its log."""
     if target == dataset:
         raise UserError("The released items need a data set of their own.", hint="Add --to NAME.")
     decided = decide_items(workspace, dataset, verifiers)
@@ -90,7 +90,7 @@ def release_items(workspace: Workspace, dataset: str, target: str, *, verifiers:
 
 
 def _missing_checks(workspace: Workspace, dataset: str, disputed: bool) -> MissingChecks:
-    """With the newest open campaign of checks that names this data set."""
+    """Return the missing checks, with the newest open campaign of checks that names this data set."""
     found = MissingChecks(dataset, disputed)
     for campaign in workspace.store.records(Campaign):
         datasets = campaign.settings.get("datasets")

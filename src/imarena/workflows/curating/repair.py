@@ -1,8 +1,8 @@
-"""curate repair: the list of items that people sent to repair, and four ways to settle one of them.
+"""curate repair: the list of items that people marked for repair, and four ways to resolve one of them.
 
-Another candidate of the same pool, a crop, a changed instruction, or discard. A repair makes a new item in a data set
-of its own, so that a campaign can check exactly those again; the old item keeps its checks. Every repair is a step of
-the instruction's log.
+Another candidate of the same pool, a crop, a changed instruction, or discard. A repair makes a new item in a separate
+data set, so that a campaign can check exactly those again; the old item keeps its checks. Every repair is a step in the
+instruction's log.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from imarena.workflows.wiring import WorkJournal, exclusive_run
 
 @dataclass(frozen=True)
 class RepairChange:
-    """What to do with one item: exactly one of these."""
+    """The action for one item: exactly one of these."""
 
     candidate: bool = False
     crop: str = ""
@@ -36,7 +36,7 @@ class RepairChange:
 
     @property
     def action(self) -> str:
-        """The name of the change; none or several raise."""
+        """The name of the action; raises if none or several are set."""
         given = {"candidate": self.candidate, "crop": self.crop, "instruction": self.instruction, DISCARD: self.discard}
         chosen = [name for name, value in given.items() if value]
         if len(chosen) != 1:
@@ -57,17 +57,17 @@ class RepairEntry:
     failed: tuple[str, ...]
     comments: tuple[str, ...]
     candidates: int
-    """Other images of the same instruction that could take its place."""
+    """Number of other images for the same instruction that could replace it."""
 
 
 @dataclass(frozen=True)
 class RepairResult:
-    """What a repair gave."""
+    """The result of a repair."""
 
     key: str
     action: str
     item: str = ""
-    """The new item; empty where the old one was discarded."""
+    """The new item; empty if the old one was discarded."""
     dataset: str = ""
     score: float | None = None
     flags: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class RepairResult:
 
 
 class RepairDesk:
-    """Repairs of one data set."""
+    """Repairs one data set."""
 
     def __init__(self, workspace: Workspace, dataset: str, given: JsonDict, verifiers: int = 2) -> None:
         self._workspace = workspace
@@ -91,7 +91,7 @@ class RepairDesk:
         self._decided = decide_items(workspace, dataset, verifiers)
 
     def entries(self) -> list[RepairEntry]:
-        """The repair list."""
+        """Return the repair list."""
         return [self._entry(item, decision) for item, decision in self._decided if decision.decision == REPAIR]
 
     def _entry(self, item: Item, decision: ItemDecision) -> RepairEntry:
@@ -108,7 +108,7 @@ class RepairDesk:
         mind: curation.CurationMind,
         opened: Callable[[], AbstractAsyncContextManager[None]] | None = None,
     ) -> RepairResult:
-        """Settle one item of the list. The new item goes to `DATASET-repaired` and has to be checked by people."""
+        """Resolve one item of the list. The new item goes to `DATASET-repaired`, and people have to check it."""
         action = change.action
         item, decision = self._find(key)
         with exclusive_run(self._workspace, "curate", self._dataset):
@@ -149,7 +149,7 @@ class RepairDesk:
         raise UserError(f"There is no item '{key}' in '{self._dataset}'.", hint=suggestion(key, listed))
 
     def _asked(self, item: Item) -> tuple[curation.CurationRequest, curation.CurationSettings, str]:
-        """The instruction, settings and taxonomy of the run that collected the item; options change the settings."""
+        """Return the instruction, settings and taxonomy of the item's run; options override the settings."""
         work = str(item.provenance["curation"])
         request = curation.CurationRequest(str(item.provenance["request"]), item.instruction, item.task, item.topic)
         stored: dict[str, Any] = {}
@@ -178,7 +178,7 @@ class RepairDesk:
         return found, curation.crop_image(data, curation.read_crop(change.crop)) if change.crop else data, sha256
 
     def _candidates(self, item: Item) -> list[tuple[FoundImage, str, float]]:
-        """The stored candidates of an instruction with a score, the best first."""
+        """Return the stored candidates of an instruction with a score, best first."""
         images: dict[str, FoundImage] = {}
         scores: dict[str, float] = {}
         work = str(item.provenance["curation"])
@@ -192,7 +192,7 @@ class RepairDesk:
         return [(images[sha], sha, score) for sha, score in ranked if sha in images]
 
     def _spare(self, item: Item) -> list[tuple[FoundImage, str]]:
-        """Candidates that may take the item's place: above the threshold, in no item, like no image of the data set."""
+        """Return possible replacements: above the threshold, in no item, without near-duplicates in the data set."""
         request, settings, _ = self._asked(item)
         items = [*self._workspace.store.records(Item, dataset=self._dataset), *(each for each, _ in self._decided)]
         benchmark = BenchmarkImages(self._workspace, "", self._memory, settings)
@@ -231,7 +231,7 @@ class RepairDesk:
         return record
 
     def _kept_look(self, data: bytes) -> tuple[curation.Perception, curation.Fingerprint]:
-        """Look at an image and keep its bytes: the item that is made next names them."""
+        """Analyse an image and store its bytes: the next item refers to them."""
         self._workspace.keep(describe_image(data), data)
         return self._memory.look(data)
 
@@ -249,7 +249,7 @@ class RepairDesk:
 
 
 def repaired_dataset(dataset: str) -> str:
-    """Where repaired items of a data set go: `raw-repaired`, then `raw-repaired-2` for repairs of repairs."""
+    """Return the data set for repaired items: `raw-repaired`, then `raw-repaired-2` for repairs of repairs."""
     read = re.fullmatch(r"(.+-repaired)(?:-(\d+))?", dataset)
     return f"{read[1]}-{int(read[2] or 1) + 1}" if read else f"{dataset}-repaired"
 
@@ -260,7 +260,7 @@ def _next_key(old: str, request: str, sha256: str) -> str:
 
 
 def _found_of(item: Item) -> FoundImage:
-    """What the provenance keeps of a search result."""
+    """Return what the provenance records about a search result."""
     facts = {name: str(item.provenance.get(name) or "") for name in ("title", "creator", "page", "licence_url")}
     source, key = (str(item.provenance.get(name) or "") for name in ("source", "source_key"))
     return FoundImage(

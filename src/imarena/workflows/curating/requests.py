@@ -15,7 +15,7 @@ _COLUMNS = ("key", "instruction", "task", "topic", "keywords")
 
 
 def read_requests(path: Path) -> list[CurationRequest]:
-    """Read a CSV, TSV, JSON Lines or Parquet file. `keywords` (several by `;`) are for the base track."""
+    """Read a CSV, TSV, JSON Lines or Parquet file. `keywords` (separated by `;`) are for the base track."""
     columns = column_names(path)
     if "instruction" not in columns:
         raise UserError(
@@ -39,12 +39,12 @@ def read_requests(path: Path) -> list[CurationRequest]:
 
 
 def _plain(text: str) -> str:
-    """A key without characters that a file name or a command line cannot have."""
+    """Return a key without characters that are unsafe in a file name or on a command line."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-.")[:80]
 
 
 def curation_settings(workspace: Workspace, given: Mapping[str, JsonValue]) -> CurationSettings:
-    """The settings of imarena.toml, changed by what the command line gives (None: not given)."""
+    """Return the settings of imarena.toml with the command line's changes (None: no change)."""
     stated = {name: value for name, value in given.items() if value is not None}
     read_curation_settings(dict(workspace.settings.curation), "[curation] in imarena.toml")
     return read_curation_settings({**workspace.settings.curation, **stated}, "The command line")

@@ -1,4 +1,4 @@
-"""curate rescore: the stored candidates of a data set under new criteria, without searching or downloading again."""
+"""curate rescore: score the stored candidates of a data set by new criteria, without a new search or download."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from imarena.workflows.curating.decisions import STEPS
 from imarena.workflows.curating.run import REQUEST, CurationReport, CurationSetup, curate
 
 STORED = "stored"
-"""The name of the source that gives stored candidates."""
+"""The name of the source that returns stored candidates."""
 
 
 def rescore(
@@ -25,7 +25,7 @@ def rescore(
 ) -> CurationReport:
     """Score every candidate of `dataset` that passed the checks again, and write the new pools to `target`.
 
-    Candidates that were refused before they were stored (no licence, too small, no image) stay refused.
+    Candidates that were rejected before they were stored (no licence, too small, no image) stay rejected.
     """
     works = list(_works(workspace, dataset))
     if not works:
@@ -40,7 +40,7 @@ def rescore(
 
 
 def _works(workspace: Workspace, dataset: str) -> Iterator[tuple[str, CurationRequest]]:
-    """The newest run of each instruction: under which name its steps are stored, and what was asked."""
+    """Yield the newest run of each instruction: the name of its steps, and its request."""
     newest: dict[str, tuple[str, CurationRequest]] = {}
     for stored in workspace.store.records(Evidence, kind=REQUEST):
         value: Any = stored.value

@@ -1,4 +1,4 @@
-"""curate run and curate base: instructions in, items out, every step in the journal."""
+"""curate run and curate base: collect items for instructions, with every step in the journal."""
 
 import asyncio
 from collections import Counter
@@ -26,14 +26,14 @@ from imarena.workflows.curating.items import make_item, name_tasks
 from imarena.workflows.wiring import WorkJournal, exclusive_run, record_run
 
 REQUEST = "curation_request"
-"""Evidence of what was asked, under the name of its steps."""
+"""The kind of evidence for requests, stored under the name of their steps."""
 COMMAND = "curate"
 TOOL = "cogretriever"
 
 
 @dataclass(frozen=True)
 class CurationSetup:
-    """What a run works with."""
+    """The inputs of a run."""
 
     dataset: str
     sources: Sequence[ImageSource]
@@ -41,7 +41,7 @@ class CurationSetup:
     settings: curation.CurationSettings
     taxonomy: str = "cv_arena"
     opened: Callable[[], AbstractAsyncContextManager[None]] | None = None
-    """Opens the model's client for as long as the run lasts."""
+    """Opens the model's client for the duration of the run."""
 
 
 @dataclass(frozen=True)
@@ -58,18 +58,18 @@ class ChosenImage:
 
 @dataclass(frozen=True)
 class RequestOutcome:
-    """One instruction: its items, how many candidates came to what, and why a person has to take over."""
+    """One instruction: its items, the number of candidates by outcome, and why a person has to take over."""
 
     key: str
     chosen: tuple[ChosenImage, ...]
-    """The highest score first."""
+    """Sorted by score, highest first."""
     rounds: int
     outcomes: dict[str, int]
     review: str = ""
     flags: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
     too_small: int = 0
-    """Candidates whose long side is below the limit."""
+    """Number of candidates whose long side is below the limit."""
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -78,13 +78,13 @@ class RequestOutcome:
 
     @property
     def complete(self) -> bool:
-        """Is its pool full?"""
+        """Whether its pool is full."""
         return not self.review
 
 
 @dataclass(frozen=True)
 class CurationReport:
-    """What a run did."""
+    """The result of a run."""
 
     dataset: str
     requests: tuple[RequestOutcome, ...]
@@ -94,12 +94,12 @@ class CurationReport:
     """Why candidates were left out, with counts."""
     failures: tuple[Cause, ...]
     earlier: tuple[str, ...] = ()
-    """Items of the same instructions that earlier runs wrote and this one did not choose."""
+    """Keys of items for the same instructions from earlier runs that this one did not choose."""
     warnings: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
-        """Has every instruction its images?"""
+        """Whether every instruction has its images."""
         return all(outcome.complete for outcome in self.requests)
 
     def to_json(self) -> JsonDict:
@@ -128,12 +128,12 @@ class _Tally:
     cost_usd: float = 0.0
     causes: CauseTally = field(default_factory=CauseTally)
     left_out: set[tuple[str, str]] = field(default_factory=set)
-    """Reason and image of what `causes` counts: an image that several instructions found counts once."""
+    """Reason and image of each candidate in `causes`: an image found for several instructions counts once."""
     failures: CauseTally = field(default_factory=CauseTally)
 
 
 def curation_work(setup: CurationSetup, request: curation.CurationRequest) -> str:
-    """Under which name the steps of one instruction are stored: all that its result depends on."""
+    """Return the name for the steps of one instruction: a hash of everything that its result depends on."""
     made = {
         "dataset": setup.dataset, "request": request.to_json(), "mind": setup.mind.name,
         "settings": setup.settings.model_dump(), "sources": [source.identity for source in setup.sources],
@@ -148,7 +148,7 @@ def curate(
     *,
     progress: Progress | None = None,
 ) -> CurationReport:
-    """Collect images for every instruction. The same command goes on after a kill, and tries failures again."""
+    """Collect images for every instruction. The same command resumes after a kill, and retries failures."""
     if not setup.sources:
         raise UserError("No source was named.", hint="Add --source FOLDER, or --source openverse.")
     if not requests:
@@ -234,7 +234,7 @@ def _count(
 
 
 def _cause(record: curation.CandidateRecord) -> tuple[str, str]:
-    """Why a candidate was left out, in the same words for all of them; figures of its own go to the example."""
+    """Return the reason for leaving out a candidate, in uniform words; its own figures go to the example."""
     image = f"{record.found.source}/{record.found.key}"
     if record.outcome == "duplicate" and record.score is not None:
         return "a near-duplicate of an image that was chosen", f"{image} ({record.reason})"
@@ -248,7 +248,7 @@ _NAMED = 5
 
 
 def refuse_changed_items(workspace: Workspace, dataset: str, requests: Sequence[curation.CurationRequest]) -> None:
-    """Raise where the data set has items of the same key with another instruction, task or topic."""
+    """Raise if the data set has items with the same key and another instruction, task or topic."""
     wanted = {request.key: (request.instruction, request.task, request.topic) for request in requests}
     other = {
         key: item.key for item in workspace.store.records(Item, dataset=dataset)
@@ -267,7 +267,7 @@ def refuse_changed_items(workspace: Workspace, dataset: str, requests: Sequence[
 def earlier_items(
     workspace: Workspace, dataset: str, requests: Sequence[curation.CurationRequest], chosen: frozenset[str]
 ) -> tuple[str, ...]:
-    """Keys of items of these instructions that are in the data set but were not chosen by this run."""
+    """Return keys of the data set's items for these instructions that this run did not choose."""
     keys = {request.key for request in requests}
     return tuple(
         item.key for item in workspace.store.records(Item, dataset=dataset)

@@ -1,4 +1,4 @@
-"""From names on the command line and tables of imarena.toml to image sources, and to who decides in a run."""
+"""From names on the command line and tables of imarena.toml to image sources, and to a run's decision maker."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -30,7 +30,7 @@ HUB = "hf:"
 
 @dataclass(frozen=True)
 class WiredSources:
-    """Sources, and which files of local folders were left out."""
+    """Sources, and the skipped files of local folders."""
 
     sources: tuple[ImageSource, ...]
     skipped: tuple[Cause, ...] = ()
@@ -44,7 +44,7 @@ def wire_sources(
     describe: bool = True,
     progress: Progress | None = None,
 ) -> WiredSources:
-    """Sources by name: a folder or Parquet file, `openverse`, `wikimedia`, `google`, `hf:OWNER/NAME`, or a table
+    """Open sources by name: a folder or Parquet file, `openverse`, `wikimedia`, `google`, `hf:OWNER/NAME`, or a table
     `[sources.NAME]` of imarena.toml. `licence` is that of local images that state none.
     """
     stated = require_licence(licence).id if licence else ""
@@ -81,7 +81,7 @@ def open_library(
     progress: Progress | None,
     embedder: TextEmbedder | None = None,
 ) -> tuple[LocalLibrary, LibraryContents]:
-    """A folder or Parquet file as a library whose index is up to date; without any image it raises."""
+    """Open a folder or Parquet file as a library with an up-to-date index; raise if it has no images."""
     place = path.resolve()
     index = workspace.root / "cache" / "libraries" / f"{sha256_hex(str(place).encode())[:16]}-4.db"
     tools = perception_version()
@@ -101,7 +101,7 @@ def _web_source(name: str, table: JsonDict) -> ImageSource:
 
 @dataclass(frozen=True)
 class CurationChat:
-    """A mind and, where it is a model, its chat and what opens it."""
+    """A mind and, if it is a model, its chat and the context that opens it."""
 
     mind: CurationMind
     chat: Chat | None = None
@@ -109,7 +109,7 @@ class CurationChat:
 
 
 def wire_mind(settings: Settings, arguments: EndpointArguments, max_cost_usd: float | None = None) -> CurationChat:
-    """The model that the arguments name; without any, the rules."""
+    """Return a mind for the model in the arguments; the rules if there is none."""
     if not (arguments.endpoint or arguments.base_url or arguments.model):
         return CurationChat(RuleMind())
     budget = Budget(max_cost_usd) if max_cost_usd is not None else None

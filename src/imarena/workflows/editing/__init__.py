@@ -1,4 +1,4 @@
-"""Running editors and the agent over items."""
+"""Run editors and the agent on items."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What each stage of CV-Agent adds (000, table 11): four settings around one editor, edited, compared and ranked."""
+"""The effect of each stage of CV-Agent (000, table 11): four settings of one editor, edited, compared and ranked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class StageRating:
 
 @dataclass(frozen=True)
 class AgentAblation:
-    """The settings in the order of the table, and the board that they are from."""
+    """The settings in the order of the table, and the board with their ratings."""
 
     stages: tuple[StageRating, ...]
     ranking: Ranking
@@ -55,8 +55,8 @@ def ablate_agent(
 ) -> AgentAblation:
     """Edit the items with all four settings, compare the outputs with a judge, and rank the settings.
 
-    `driver` is the judge inside the agent, `judge` the one that ranks; `options` are those of the agent. What is done
-    already is not done again. Raises `UserError` before anything that costs money, unless `accept_cost` is set.
+    `driver` is the judge inside the agent, `judge` the one that ranks; `options` are those of the agent. Finished work
+    is not repeated. Raises `UserError` before any step that costs money, unless `accept_cost` is set.
     """
     names = [f"{kind}:{editor}" for kind in STAGE_NAMES]
     editors = wire_editors(workspace, names, EditorArguments({"judge": driver, **(options or {})}))

@@ -1,4 +1,4 @@
-"""What an agent asks beside its edits: questions to the endpoints of its judge and its mind, and their price."""
+"""The cost of an agent beyond its edits: questions to the endpoints of its judge and its mind."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from imarena.workflows.views import instruction_of, references_of
 from imarena.workflows.wiring import JudgeChat
 
 _MADE = b"made"
-"""Stands for the picture that is judged and not yet there: it is taken to be as large as the source."""
+"""Placeholder for the output that the judge will see; assumed to be as large as the source."""
 _WORDS = 500
-"""Assumed tokens of a question whose words are not known."""
+"""Assumed tokens of a question whose text is not known."""
 
 
 @dataclass(frozen=True)
 class MissingOutput:
-    """Where an output is missing."""
+    """The place of a missing output."""
 
     item: Item
     mode: Mode
@@ -26,7 +26,7 @@ class MissingOutput:
 
 @dataclass(frozen=True)
 class ExtraQuestionsCost:
-    """What is charged beside the edits of a run, at most. `cost_usd` is None where a price is not known."""
+    """The maximum cost of a run beyond its edits. `cost_usd` is None if a price is not known."""
 
     cost_usd: float | None
     basis: str
@@ -34,7 +34,7 @@ class ExtraQuestionsCost:
 
 @dataclass(frozen=True)
 class _Asked:
-    """One endpoint, who asks it, and how often for one output at most."""
+    """One endpoint, who asks it, and the maximum number of questions per output."""
 
     aside: ExtraQuestions
     door: JudgeChat
@@ -47,7 +47,7 @@ class _Asked:
 
 
 def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -> ExtraQuestionsCost | None:
-    """The price of all questions that an agent or a best of N may ask for these outputs; None where it asks nobody."""
+    """Return the price of all questions that an agent or a best of N may ask for these outputs; None without any."""
     asked = [party for party in _asked(editor) if not party.door.runs_here and party.times]
     if not asked or not outputs:
         return None
@@ -64,7 +64,7 @@ def estimate_extra_questions(editor: Editor, outputs: Sequence[MissingOutput]) -
 
 
 def _asked(editor: Editor, edits: int = 1) -> Iterator[_Asked]:
-    """Endpoints of an editor and of those that it wraps, which may be asked once for each of its own edits."""
+    """Yield the endpoints of an editor and of those that it wraps, which may be asked once per edit of their own."""
     wraps = editor.traits.wraps
     if wraps is None:
         return
@@ -84,7 +84,7 @@ def _cost(party: _Asked, outputs: Sequence[MissingOutput]) -> float | None:
 
 
 def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
-    """The size of one verdict on an output, and its replies; nothing where the judge cannot be shown such an item."""
+    """Return the size of one verdict on an output, and its replies; zero if the judge cannot be shown such an item."""
     sources, references = output.item.sources, references_of(output.item, output.turn)
     known = {image.sha256.encode(): image for image in (*sources, *references)}
     known |= {_MADE: sources[0]} if sources else {}
@@ -107,7 +107,7 @@ def _verdict(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
 
 
 def _thought(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
-    """The mean size of the mind's two questions about an output."""
+    """Return the mean size of the mind's two questions about an output."""
     questions = party.aside.texts(instruction_of(output.item, output.turn, output.mode)) if party.aside.texts else ()
     pictures = (*output.item.sources, *references_of(output.item, output.turn))
     tokens = sum(len(question) for question in questions) / max(1, len(questions)) / judges.CHARACTERS_PER_TOKEN
@@ -115,7 +115,7 @@ def _thought(party: _Asked, output: MissingOutput) -> tuple[judges.Size, int]:
 
 
 def _tokens(party: _Asked, image: ImageRef | None) -> float:
-    """What a picture counts there; one of unknown size where it is not known."""
+    """Return the tokens of an image at this endpoint; for an unknown image, of a default size."""
     if image is None:
         return judges.UNKNOWN_PIXELS / judges.PIXELS_PER_TOKEN
     return judges.endpoint_tokens(party.door.endpoint, image)

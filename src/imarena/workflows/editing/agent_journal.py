@@ -1,4 +1,4 @@
-"""The journal of an agent's steps in the workspace: every answer it paid for is stored before the next is asked for."""
+"""The journal of an agent's steps: every paid answer is stored in the workspace before the next question."""
 
 import secrets
 from collections import defaultdict
@@ -25,19 +25,19 @@ class StepJournal(WorkJournal):
 
     @classmethod
     def fresh(cls, workspace: Workspace, editor: Editor) -> "StepJournal":
-        """A journal in which nothing stands yet: everything is asked."""
+        """Return an empty journal: everything is asked."""
         return cls(workspace, _hash(editor, [secrets.token_hex(16)]), None)
 
 
 def steps_of(work: EditWork) -> str:
-    """Under which name the steps of one output stand."""
+    """Return the name under which the steps of one output are stored."""
     parent = work.parent.output_id if work.parent else None
     slot: list[object] = [work.item.item_id, work.turn, work.mode.value, work.sample, work.seed, parent]
     return _hash(work.editor, slot)
 
 
 def paid_before(workspace: Workspace) -> dict[str, float]:
-    """What the good answers that are held cost, by the work that they belong to: none of them is paid for again."""
+    """Return the cost of the stored good answers, by the work that they belong to: none of them is paid for again."""
     paid: dict[str, float] = defaultdict(float)
     for evidence in workspace.store.records(Evidence, kind=KIND):
         cost = (

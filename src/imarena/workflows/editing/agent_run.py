@@ -1,4 +1,4 @@
-"""agent: one picture and one instruction through CV-Agent, with the trace of every step."""
+"""agent: one image and one instruction through CV-Agent, with the trace of every step."""
 
 import asyncio
 import re
@@ -22,7 +22,7 @@ _AGENTS = {"full": "agent", "plan": "agent-plan", "understand": "agent-understan
 
 @dataclass(frozen=True)
 class AgentRun:
-    """How it ended and where the pictures are."""
+    """The result, and the paths of the images."""
 
     result: EditResult
     output: Path | None
@@ -30,7 +30,7 @@ class AgentRun:
 
 
 def choose_agent(editor: str, *, stages: str = "full", best_of: int = 0) -> str:
-    """The name of the agent with these stages around an editor, or of the baseline that takes the best of N edits."""
+    """Return the name of the agent with these stages around an editor, or of the baseline best of N edits."""
     if stages not in _AGENTS:
         raise UserError(f"There are no stages called '{stages}'.", hint=f"Known: {', '.join(_AGENTS)}.")
     return f"best-of-{best_of}:{editor}" if best_of else f"{_AGENTS[stages]}:{editor}"
@@ -38,7 +38,7 @@ def choose_agent(editor: str, *, stages: str = "full", best_of: int = 0) -> str:
 
 @contextmanager
 def workspace_for(root: Path) -> Iterator[Workspace]:
-    """The workspace that was named or stands here; where there is none and none was named, one for this run only."""
+    """Open the named workspace or the one in the current folder; if there is none, one for this run only."""
     if root != Path() or is_workspace(root):
         with open_workspace(root) as workspace:
             yield workspace
@@ -60,7 +60,7 @@ def run_agent(
     wish: EditorArguments,
     seed: int | None = 42,
 ) -> AgentRun:
-    """Edit one picture; `output` gets the chosen one, `output-steps/` every step's."""
+    """Edit one image; write the chosen one to `output` and those of all steps to `output-steps/`."""
     pictures = tuple(_read(path) for path in sources)
     agent = wire_editors(workspace, [editor], wish)[0]
     request = EditRequest(instruction, pictures[:1], pictures[1:], seed=seed)
@@ -97,7 +97,7 @@ def _step_files(workspace: Workspace, result: EditResult, output: Path) -> tuple
         return ()
     folder = output.with_name(f"{output.stem}-steps")
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.iterdir():  # of an earlier run, which may have made more
+    for old in folder.iterdir():  # from an earlier run, which may have made more
         if _STEP.fullmatch(old.name):
             old.unlink()
     paths = []

@@ -1,4 +1,4 @@
-"""One order to an editor, and what comes of it: asked and looked at wherever the executor has workers."""
+"""One edit order and its result: the executor's workers run the editor and inspect the output."""
 
 import asyncio
 import math
@@ -14,19 +14,19 @@ from imarena.workflows.editing.agent_journal import StepJournal
 
 @dataclass(frozen=True)
 class EditOrder:
-    """What is put to an editor, by its place in the list, and whether what it makes is measured."""
+    """What an editor is asked, by its index in the list, and whether to measure the output."""
 
     editor: int
     request: EditRequest
     words: str
     measured: bool
     journal: StepJournal | None = None
-    """Of an editor of many steps: keeps each of them, so that it goes on where an earlier run broke off."""
+    """For an editor with several steps: stores each step, so that it can resume an interrupted run."""
 
 
 @dataclass(frozen=True)
 class EditMade:
-    """An edit that was tried: what the editor said, its picture if that is one, and what was measured on it."""
+    """The result of an edit: the editor's answer, its image if it is one, and the measurements of it."""
 
     result: EditResult
     evidence: tuple[Evidence, ...] = ()
@@ -35,12 +35,12 @@ class EditMade:
 
 @dataclass(frozen=True)
 class AskEditor:
-    """Puts an order to an editor and looks at what came back."""
+    """Sends an order to an editor and inspects the result."""
 
     editors: tuple[Editor, ...]
 
     async def __call__(self, order: EditOrder) -> EditMade:
-        """Ask, and look in a thread."""
+        """Run the editor, then inspect the result in a thread."""
         editor = self.editors[order.editor]
         started = time.perf_counter()
         resumable = editor.traits.resumable
@@ -54,24 +54,24 @@ class AskEditor:
         return await asyncio.to_thread(_inspect, order, result) if result.status is Status.OK else EditMade(result)
 
     def failed(self, order: EditOrder, error: Exception) -> EditMade:
-        """An unexpected failure as a status."""
+        """Convert an unexpected failure to a status."""
         return failed_edit(self.editors[order.editor], error)
 
 
 def _amount(stated: float | None) -> float | None:
-    """A cost or a time as the editor states it; None, which means not known, where it is below 0 or not finite."""
+    """Return a cost or a time as the editor states it; None (unknown) if it is negative or not finite."""
     return stated if stated is not None and math.isfinite(stated) and stated >= 0 else None
 
 
 def failed_edit(editor: Editor, error: Exception) -> EditMade:
-    """An unexpected failure; that of a function in the words of who wrote it."""
+    """Convert an unexpected failure to a status; a function editor's message is in the words of its author."""
     own = f"{type(error).__name__}: {error_message(error)}"
     message = editor.raised(error) if isinstance(editor, FunctionEditor) else own
     return EditMade(EditResult(Status.API_ERROR, error=message))
 
 
 def _inspect(order: EditOrder, result: EditResult) -> EditMade:
-    """Check the pixels, at their native resolution, as they came."""
+    """Check the pixels at their native resolution, without changes."""
     if result.image is None:
         why = result.error or "the editor said ok and returned no image"
         return EditMade(replace(result, status=Status.MISSING_OUTPUT, error=why))
@@ -83,7 +83,7 @@ def _inspect(order: EditOrder, result: EditResult) -> EditMade:
 
 
 def no_picture(result: EditResult, error: InvalidImage) -> EditResult:
-    """What came back is no picture, or one that must not be kept."""
+    """Convert an invalid or forbidden image to a status."""
     start = (result.image or b"")[:60].decode("utf-8", "replace").strip()
     message = first_line(error)
     if start[:1] in "<{" and start:
@@ -92,7 +92,7 @@ def no_picture(result: EditResult, error: InvalidImage) -> EditResult:
 
 
 def _measure(order: EditOrder, image: bytes, output: ImageRef) -> tuple[Evidence, ...]:
-    """Failure modes against the first source and against each reference."""
+    """Measure failure modes against the first source and against each reference."""
     from imarena.editors import failure_modes as modes
 
     measured: list[tuple[bytes, str, JsonDict]] = []

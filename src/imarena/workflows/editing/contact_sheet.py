@@ -1,7 +1,7 @@
-"""A contact sheet of the first outputs, drawn again while a run lasts: items down, editors across.
+"""A contact sheet of the first outputs, redrawn during a run: items down, editors across.
 
-``contact-sheet.html`` loads itself again every few seconds until the run ends; ``contact-sheet.jpg`` is the same as one
-picture, to be sent or pasted.
+``contact-sheet.html`` reloads itself every few seconds until the run ends; ``contact-sheet.jpg`` has the same content
+as one image, to send or paste.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ ALIVE_S = 30.0
 
 @dataclass(frozen=True)
 class _Look:
-    """What one cell shows: a picture, or the status that says why there is none."""
+    """The content of one cell: an image, or the status that explains why there is none."""
 
     image: ImageRef | None
     words: str = ""
@@ -56,18 +56,18 @@ class ContactSheet:
         return sheet_path(self.workspace)
 
     def changed(self) -> None:
-        """New outputs are stored: the next look at the clock draws them."""
+        """Note that new outputs are stored, so that the next tick draws them."""
         self._stale = True
 
     async def keep_drawing(self, tally: EditTally) -> None:
-        """Until cancelled: draw what is new every few seconds, and now and then to show that the run lives."""
+        """Draw new outputs every few seconds until cancelled, and from time to time to show that the run is alive."""
         while True:
             await asyncio.sleep(EVERY_S)
             if self._stale or time.monotonic() - self._last > ALIVE_S:
                 await asyncio.to_thread(self.draw, tally)
 
     def draw(self, tally: EditTally, *, ended: bool = False) -> None:
-        """Write the picture and the page, each whole or not at all; the last page no longer loads itself again."""
+        """Write the image and the page, each as a whole or not at all; the last page no longer reloads itself."""
         self._stale = False
         looks = self._looks()
         rows = [(item, [_source(item), *(looks.get((item.item_id, e)) for e in self.editors)]) for item in self.items]
@@ -90,7 +90,7 @@ class ContactSheet:
         self._last = time.monotonic()
 
     def _looks(self) -> dict[tuple[str, str], _Look]:
-        """Each cell's newest picture; a status only where no attempt gave one."""
+        """Return each cell's newest image; a status only if no attempt gave one."""
         looks: dict[tuple[str, str], _Look] = {}
         where = {"item_id": [item.item_id for item in self.items], "editor": self.editors, "sample": 0}
         for output in self.workspace.store.records(Output, **where):
@@ -107,7 +107,7 @@ class ContactSheet:
         return ContactSheetCell(self._preview(look.image) or None if look.image else None, look.words, look.error)
 
     def _preview(self, image: ImageRef) -> bytes:
-        """Made once; empty where the picture was withdrawn or cannot be shown: a sheet never ends a run."""
+        """Return a cached preview; empty if the image was withdrawn or is unreadable: a sheet never ends a run."""
         if image.sha256 not in self._small:
             try:
                 self._small[image.sha256] = preview(self.workspace.load(image), CELL - 4).data
@@ -138,7 +138,7 @@ class ContactSheet:
 
 
 def sheet_path(workspace: Workspace) -> Path:
-    """Where a run's contact sheet is."""
+    """Return the path of a run's contact sheet."""
     return workspace.root / "contact-sheet.html"
 
 

@@ -17,7 +17,7 @@ from imarena.workflows.editing.plan import EditSettings, EditWork, Slot, has_tur
 from imarena.workflows.editing.variants import is_same_variant
 
 ENOUGH = 5
-"""Earlier outputs from which a mean cost is taken."""
+"""Minimum number of earlier outputs for a mean cost."""
 _OTHERS = (
     "{:,} of those done before were made with other options or by another version, and stay as they are: "
     "--as NAME stores new ones under another name, so that the two can be compared."
@@ -36,7 +36,7 @@ _KEYS_SHOWN = 3
 
 @dataclass(frozen=True)
 class EditEstimate:
-    """One editor's share. None where nothing is known."""
+    """The estimate for one editor. None for unknown values."""
 
     editor: str
     new: int
@@ -45,17 +45,17 @@ class EditEstimate:
     seconds: float | None
     basis: str
     price_as_of: str | None = None
-    """The day of the published price that the figure rests on; None where it rests on something else."""
+    """The date of the published price behind the figure; None if there is another basis."""
     notice: str = ""
-    """What to know before it starts: a model that its provider has withdrawn, outputs that were made in another way."""
+    """What to know before the start: a model withdrawn by its provider, outputs that were made in another way."""
     unmatched_files: tuple[str, ...] = ()
-    """Pictures in a folder of finished outputs that belong to no item."""
+    """Images in a folder of finished outputs that belong to no item."""
     absent_files: tuple[str, ...] = ()
-    """Files that a folder of finished outputs lacks, by the name that each must have."""
+    """Files missing from a folder of finished outputs, by the name that each must have."""
 
     @property
     def spends(self) -> bool:
-        """May money be spent?"""
+        """Whether the run may cost money."""
         return self.new > 0 and self.cost_usd != 0
 
 
@@ -67,14 +67,14 @@ class _Past:
 
     @property
     def is_enough(self) -> bool:
-        """Is it enough to tell what the next ones will cost?"""
+        """Whether there are enough outputs to predict the cost of the next ones."""
         return self.ok > 0 and len(self.costs) >= ENOUGH
 
 
 def estimate_edits(
     workspace: Workspace, items: Sequence[Item], editors: Sequence[Editor], settings: EditSettings
 ) -> list[EditEstimate]:
-    """Count what is missing; price by what earlier edits did cost, else by the stated price."""
+    """Count missing edits; price them by the cost of earlier edits, else by the stated price."""
     past: dict[str, _Past] = defaultdict(lambda: _Past([], []))
     named = {editor.name: editor for editor in editors}
     done: dict[Slot, tuple[bool, Output]] = {}
@@ -104,7 +104,7 @@ def estimate_edits(
 
 
 def _with_unmatched(estimate: EditEstimate, editor: Editor, items: Sequence[Item]) -> EditEstimate:
-    """With the files of a folder that belong to no item of the workspace."""
+    """Add the files of a folder that belong to no item of the workspace."""
     files = unmatched_files(editor, items) if isinstance(editor, FolderEditor) else []
     if not files:
         return estimate
@@ -120,7 +120,7 @@ def _with_absent(
     settings: EditSettings,
     done: Mapping[Slot, object],
 ) -> EditEstimate:
-    """With the files that a folder lacks, by name: nobody guesses what the output of a mode is called."""
+    """Add the file names that a folder lacks, because users cannot guess the file names of each mode."""
     if not isinstance(editor, FolderEditor):
         return estimate
     files = []
@@ -149,7 +149,7 @@ def _first(names: Sequence[str]) -> str:
 def _with_file_notice(
     estimate: EditEstimate, editor: Editor, items: Sequence[Item], stored: dict[Slot, ImageRef]
 ) -> EditEstimate:
-    """With a word on files that are no longer those that were taken: a rerun does not take them by itself."""
+    """Add a notice on files that changed after they were stored: a rerun does not read them by itself."""
     if not isinstance(editor, FolderEditor):
         return estimate
     keys = changed_files(editor, items, {slot: image for slot, image in stored.items() if slot[2] == editor.name})
@@ -160,7 +160,7 @@ def _with_file_notice(
 
 
 def changed_files(editor: FolderEditor, items: Sequence[Item], stored: Mapping[Slot, ImageRef]) -> list[str]:
-    """Keys of the items whose stored output is another picture than the folder's file now."""
+    """Return keys of items whose stored output differs from the folder's current file."""
     known = {item.item_id: item for item in items}
     changed = []
     for (item_id, turn, _, mode, _), image in stored.items():
@@ -174,7 +174,7 @@ def changed_files(editor: FolderEditor, items: Sequence[Item], stored: Mapping[S
 
 
 def _says_nothing(output: Output) -> bool:
-    """A refused key or a server that is down costs nothing, and tells nothing of what pictures will cost."""
+    """Return whether an output says nothing about costs: a rejected key or a server that is down costs nothing."""
     return output.cost_usd == 0 and output.status in (Status.API_ERROR, Status.TIMEOUT)
 
 
@@ -207,7 +207,7 @@ def _estimate(
     total = None if cost is None else cost * new
     more = (
         None if past.is_enough else estimate_extra_questions(editor, outputs)
-    )  # what outputs did cost holds what was asked for them
+    )  # the cost of outputs includes their questions
     if more is not None:
         basis += "; " + more.basis
         total = None if total is None or more.cost_usd is None else total + more.cost_usd
@@ -223,7 +223,7 @@ def _estimate(
 def _steps(
     output: MissingOutput, editor: Editor, sample: int, settings: EditSettings, done: dict[Slot, tuple[bool, Output]]
 ) -> str:
-    """The name under which an agent's steps for a place stand, if it was begun."""
+    """Return the name under which an agent's steps for a place would be stored."""
     item, turn, many = output.item, output.turn, output.mode is Mode.MULTI_TURN
     above = done.get((item.item_id, turn - 1, editor.name, output.mode.value, sample)) if many else None
     seed = None if settings.seed is None else settings.seed + sample

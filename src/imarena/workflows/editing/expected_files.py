@@ -1,4 +1,4 @@
-"""Which files a folder of finished outputs holds: one for every output that an item asks for."""
+"""The expected files in a folder of finished outputs: one for every output that an item requires."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
@@ -13,7 +13,7 @@ from imarena.workflows.views import instruction_of
 
 @dataclass(frozen=True)
 class ItemFile:
-    """An output that is asked for: what its file is called, and what is to be done."""
+    """A required output: its file name, and the edit to make."""
 
     file: str
     dataset: str
@@ -27,18 +27,18 @@ class ItemFile:
 
 @dataclass(frozen=True)
 class ExpectedOutput:
-    """An output that an item asks for."""
+    """An output that an item requires."""
 
     item: Item
     mode: Mode
     turn: int
     """Counts from 0."""
     key_is_shared: bool
-    """Another data set has an item of this key: the file is in a folder named by the data set."""
+    """Another data set has an item with this key: the file is in a folder named after the data set."""
 
     @property
     def named(self) -> JsonDict:
-        """What an editor that hands out files looks for."""
+        """The values that a folder editor looks up."""
         named = named_in_folder(self.item, self.mode, self.turn)
         return {**named, "key": f"{self.item.dataset}/{self.item.key}"} if self.key_is_shared else named
 
@@ -49,7 +49,7 @@ class ExpectedOutput:
 
 
 def expected_outputs(items: Iterable[Item], shared: Collection[str]) -> Iterator[ExpectedOutput]:
-    """Every output that the items ask for; `shared` are the keys that several data sets have."""
+    """Yield every output that the items require; `shared` are keys that occur in several data sets."""
     for item in items:
         for mode in Mode:
             for turn in range(len(item.turns)):
@@ -58,7 +58,7 @@ def expected_outputs(items: Iterable[Item], shared: Collection[str]) -> Iterator
 
 
 def item_files(workspace: Workspace) -> Iterator[ItemFile]:
-    """Every output that the items ask for. Keys that two data sets share are kept apart by a folder each."""
+    """Yield every output that the items require. Items with a shared key have a folder per data set."""
     numbers = Counter(key for (key, _), _ in workspace.store.count(Item, "key", "dataset").items())
     shared = {key for key, number in numbers.items() if number > 1}
     for expected in expected_outputs(workspace.store.records(Item), shared):
@@ -75,7 +75,7 @@ def item_files(workspace: Workspace) -> Iterator[ItemFile]:
 
 
 def unmatched_files(editor: FolderEditor, items: Iterable[Item]) -> list[str]:
-    """Pictures in the folder that are the output of no item, in no mode: misspelt names, or another benchmark's."""
+    """Return images in the folder that match no item in any mode: misspelt names, or another benchmark's."""
     expected = {
         stem
         for item in items

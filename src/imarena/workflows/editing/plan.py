@@ -1,4 +1,4 @@
-"""Which edits are to be made: items, modes, samples, and what is stored already."""
+"""Which edits to make: items, modes, samples, and what is already stored."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,18 +34,18 @@ class EditWork:
 
     @property
     def slot(self) -> "Slot":
-        """What it makes an output for."""
+        """The place of its output."""
         return self.item.item_id, self.turn, self.editor.name, self.mode.value, self.sample
 
 
 def edit_key(work: EditWork) -> str:
-    """The identity of an edit, for processes that share the work."""
+    """Return the identity of an edit, for processes that share the work."""
     return content_id("work", "edit", *work.slot)
 
 
 @dataclass
 class EditTally:
-    """The counts of an edit run while it lasts; see `EditReport`."""
+    """Running counts of an edit run; see `EditReport`."""
 
     outputs: Counter[str] = field(default_factory=Counter)
     done_before: int = 0
@@ -61,14 +61,14 @@ class EditTally:
 
 @dataclass(frozen=True)
 class EditReport:
-    """What an edit run did."""
+    """The result of an edit run."""
 
     outputs: Counter[str]
     done_before: int
     cut_off: int
-    """Later turns that were skipped, because the previous turn has no image."""
+    """Number of later turns that were skipped, because the previous turn has no image."""
     failed_elsewhere: int
-    """Edits that another process tried meanwhile, without a picture."""
+    """Number of edits that another process tried meanwhile, without an image."""
     stopped: str
     cost_usd: float
     by_editor: dict[str, Counter[str]]
@@ -77,12 +77,12 @@ class EditReport:
     errors: dict[str, str]
     """The first message of each status, by `editor: status`."""
     failures: tuple[Cause, ...]
-    """Why edits have no picture, by editor, status and cause."""
+    """Why edits have no image, by editor, status and cause."""
     seconds: float
 
     @property
     def missing(self) -> int:
-        """Outputs that were asked for in this run and are not there."""
+        """Number of edits in this run that failed, here or in another process."""
         failed = sum(number for status, number in self.outputs.items() if status != "ok")
         return failed + self.failed_elsewhere
 
@@ -110,15 +110,15 @@ class EditSettings:
     sheet: bool = False
     """Keep a contact sheet of the first outputs while the run lasts."""
     connector: "Connector" = "concatenate"
-    """How the instructions of complex mode become one."""
+    """How to join the instructions in complex mode."""
     all_levels: bool = False
-    """Complex mode: the first instruction, the first two, and so on, each as one edit of the source; else only all."""
+    """Complex mode: also join the first instruction, the first two, and so on, each as one edit of the source."""
     executor: ExecutorKind = "auto"
     max_cost_usd: float | None = None
-    """Stop before the costs that editors report exceed this many US dollars."""
+    """Stop before the cost that editors report exceeds this many US dollars."""
 
     def run_settings(self, items: int, editors: Sequence[Editor]) -> JsonDict:
-        """What a run's record says."""
+        """Return the settings for a run's record."""
         return {
             "editors": [editor.name for editor in editors],
             "modes": [mode.value for mode in self.modes],
@@ -135,7 +135,7 @@ Slot = tuple[str, int, str | None, str, int]
 
 
 class StoredOutputs:
-    """What is stored already, by slot."""
+    """The stored outputs, by slot."""
 
     def __init__(self, workspace: Workspace, **where: Any) -> None:
         self.ok: dict[Slot, Output] = {}
@@ -147,7 +147,7 @@ class StoredOutputs:
                 self.ok[slot] = output
 
     def earlier(self, slot: Slot) -> tuple[Output, ...]:
-        """The outputs of the turns before one, in their order."""
+        """Return the outputs of the turns before this slot, in order."""
         item_id, turn, *rest = slot
         return tuple(self.ok[(item_id, before, *rest)] for before in range(turn))  # type: ignore[index]
 
@@ -160,7 +160,7 @@ def missing_edits(
     known: StoredOutputs,
     tally: EditTally,
 ) -> Iterator[EditWork]:
-    """Every edit of one turn that has no ok output yet and can be made now."""
+    """Yield every edit of one turn that has no ok output yet and can be made now."""
     for item in items:
         for mode in settings.modes:
             if not has_turn(item, mode, turn, all_levels=settings.all_levels):
@@ -176,14 +176,14 @@ def missing_edits(
                         parent = known.ok.get((item.item_id, turn - 1, editor.name, mode.value, sample))
                         if parent is None or parent.image is None:
                             tally.cut_off += 1
-                            continue  # the chain broke before: counted there, as coverage
+                            continue  # the chain broke earlier: that turn counts as missing in coverage
                     drawn = None if settings.seed is None else settings.seed + sample
                     history = known.earlier(slot) if parent is not None and editor.traits.in_context else ()
                     yield EditWork(item, editor, turn, mode, sample, parent, known.attempts[slot], drawn, history)
 
 
 def has_turn(item: Item, mode: Mode, turn: int, *, all_levels: bool = False) -> bool:
-    """Single: items of one turn. Multi-turn: every turn of longer ones. Complex: all turns in one, at the last.
+    """Single mode edits items of one turn; multi-turn, every turn of longer ones; complex, all in one, at the last.
 
     With `all_levels`, complex mode has every turn: the instructions up to it in one.
     """
@@ -196,14 +196,14 @@ def has_turn(item: Item, mode: Mode, turn: int, *, all_levels: bool = False) -> 
 
 
 def named_in_folder(item: Item, mode: Mode, turn: int) -> JsonDict:
-    """What an editor that hands out files receives about an item; no other editor receives it."""
+    """Return the item fields for editors that look up files; no other editor receives them."""
     turns = len(item.turns) if mode is Mode.MULTI_TURN else 1
     level = {"level": turn + 1} if mode is Mode.COMPLEX and turn + 1 < len(item.turns) else {}
     return {"key": item.key, "dataset": item.dataset, "turn": turn, "turns": turns, "mode": mode.value, **level}
 
 
 def list_editors(folder: Path) -> dict[str, str]:
-    """Every editor by name with a description; with the workspace's own tables where the folder is a workspace."""
+    """Return every editor's name and description, including the workspace's own tables if the folder is a workspace."""
     if not is_workspace(folder):
         return editor_names(Settings())
     with open_workspace(folder) as workspace:
@@ -211,7 +211,7 @@ def list_editors(folder: Path) -> dict[str, str]:
 
 
 def add_studio(workspace: Workspace, keys: tuple[str, ...] | None = None) -> None:
-    """Put the bundled benchmark's items (all of them, or these) into the workspace; what is there stays."""
+    """Add the bundled benchmark's items (all of them, or these) to the workspace; existing ones stay."""
     from imarena.workflows.exchange import WorkspaceIntake
 
     intake = WorkspaceIntake(workspace)
@@ -223,7 +223,7 @@ def add_studio(workspace: Workspace, keys: tuple[str, ...] | None = None) -> Non
 def missing_studio_items(
     workspace: Workspace, keep: Callable[[bytes, str], ImageRef], keys: tuple[str, ...] | None = None
 ) -> list[Item]:
-    """The bundled items (all of them, or these) that the workspace does not have; `keep` gets their pictures."""
+    """Return bundled items (all of them, or these) that the workspace lacks; `keep` stores their images."""
     from imarena.datasets import DATASET, studio_items
     from imarena.studio import entries
 
@@ -241,7 +241,7 @@ def choose_items(
     keys: Sequence[str] | None = None,
     unstored: Sequence[Item] = (),
 ) -> list[Item]:
-    """Items by name, in the order in which they came, then those of `unstored`. An unknown name raises."""
+    """Return stored items by name, in import order, then those of `unstored`. An unknown name raises."""
     if not unstored:
         check_names(workspace, datasets=datasets, tasks=tasks, keys=keys)
     where = {c: list(v) for c, v in (("dataset", datasets), ("task", tasks), ("key", keys)) if v}
@@ -255,13 +255,13 @@ def choose_items(
 
 
 def _fits(item: Item, where: Mapping[str, Sequence[str]]) -> bool:
-    """Has the item one of the values in every field that is named?"""
+    """Return whether the item matches one of the values for each given field."""
     fields = {"dataset": item.dataset, "task": item.task, "key": item.key}
     return all(fields[name] in values for name, values in where.items())
 
 
 def items_in_modes(items: Sequence[Item], modes: Sequence[Mode], limit: int | None = None) -> tuple[list[Item], int]:
-    """The first items that have something to edit in these modes, and how many have nothing."""
+    """Return the first items that can be edited in these modes, and the number of items that cannot."""
     fit = [
         item for item in items if any(has_turn(item, mode, turn) for mode in modes for turn in range(len(item.turns)))
     ]

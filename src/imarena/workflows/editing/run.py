@@ -1,4 +1,4 @@
-"""edit: run editors over items, one turn after the other; resume does only what is missing."""
+"""edit: run editors on items, one turn after the other; a resumed run makes only missing outputs."""
 
 import asyncio
 import time
@@ -40,7 +40,7 @@ def edit_items(
     *,
     progress: Progress | None = None,
 ) -> EditReport:
-    """Make every output that is missing. A failure is stored with its status and tried again by the next run."""
+    """Make every missing output. A failure is stored with its status and retried by the next run."""
     return asyncio.run(_edit_all(workspace, items, editors, settings or EditSettings(), progress))
 
 
@@ -56,7 +56,7 @@ async def _edit_all(
     sheet = ContactSheet(workspace, items, editors) if settings.sheet else None
     drawing: asyncio.Task[None] | None = None
     if sheet is not None:
-        sheet.draw(tally)  # the page is there from the first moment: its path was told already
+        sheet.draw(tally)  # the page exists from the start: its path was printed before
         drawing = asyncio.create_task(sheet.keep_drawing(tally))
     try:
         with record_run(workspace, "edit", settings.run_settings(len(items), editors)) as ongoing:
@@ -84,7 +84,7 @@ async def _edit_turns(
     sheet: ContactSheet | None,
     progress: Progress | None,
 ) -> None:
-    """Open the editors; make one turn after the other."""
+    """Open the editors; make the edits turn by turn."""
     planned = 0
     async with AsyncExitStack() as stack:
         for editor in {id(editor): editor for editor in editors}.values():
@@ -102,7 +102,7 @@ async def _edit_turns(
 
 @dataclass
 class _Run:
-    """Doing and writing the edits of one turn."""
+    """Makes and writes the edits of one turn."""
 
     workspace: Workspace
     editors: tuple[Editor, ...]
@@ -111,13 +111,13 @@ class _Run:
     run_id: str
     sheet: ContactSheet | None
     journals: dict[int, StepJournal] = field(default_factory=dict)
-    """Of the edits under way, by the identity of the work."""
+    """Journals of the edits in progress, by the `id` of the work."""
     under_way: int = 0
     highest_cost_usd: float = 0.0
-    """The highest cost that an edit of this run reported."""
+    """The highest cost reported for one edit of this run."""
 
     async def make(self, work: Sequence[EditWork], turn: int, progress: Progress | None) -> str:
-        """Make the edits; returns why it stopped. Each is stored at once: a kill loses only those under way."""
+        """Make the edits; return why it stopped. Each is stored at once: a kill loses only those in progress."""
         asking = AskEditor(self.editors)
         questions = Questions(
             work, self._order, WorkerTask(asking, asking.failed), self._unshown, self._count, self._store,
@@ -134,7 +134,7 @@ class _Run:
             self.tally.cost_usd += sum(journal.paid_usd for journal in self.journals.values())
 
     def _asked_since(self, work: Sequence[EditWork]) -> set[str]:
-        """What another process asked an editor for since this was planned."""
+        """Return the edits that another process tried after they were planned."""
         known = StoredOutputs(self.workspace, item_id=sorted({each.item.item_id for each in work}))
         return {edit_key(each) for each in work if known.attempts[each.slot] > each.attempt}
 
@@ -147,7 +147,7 @@ class _Run:
             self.tally.failed_elsewhere += 1
 
     def _check_limit(self) -> None:
-        """Raise where one more edit, as expensive as the most expensive one so far, could exceed the cost limit."""
+        """Raise if one more edit, as expensive as the most expensive so far, could exceed the cost limit."""
         limit = self.settings.max_cost_usd
         if limit is None or not self.highest_cost_usd:
             return
@@ -185,7 +185,7 @@ class _Run:
         return failed_edit(work.editor, error)
 
     def _keep(self, _: EditWork, made: EditMade) -> EditMade:
-        """The pixels first, then the rows that name them."""
+        """Store the pixels before the rows that refer to them."""
         if made.result.image is None:
             return made
         try:
@@ -195,7 +195,7 @@ class _Run:
         return replace(made, result=replace(made.result, image=None))
 
     def _store(self, batch: list[tuple[EditWork, EditMade]]) -> None:
-        """Store a batch: outputs, traces, evidence, in one transaction after the pictures."""
+        """Store a batch: images first, then outputs, traces and evidence in one transaction."""
         records: list[Record] = []
         images: list[ImageRef] = []
         for work, made in batch:

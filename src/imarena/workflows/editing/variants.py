@@ -15,16 +15,16 @@ _SHOWN = 60
 
 
 def is_same_variant(output: Output, editor: Editor) -> bool:
-    """Was it made by this version with these options? Prices follow these, not the words around an instruction."""
+    """Return whether this version made it with these options. Prices depend on these, not on instruction wrapping."""
     then = {key: value for key, value in output.params.items() if key not in ("wrap", "connector")}
     return output.origin is not None or (output.editor_version == editor.version and then == _params(editor))
 
 
 def check_same_variant(workspace: Workspace, editors: Sequence[Editor], settings: EditSettings) -> None:
-    """Raise where stored outputs of one of these editors were made with other options than those now given.
+    """Raise if stored outputs of one of these editors were made with other options than the given ones.
 
-    Another version of the same editor is no such case: the estimate only tells of it, so that a run can be ended after
-    an update. Imported outputs do not say how they were made, and pass.
+    Another version of the same editor passes: the estimate only reports it, so that a run can be finished after an
+    update. Imported outputs do not record how they were made, and pass.
     """
     named = {editor.name: editor for editor in editors}
     differences: dict[str, Counter[str]] = {name: Counter() for name in named}
@@ -44,7 +44,7 @@ def check_same_variant(workspace: Workspace, editors: Sequence[Editor], settings
 
 
 def _difference(output: Output, editor: Editor, settings: EditSettings) -> str:
-    """What was different, in words; empty where nothing was."""
+    """Describe the differences; empty if there are none."""
     then, now = _flat(output.params), _flat(_params(editor))
     if settings.wrap and editor.traits.wrappable:
         now["wrap"] = "1"
@@ -61,13 +61,13 @@ def _difference(output: Output, editor: Editor, settings: EditSettings) -> str:
 
 
 def _params(editor: Editor) -> JsonDict:
-    """An editor's options as they look in a record."""
+    """Return an editor's options as stored in a record."""
     params: JsonDict = json.loads(json.dumps(dict(editor.params)))
     return params
 
 
 def _flat(options: JsonDict) -> JsonDict:
-    """Tables inside tables with names like `agent.steps`, so that a difference is named and nothing else."""
+    """Flatten nested tables to names such as `agent.steps`, so that only the difference itself is named."""
     flat: JsonDict = {}
     for name, value in options.items():
         inner = _flat(value) if isinstance(value, dict) else None

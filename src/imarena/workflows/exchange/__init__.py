@@ -1,4 +1,4 @@
-"""Importing and exporting records."""
+"""Import and export records."""
 
 import lazy_loader
 

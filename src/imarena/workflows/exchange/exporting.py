@@ -1,4 +1,4 @@
-"""export: write a workspace's records in a format."""
+"""export: write a workspace's records in a file format."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,14 +13,14 @@ R = TypeVar("R", bound=Record)
 
 
 class WorkspaceArchive:
-    """What an exporter may ask of a workspace (the `Archive` port)."""
+    """The workspace as exporters see it (the `Archive` port)."""
 
     def __init__(self, workspace: Workspace, progress: Progress | None) -> None:
         self._workspace = workspace
         self._progress = progress
 
     def records(self, kind: type[R]) -> Iterator[R]:
-        """All records of a kind, oldest first."""
+        """Yield all records of a kind, oldest first."""
         if issubclass(kind, Exclusion):
             with reading(self._workspace.store.engine) as connection:
                 exclusions = read_exclusions(connection)
@@ -33,15 +33,15 @@ class WorkspaceArchive:
             yield record
 
     def uncounted_judgments(self) -> Mapping[str, str]:
-        """Ids of the judgments that do not count, each with the reason."""
+        """Return the ids of judgments that do not count, each with the reason."""
         return uncounted_judgments(View(self._workspace))
 
     def uncounted_votes(self) -> Mapping[str, str]:
-        """Ids of the votes that do not count, each with the reason."""
+        """Return the ids of votes that do not count, each with the reason."""
         return uncounted_votes(View(self._workspace))
 
     def load(self, image: ImageRef) -> bytes:
-        """The original bytes of a picture."""
+        """Return the original bytes of an image."""
         return self._workspace.load(image)
 
 
@@ -53,7 +53,7 @@ def export_records(
     options: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> list[Skip]:
-    """Write everything into a new or empty folder. Returns what could not be written, and why."""
+    """Write everything into a new or empty folder. Return what could not be written, and why."""
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise UserError(f"{directory} is not empty.", hint="Export into a new folder.")
     return list(write(directory, WorkspaceArchive(workspace, progress), dict(options or {})))

@@ -28,15 +28,15 @@ from imarena.workflows.wiring import record_run
 
 BATCH = 1_000
 MAX_SKIPS = 100_000
-"""Skips that are kept word for word; the rest is only counted, by cause."""
+"""Maximum number of skips stored in full; further ones are only counted, by cause."""
 MAX_WARNINGS = 1_000
 _ABOUT = ("taxonomy", "task", "family", "topic", "subtopic", "track", "language", "licence")
-"""Fields that say what an item is about. They are not in its id, so another value does not make another item."""
+"""Fields that classify an item. They are not part of its id, so another value does not make another item."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import did."""
+    """The result of an import."""
 
     format: str
     path: str
@@ -45,9 +45,9 @@ class ImportReport:
     skipped: int
     skips: tuple[Skip, ...]
     causes: tuple[Cause, ...]
-    """Why rows and files were left out; the counts are exact, also beyond what `skips` holds."""
+    """Why rows and files were left out; the counts are exact, even beyond the length of `skips`."""
     notices: tuple[Notice, ...]
-    """What was imported but looks wrong, such as a task that the taxonomy does not know, and unused columns."""
+    """What was imported but looks wrong, such as a task not in the taxonomy, and unused columns."""
 
     def to_json(self) -> dict[str, object]:
         """For ``--json``."""
@@ -65,7 +65,7 @@ class ImportReport:
 
 @dataclass
 class _Tally:
-    """The counts of an import while it runs."""
+    """Running counts of an import."""
 
     new: Counter[str] = field(default_factory=Counter)
     same: Counter[str] = field(default_factory=Counter)
@@ -74,10 +74,10 @@ class _Tally:
     causes: CauseTally = field(default_factory=CauseTally)
     notices: list[Notice] = field(default_factory=list)
     items: set[str] = field(default_factory=set)
-    """Items that this import gave already: a file may name an item many times."""
+    """Items that this import has seen already: a file may contain an item many times."""
 
     def skip(self, skip: Skip) -> None:
-        """Note something that was left out."""
+        """Record a skipped row or file."""
         self.skipped += 1
         self.causes.add(skip.reason, skip.where)
         if len(self.skips) < MAX_SKIPS:
@@ -85,7 +85,7 @@ class _Tally:
 
 
 class WorkspaceIntake:
-    """What an importer may ask of a workspace (the `Intake` port)."""
+    """The workspace as importers see it (the `Intake` port)."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -95,7 +95,7 @@ class WorkspaceIntake:
         self._tombstones: dict[str, str] = {}
 
     def keep(self, data: bytes, *, name: str) -> ImageRef:  # noqa: ARG002
-        """Check a picture and store its original bytes."""
+        """Check an image and store its original bytes."""
         sha256 = sha256_hex(data)
         if sha256 in self._refs:
             return self._refs[sha256]
@@ -108,11 +108,11 @@ class WorkspaceIntake:
         return reference
 
     def items(self, dataset: str) -> Mapping[str, Item]:
-        """The items of a data set that are stored already, by key."""
+        """Return the stored items of a data set, by key."""
         return {item.key: item for item in self._workspace.store.records(Item, dataset=dataset)}
 
     def outputs(self, dataset: str) -> Mapping[tuple[str, str], str]:
-        """Ids of the ok single-turn outputs that are stored already, by (item key, editor)."""
+        """Return the ids of stored ok single-turn outputs, by (item key, editor)."""
         keys = {row["id"]: row["key"] for row in self._workspace.store.rows(Item, dataset=dataset)}
         output_ids: dict[tuple[str, str], str] = {}
         for row in self._workspace.store.rows(Output, status=Status.OK.value, turn=0, sample=0):
@@ -121,8 +121,8 @@ class WorkspaceIntake:
         return output_ids
 
     def bury(self, records: Iterable[Record]) -> None:
-        """Register the pictures that records name and a tombstone in the same import says are gone: the records stay
-        and so do their links, here as where they came from.
+        """Register images that records refer to but that a tombstone in the same import declares gone: the records
+        stay, and so do their links.
         """
         for record in records:
             if isinstance(record, Tombstone) and record.kind == "image":
@@ -136,7 +136,7 @@ class WorkspaceIntake:
                     self._workspace.store.keep_images([image], withdrawn_at=moment)
 
     def flush(self) -> None:
-        """Register the pictures kept so far: before the records that name them."""
+        """Register the images stored so far; must run before the records that refer to them are stored."""
         self._workspace.store.keep_images(self._pending)
         self._pending.clear()
 
@@ -149,7 +149,7 @@ def import_dataset(
     options: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Import a file or folder of a known format, or a data set of the hub (`hub:owner/name[@revision]`)."""
+    """Import a file or folder of a known format, or a data set from the hub (`hub:owner/name[@revision]`)."""
     read = READERS.get(format_name)
     source = download_dataset(path, workspace.root / "downloads") if is_hub(path) else Path(path)
     return import_records(workspace, read, format_name=format_name, path=source, options=options, progress=progress)
@@ -164,7 +164,7 @@ def import_records(
     options: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Import everything that `read` yields. Bad rows are reported and left out; good ones go in, a batch at a time."""
+    """Import everything that `read` yields, in batches. Bad rows are reported and left out."""
     tally = _Tally()
     chosen = dict(options or {})
     intake = WorkspaceIntake(workspace)
@@ -198,7 +198,7 @@ def import_records(
 
 
 def _check_tasks(records: list[Record], tally: _Tally) -> None:
-    """Warn of tasks and topics that an item's taxonomy does not know; each warning once."""
+    """Warn about tasks and topics that an item's taxonomy does not know; each warning once."""
     for record in records:
         if isinstance(record, Item) and record.taxonomy in taxonomy_names() and len(tally.notices) < MAX_WARNINGS:
             warning = load_taxonomy(record.taxonomy or "").check(record)
@@ -228,7 +228,7 @@ def _write(workspace: Workspace, records: list[Record], tally: _Tally) -> None:
 
 
 def _write_exclusions(workspace: Workspace, exclusions: list[Exclusion], tally: _Tally) -> None:
-    """Exclusions are lifted in place, and so are no records of the store."""
+    """Store exclusions separately: they can be lifted in place, unlike other records."""
     for exclusion in exclusions:
         if workspace.store.get(Rater, exclusion.rater_id) is None:
             tally.skip(_conflict_skip(Conflict(exclusion, f"there is no rater '{exclusion.rater_id}'")))
@@ -239,7 +239,7 @@ def _write_exclusions(workspace: Workspace, exclusions: list[Exclusion], tally: 
 
 
 def _changed(workspace: Workspace, records: list[Record]) -> list[Record]:
-    """Votes and judgments whose place in their source is known, but with another verdict than the one given now."""
+    """Return votes and judgments that are already stored, but with another verdict than the given one."""
     changed: list[Record] = []
     for kind in (Vote, Judgment):
         by_id = {_verdict_id(record): record for record in records if isinstance(record, kind)}
@@ -252,7 +252,7 @@ def _changed(workspace: Workspace, records: list[Record]) -> list[Record]:
 
 
 def _differing_items(workspace: Workspace, records: list[Record], tally: _Tally) -> list[Conflict]:
-    """Items that were stored before this import and that it gives with another licence, task or the like."""
+    """Return items that were stored before this import and that it gives with another licence, task or the like."""
     given = {item.item_id: item for item in reversed(records) if isinstance(item, Item)}
     earlier = [item_id for item_id in given if item_id not in tally.items]
     tally.items.update(earlier)
@@ -269,8 +269,8 @@ def _differing_items(workspace: Workspace, records: list[Record], tally: _Tally)
 
 
 def _lost_fields(item: Item, stored: Item) -> list[str]:
-    """What an item states that the stored one does not. A value that it leaves out (or the language that stands for
-    none) is no statement: nothing of it is lost.
+    """Return the fields that an item states but the stored one does not. A missing value (or the default language)
+    states nothing, so nothing of it is lost.
     """
     unstated = {None, "", Item.model_fields["language"].default}
     fields = [name for name in _ABOUT if getattr(item, name) not in {*unstated, getattr(stored, name)}]
@@ -278,7 +278,7 @@ def _lost_fields(item: Item, stored: Item) -> list[str]:
 
 
 def _verdict_id(record: Vote | Judgment) -> str:
-    """The id of a verdict."""
+    """Return the id of a verdict."""
     return record.vote_id if isinstance(record, Vote) else record.judgment_id
 
 

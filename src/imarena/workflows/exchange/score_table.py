@@ -1,6 +1,6 @@
 """export scores: every score and verdict of the judges as one CSV, with all digits.
 
-What counts is decided by `views`. With `everything` the rows that do not count are there too, each with the reason.
+`views` decides what counts. With `everything`, rows that do not count are included, each with the reason.
 """
 
 import json
@@ -23,7 +23,7 @@ from imarena.workflows.views import MODES, View, first_scores, judgment_reason
 FILE = "scores.csv"
 PAGE = 500
 SECOND = "another score of the same output and repeat came first"
-"""Why a score does not count though it is ok and newest: boards take one per output and repeat."""
+"""Why a score does not count although it is ok and newest: boards take one per output and repeat."""
 COLUMNS = (
     "kind", "unit", "model", "judge", "score", "task", "topic", "dataset", "item", "turn", "mode", "sample",
     "other_model", "preference", "order", "dimension", "repeat", "success", "confidence", "scores", "reasons",
@@ -31,26 +31,26 @@ COLUMNS = (
     "other_output_id", "judgment_id", "created_at",
 )  # fmt: skip
 COUNTS = "not_counted"
-"""The last column with `everything`: why a row does not count, empty where it does."""
+"""The last column with `everything`: why a row does not count, empty if it does."""
 
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """What was written: the file, its rows by kind, and why others were left out or do not count."""
+    """What was written: the file, its rows by kind, and why other rows were left out or do not count."""
 
     file: Path
     rows: Mapping[str, int]
     not_counted: Mapping[str, int]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {
             "format": "scores", "file": str(self.file), "rows": dict(self.rows), "not_counted": dict(self.not_counted),
         }  # fmt: skip
 
 
 def export_scores(workspace: Workspace, target: Path, *, everything: bool = False) -> ScoreTable:
-    """Write `target` (a .csv file), or `scores.csv` in the folder `target`. A file that exists is not replaced."""
+    """Write `target` (a .csv file), or `scores.csv` in the folder `target`. An existing file is not replaced."""
     file = target if target.suffix == ".csv" else target / FILE
     if file.exists():
         raise UserError(f"{file} exists already.", hint="Name a new file.")
@@ -91,7 +91,7 @@ def _rows(view: View, rows: Counter[str], not_counted: Counter[str], *, everythi
 
 
 def _first_scores(view: View) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Sorted `seq` of the scores that boards count, of every judge and dimension."""
+    """Return the sorted `seq` of the scores that boards count, of every judge and dimension."""
     kinds: dict[tuple[str, str], list[Form]] = {}
     for form in view.forms.counting(pairwise=False):
         kinds.setdefault((form.judge, form.dimension), []).append(form)

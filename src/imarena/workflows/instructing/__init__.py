@@ -1,4 +1,4 @@
-"""Building object-centric benchmarks: images in, items with chains of instructions out (EdiVal-Agent)."""
+"""Build object-centric benchmarks: images in, items with chains of instructions out (EdiVal-Agent)."""
 
 import lazy_loader
 

@@ -20,12 +20,12 @@ from imarena.workflows.wiring import JudgeChat
 _LATENCY_S = 8.0
 _SCENE_QUESTIONS, _PROMPT_CHARACTERS = 2, 2400
 _WORD_TOKENS = 30
-"""Of a reply with one word."""
+"""Assumed tokens of a reply with one word."""
 
 
 @dataclass(frozen=True)
 class BuildPlan:
-    """What a build would do. Figures are None where nothing is known about them."""
+    """What a build would do. None for unknown figures."""
 
     dataset: str
     images: int
@@ -35,18 +35,18 @@ class BuildPlan:
     to_decompose: int
     items_before: int
     chains_at_most: int
-    """One for each image that has no item yet and turns out to have objects."""
+    """Number of items, if every image without an item turns out to have objects."""
     questions_at_most: int
     seconds: float | None
     cost_usd: float | None
     basis: tuple[str, ...]
-    """What was measured and what is assumed."""
+    """Which figures are measured and which are assumed."""
 
 
 def plan_build(
     workspace: Workspace, folder: Path, settings: BuildSettings, wired: WiredDecomposer, writer: JudgeChat | None = None
 ) -> BuildPlan:
-    """Count the images by what has to be done with them; time one decomposition where it is computed here."""
+    """Count the images by the work that they need; time one decomposition if it is computed locally."""
     files = image_files(folder)[: settings.limit]
     counts: Counter[str] = Counter()
     images: dict[str, bytes] = {}
@@ -114,7 +114,7 @@ def _estimate(
 def _doors(
     plan: BuildPlan, pixels_shown: int, settings: BuildSettings, wired: WiredDecomposer, writer: JudgeChat | None
 ) -> list[tuple[JudgeChat, int, float, float]]:
-    """Each endpoint with its questions, input tokens and output tokens, at most."""
+    """Return each endpoint with its maximum number of questions, input tokens and output tokens."""
     doors: list[tuple[JudgeChat, int, float, float]] = []
     words = _PROMPT_CHARACTERS / CHARACTERS_PER_TOKEN
     if plan.to_decompose and wired.door is not None:

@@ -1,4 +1,4 @@
-"""build: a folder of images becomes a benchmark of chains; what was decomposed or written before is not done again."""
+"""build: turn a folder of images into a benchmark of chains; existing decompositions and chains are kept."""
 
 import asyncio
 from collections import Counter
@@ -43,43 +43,43 @@ TAXONOMY = "edival"
 
 @dataclass(frozen=True)
 class BuildSettings:
-    """How a benchmark is built."""
+    """How to build a benchmark."""
 
     dataset: str
     chain: ChainSettings = field(default_factory=ChainSettings)
     detector: str = "efficientdet"
     licence: str | None = None
     limit: int | None = None
-    """Only the first images, in the order of their names."""
+    """Only the first images, in order of their names."""
     keep_empty: bool = False
     """Write chains for images without objects too: they begin with an addition."""
     concurrency: int | None = None
     executor: ExecutorKind = "threads"
-    """Where images are decomposed, where no endpoint does it."""
+    """The executor for decomposing images, if no endpoint does it."""
 
 
 @dataclass(frozen=True)
 class BuildReport:
-    """What a build did. Every image of the folder is counted once in `outcomes`."""
+    """The result of a build. Every image of the folder is counted once in `outcomes`."""
 
     dataset: str
     images: int
     outcomes: Counter[str]
-    """By how the decomposition ended; `invalid_image` for files that are no images, `same_image` for repeated ones."""
+    """By result of the decomposition; `invalid_image` for files that are not images, `same_image` for repeated ones."""
     reasons: tuple[Cause, ...]
-    """Why images have no item, and objects no place in one."""
+    """Why images have no item, and why objects were dropped."""
     items: int
     items_before: int
     decomposed_before: int
     refused_words: Counter[str]
-    """Why words of a model were not used; words of the vocabulary took their places."""
+    """Why words from a model were rejected; vocabulary words replaced them."""
     statistics: SceneStatistics
     stopped: str
     cost_usd: float
 
     @property
     def failed(self) -> int:
-        """Images whose decomposition failed: the next build tries them again."""
+        """Number of images whose decomposition failed: the next build retries them."""
         return self.outcomes["failed"]
 
     def to_json(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def build_benchmark(
     *,
     progress: Progress | None = None,
 ) -> BuildReport:
-    """Decompose the images of a folder, write a chain for each, add the items. A second build adds what is missing."""
+    """Decompose the images of a folder, write a chain for each, add the items. A second build adds the missing ones."""
     files = image_files(folder)[: settings.limit]
     tools = {
         "objects": f"{wired.decomposer.name} {wired.decomposer.version}",
@@ -145,7 +145,7 @@ def build_benchmark(
 
 
 def image_files(folder: Path) -> list[Path]:
-    """The images below a folder, by name."""
+    """Return the images below a folder, by name."""
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}.", hint="Give the path of a folder of images.")
     found = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix.lower() in _suffixes())
@@ -159,7 +159,7 @@ def _suffixes() -> frozenset[str]:
 
 
 def _known_items(workspace: Workspace, settings: BuildSettings, tools: dict[str, str]) -> dict[str, Item]:
-    """Items of the data set that the same settings made; others raise."""
+    """Return the data set's items if the same settings made them; raise if others did."""
     known: dict[str, Item] = {}
     for item in workspace.store.records(Item, dataset=settings.dataset):
         plan = object_plan(item)
@@ -181,7 +181,7 @@ def _empty(image: ImageRef) -> SceneContents:
 
 @dataclass
 class _Build:
-    """Keeping images, counting how each ended, and adding items."""
+    """Stores images, counts the outcome of each, and adds items."""
 
     workspace: Workspace
     settings: BuildSettings
@@ -191,7 +191,7 @@ class _Build:
     added: int = 0
 
     def keep(self, files: Sequence[Path]) -> dict[str, ImageRef]:
-        """Store the images, each once, by the key of its item."""
+        """Store the images, each once; return them by the key of their item."""
         intake, images, seen = WorkspaceIntake(self.workspace), dict[str, ImageRef](), set[str]()
         for path in files:
             key = path.relative_to(self.folder).as_posix()
@@ -209,7 +209,7 @@ class _Build:
         return images
 
     def usable(self, images: dict[str, ImageRef], scenes: SceneTally) -> dict[str, ImageRef]:
-        """The images that get a chain."""
+        """Return the images that get a chain."""
         chosen: dict[str, ImageRef] = {}
         for key, image in images.items():
             scene = scenes.scenes.get(image.sha256)
@@ -236,7 +236,7 @@ class _Build:
 
 
 def _kind_of_reason(reason: str) -> str:
-    """A reason without its measures, so that like ones are counted together."""
+    """Return a reason without its measurements, so that similar reasons are counted together."""
     if "of the image (" in reason:
         return "a box is too large"
     return reason

@@ -1,4 +1,4 @@
-"""Writing the chains of a build: with the vocabulary alone, or with the words of a model where they fit."""
+"""Write the chains of a build: from the vocabulary alone, or with words from a model where they fit."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from imarena.workflows.questions import Questions, Terms, ask
 from imarena.workflows.wiring import JudgeChat
 
 MadePlan = tuple[ObjectPlan, tuple[str, ...]]
-"""The plan of an item and its instructions."""
+"""The plan of an item, and its instructions."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class ScenePlan:
 
 @dataclass(frozen=True)
 class _AskedChain:
-    """A chain, why words of the model were not used, and what it cost."""
+    """A chain, why words from the model were rejected, and the cost."""
 
     chain: instructions.WrittenChain | None
     refused: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class _AskedChain:
 
 @dataclass
 class ChainWriter:
-    """Writes the chains of many scenes. A word that a model cannot give, or that does not fit, the vocabulary gives."""
+    """Writes the chains of many scenes. The vocabulary replaces words that a model cannot give or that do not fit."""
 
     workspace: Workspace
     settings: instructions.ChainSettings
@@ -48,7 +48,7 @@ class ChainWriter:
     async def write_all(
         self, plans: Sequence[ScenePlan], add: Callable[[ScenePlan, MadePlan], None], progress: Progress | None
     ) -> str:
-        """Write every chain and hand it on; returns why it stopped."""
+        """Write every chain and pass it to `add`; return why it stopped."""
         if self.door is None:
             for number, plan in enumerate(plans, 1):
                 add(plan, self._made(plan, instructions.write_chain(plan.contents, self.settings, plan.image.sha256)))

@@ -17,17 +17,17 @@ OFFLINE = "offline"
 
 @dataclass(frozen=True)
 class WiredDecomposer:
-    """A decomposer ready to be asked, and the endpoint that it asks, if it asks one."""
+    """A decomposer ready to be asked, and the endpoint that it asks, if any."""
 
     decomposer: Decomposer
     door: JudgeChat | None = None
     gpus: float = 0.0
-    """GPUs that each worker on a cluster gets for it."""
+    """GPUs for each worker on a cluster."""
 
 
 def wire_decomposer(settings: Settings, name: str, detector: str, budget: Budget | None = None) -> WiredDecomposer:
-    """`offline`, or the name of an endpoint of the settings. `detector` finds, or confirms, the objects."""
-    DETECTORS.get(detector)  # an unknown name, or a missing extra, is told before anything is asked
+    """Return the decomposer `offline`, or one at a named endpoint. `detector` finds, or confirms, the objects."""
+    DETECTORS.get(detector)  # report an unknown name or a missing extra before any question
     if name == OFFLINE:
         gpus = DETECTOR_TOOLS[detector].gpus if detector in DETECTOR_TOOLS else 0.0
         return WiredDecomposer(OfflineDecomposer(detector), gpus=gpus)
@@ -36,7 +36,7 @@ def wire_decomposer(settings: Settings, name: str, detector: str, budget: Budget
 
 
 def decompose_image(wired: WiredDecomposer, path: Path) -> Decomposition:
-    """What an image shows. A file that is no image is a status."""
+    """Decompose one image. A file that is not an image gives a status."""
     try:
         data = read_image_file(path)
     except InvalidImage as error:

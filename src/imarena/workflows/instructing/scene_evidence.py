@@ -1,4 +1,4 @@
-"""Decompositions as evidence: asked once for each image and decomposer, kept with their reasons, never asked again."""
+"""Decompositions as evidence: one question per image and decomposer, stored with the reasons."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ KIND = "edival.scene"
 
 @dataclass
 class SceneTally:
-    """The decompositions of a run, by the hash of the image."""
+    """The decompositions of a run, by image hash."""
 
     scenes: dict[str, Decomposition] = field(default_factory=dict)
     done_before: int = 0
@@ -31,7 +31,7 @@ class SceneTally:
 
 @dataclass(frozen=True)
 class _Decompose:
-    """Answers one question: the bytes of an image in, its decomposition out."""
+    """Answers one question: takes the bytes of an image, returns its decomposition."""
 
     decomposer: Decomposer
 
@@ -48,7 +48,7 @@ def decompose_images(
     executor: ExecutorKind = "threads",
     progress: Progress | None = None,
 ) -> SceneTally:
-    """Decompose every image that has no answer of this decomposer yet. What comes is stored at once."""
+    """Decompose every image without an answer from this decomposer. Results are stored as they arrive."""
     name, version = wired.decomposer.name, wired.decomposer.version
     tally = SceneTally()
     wanted = set(images)
@@ -92,7 +92,7 @@ def decompose_images(
     questions = Questions(work, workspace.blobs.get, task, failed, settle, write, shared=shared, stage="images")
     door = wired.door
     if door is None:
-        # `auto`: the networks compute outside of Python's lock, and each process of its own would load all of them.
+        # `auto`: networks compute outside Python's lock, and every separate process would load all of them.
         here = executor in ("auto", "threads")
         at_once = concurrency or ((os.cpu_count() or 1) if here else None)
         terms = Terms("threads" if here else executor, at_once, gpus=wired.gpus, progress=progress)
@@ -108,7 +108,7 @@ def _failed_work(_: object, error: Exception) -> Decomposition:
 
 
 def scene_document(scene: Decomposition) -> JsonDict:
-    """A decomposition as it is stored and printed."""
+    """Return a decomposition as it is stored and printed."""
     return {
         "outcome": scene.outcome,
         "reason": scene.reason,

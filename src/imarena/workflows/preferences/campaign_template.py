@@ -1,4 +1,4 @@
-"""The settings of a campaign that asks expert raters about visual consistency alone."""
+"""The settings of a campaign that asks expert raters only about visual consistency."""
 
 from importlib import resources
 from pathlib import Path
@@ -7,7 +7,7 @@ from imarena.core import UserError
 
 
 def write_campaign_template(file: Path) -> None:
-    """Write the bundled settings, to be changed and given to `imarena campaign create --settings`."""
+    """Write the bundled settings, to be edited and passed to `imarena campaign create --settings`."""
     if file.exists():
         raise UserError(f"{file} exists.", hint="Give the name of a new file.")
     template = resources.files("imarena.preferences").joinpath("campaign_template.json")

@@ -1,4 +1,4 @@
-"""Choose candidates from a table of images, instructions and tasks, and write them as a table that can be imported."""
+"""Choose candidates from a table of images, instructions and tasks, and write them as a table for import."""
 
 import json
 import shutil
@@ -25,14 +25,14 @@ class CandidateOptions:
 
     per_task: int = PER_TASK
     tasks: tuple[str, ...] = ()
-    """All tasks of the table that pairs are made for, where empty."""
+    """Tasks to choose from; empty: all tasks of the table for which pairs are made."""
     image_features: str = "colour-layout"
     text_features: str = "words"
 
 
 @dataclass(frozen=True)
 class TaskCandidates:
-    """The choice of one task. `radius`: the largest distance from a row to its nearest chosen one."""
+    """The choice for one task. `radius`: the largest distance from a row to its nearest chosen one."""
 
     task: str
     rows: int
@@ -42,7 +42,7 @@ class TaskCandidates:
 
 @dataclass(frozen=True)
 class CandidateReport:
-    """What was chosen, and which rows were left out and why."""
+    """The chosen rows, and which rows were left out and why."""
 
     tasks: tuple[TaskCandidates, ...]
     skipped: tuple[str, ...]

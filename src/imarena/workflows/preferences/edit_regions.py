@@ -1,4 +1,4 @@
-"""Edit regions of a workspace's items, stored as evidence: campaigns outline them, `inside-boxes` measures by them."""
+"""Edit regions of a workspace's items, stored as evidence: campaigns outline them, `inside-boxes` measures in them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,12 +27,12 @@ from imarena.workflows.views import instruction_of
 
 TOOL = "edit-region"
 _SMALLEST_PART = 0.0005
-"""Parts of a region below this share of the image get no box."""
+"""Parts of a region below this fraction of the image get no box."""
 
 
 @dataclass(frozen=True)
 class EditRegionReport:
-    """How many items have an edit region, how it was found, and why the others have none."""
+    """How many items have an edit region, how the regions were found, and why other items have none."""
 
     items: int
     regions: int
@@ -48,9 +48,9 @@ def write_edit_regions(
     tasks: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> EditRegionReport:
-    """Find the edit region of every item from its source and all of its outputs and store its boxes.
+    """Find the edit region of every item from its source and all of its outputs, and store its boxes.
 
-    One region per item and instruction: it is the union over the outputs, so that it belongs to no editor.
+    There is one region per item and instruction: the union over the outputs, so that it favours no editor.
     """
     board = load_outputs(workspace, datasets=datasets or None, tasks=tasks or None)
     detector = None if options.method == "changes" else find_detector(options.detector)
@@ -83,7 +83,7 @@ def _region_of(
     detector: PhraseDetector | None,
     segmenter: BoxSegmenter | None,
 ) -> Evidence | str:
-    """The evidence, or the reason why there is none."""
+    """Return the evidence, or the reason why there is none."""
     rule = task_rules().tasks.get(task_of(item, outputs[0]))
     if rule is not None and rule.pipeline == "judge":
         return LEFT_TO_A_JUDGE
@@ -110,13 +110,13 @@ def _region_of(
 
 
 def _boxes(mask: Mask) -> list[tuple[float, float, float, float]]:
-    """Boxes of the region's parts, without those that are too small to be seen."""
+    """Return boxes of the region's parts, except parts that are too small to see."""
     large = components(mask, min_area=max(1, round(_SMALLEST_PART * mask.size)))
     return [box.as_tuple() for box in large or components(mask)[:1]]
 
 
 def _hash_of(outputs: Sequence[Output]) -> str:
-    """One hash of the images that a region was found by: other outputs make other evidence."""
+    """Return one hash of the images that determined a region: other outputs make other evidence."""
     return content_id("outputs", *sorted(output.image.sha256 for output in outputs if output.image is not None))
 
 

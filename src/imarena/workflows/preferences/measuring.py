@@ -1,4 +1,4 @@
-"""Regions and metrics of a workspace's outputs, item by item, and the tools that find regions, by name."""
+"""Regions and metrics of a workspace's outputs, per item, and the region tools by name."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def measure_workspace(
     editors: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[preferences.MeasuredGroup], Counter[str]]:
-    """Measured groups, and how many items were left out before anything was measured, by reason."""
+    """Return measured groups, and the number of items left out before measuring, by reason."""
     board = load_outputs(workspace, datasets=datasets, tasks=tasks, editors=editors)
     detector = None if options.method == "changes" else find_detector(options.detector)
     segmenter = find_segmenter(options.segmenter)
@@ -62,7 +62,7 @@ def measure_workspace(
 
 
 def shared_source(item: Item, outputs: Sequence[Output], parents: dict[str, Output]) -> ImageRef | None:
-    """The one source that all outputs were made from; later turns of a chain have one per editor, and so none."""
+    """Return the one source of all outputs, or None; later turns of a chain have one per editor, and so none."""
     if any(common_turn(outputs[0], output, parents) < output.turn for output in outputs[1:]):
         return None
     known = {image.sha256: image for output in outputs for image in sources_of(item, output, parents)}
@@ -70,7 +70,7 @@ def shared_source(item: Item, outputs: Sequence[Output], parents: dict[str, Outp
 
 
 def task_of(item: Item, output: Output) -> str:
-    """The task of the output's turn, else of the item; empty where none is stated."""
+    """Return the task of the output's turn, else of the item; empty if none is stated."""
     return item.turns[output.turn].task or item.task or ""
 
 
@@ -85,7 +85,7 @@ def _measure(
     detector: PhraseDetector | None,
     segmenter: BoxSegmenter | None,
 ) -> preferences.MeasuredGroup:
-    """One item. Outputs of another size are scaled to the source's, and the pair's record says so."""
+    """Measure one item. Outputs of another size are scaled to the source's size, which the pair's record notes."""
     instruction = instruction_of(item, outputs[0].turn, outputs[0].mode)
     before, shown, failures = load_group(workspace, source, outputs)
     if before is None or not shown:
@@ -121,7 +121,7 @@ def _measure(
 def load_group(
     workspace: Workspace, source: ImageRef, outputs: Sequence[Output]
 ) -> tuple[Pixels | None, list[tuple[Output, Pixels, bool]], Counter[str]]:
-    """The source; each output with its pixels at the source's size and whether it had another; and what failed."""
+    """Load the source; each output at the source's size, with whether it was resized; and the failures."""
     failures: Counter[str] = Counter()
     shown: list[tuple[Output, Pixels, bool]] = []
     try:
@@ -141,7 +141,7 @@ def load_group(
 
 
 def region_record(region: preferences.EditRegion, options: RegionOptions) -> dict[str, Any]:
-    """How a region was found, for the record of a pair."""
+    """Return how a region was found, for the record of a pair."""
     record: dict[str, Any] = {"how": region.how, "share": round(region.share, 6), "names": list(region.names)}
     if region.how == "objects":
         record |= {
@@ -153,8 +153,8 @@ def region_record(region: preferences.EditRegion, options: RegionOptions) -> dic
 
 
 def find_detector(name: str) -> PhraseDetector:
-    """A detector that finds what phrases name. Open-vocabulary ones are asked for the phrases; the others for all
-    that they know, and what a phrase does not mean is left out.
+    """Return a detector for the objects in phrases. Open-vocabulary detectors search for the phrases; others search for
+    everything that they know, and detections that match no phrase are dropped.
     """
     if name in PHRASE_DETECTORS:
         return phrase_detector(name)
@@ -168,5 +168,5 @@ def find_detector(name: str) -> PhraseDetector:
 
 
 def find_segmenter(name: str) -> BoxSegmenter | None:
-    """The segmenter of this name; empty: the boxes themselves are the region."""
+    """Return the segmenter of this name; with an empty name, the boxes themselves are the region."""
     return box_segmenter(name) if name else None

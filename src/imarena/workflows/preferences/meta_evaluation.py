@@ -28,7 +28,7 @@ Scheme = str
 
 @dataclass(frozen=True)
 class JudgeDifference:
-    """Strict accuracy of one judge less that of another on the same pairs."""
+    """Strict accuracy of one judge minus that of another on the same pairs."""
 
     judge: str
     against: str
@@ -37,7 +37,7 @@ class JudgeDifference:
     figure: Figure
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values for JSON."""
         return {
             "judge": self.judge, "against": self.against, "dataset": self.dataset, "dimension": self.dimension,
             "difference": self.figure.to_json(),
@@ -46,7 +46,7 @@ class JudgeDifference:
 
 @dataclass(frozen=True)
 class SchemeComparison:
-    """Pairwise and pointwise questions to one model about the same pairs (GEditBench v2, figure 2)."""
+    """Pairwise and pointwise questions to one model on the same pairs (GEditBench v2, figure 2)."""
 
     model: str
     dataset: str
@@ -54,10 +54,10 @@ class SchemeComparison:
     pairwise: JudgeRow
     pointwise: JudgeRow
     difference: Figure
-    """Strict accuracy: pairwise less pointwise."""
+    """Strict accuracy: pairwise minus pointwise."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values for JSON."""
         return {
             "model": self.model, "dataset": self.dataset, "dimension": self.dimension,
             "pairwise": self.pairwise.judge, "pairwise_strict": self.pairwise.strict.to_json(),
@@ -68,14 +68,14 @@ class SchemeComparison:
 
 @dataclass(frozen=True)
 class MetaEvaluation:
-    """All rows, the two schemes of each model side by side, and differences to one judge where one was named."""
+    """All rows, both schemes of each model side by side, and differences to one judge if one was named."""
 
     rows: tuple[JudgeRow, ...]
     schemes: tuple[SchemeComparison, ...]
     differences: tuple[JudgeDifference, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values for JSON."""
         return {
             "rows": [row.to_json() for row in self.rows],
             "schemes": [each.to_json() for each in self.schemes],
@@ -85,7 +85,7 @@ class MetaEvaluation:
 
 @dataclass(frozen=True)
 class _Answers:
-    """What one judge said by one scheme about one dimension."""
+    """The verdicts of one judge, in one scheme, on one dimension."""
 
     judge: str
     scheme: Scheme
@@ -93,7 +93,7 @@ class _Answers:
     dimensions: frozenset[str]
     answers: Mapping[PairKey, JudgeAnswer]
     model: str
-    """What answers: the model of a judge that asks one (`kind/model`), else the judge itself."""
+    """Who answers: the model of a judge that asks one (`kind/model`), else the judge itself."""
 
 
 def evaluate_workspace(
@@ -104,10 +104,10 @@ def evaluate_workspace(
     against: str = "",
     rounds: int = 1000,
 ) -> MetaEvaluation:
-    """Compare the stored verdicts of judges (all without names) with people's votes and ratings.
+    """Compare the stored verdicts of judges (default: all) with people's votes and ratings.
 
-    Each judge is compared with votes of its dimension, as in `imarena align`. Data sets without votes on pairs count
-    by the mean ratings of their outputs.
+    Each judge is compared with votes on its dimension, as in `imarena align`. For data sets without votes on pairs, the
+    outputs' mean ratings count.
     """
     view = views.View(workspace)
     truths = _truths(view, datasets)
@@ -143,7 +143,7 @@ def _meets(part: _Answers, dimension: str, groups: Mapping[tuple[str, str], Any]
 
 
 def _knows(part: _Answers, truths: Sequence[PairTruth]) -> bool:
-    """Was the judge asked about this data set at all?"""
+    """Return whether the judge was asked about this data set at all."""
     return any(truth.key in part.answers for truth in truths)
 
 
@@ -152,7 +152,7 @@ def _truths(view: views.View, datasets: Sequence[str]) -> tuple[PairTruth, ...]:
     rated = views.rating_battles(view, views.NO_BATTLES, views.WHOLE)
     voted = {_dataset(view, int(place)) for place in votes.left.tolist()}
     truths = list(agreed_truth(list(_votes(view, votes))))
-    # mean ratings stand in only where nobody compared pairs
+    # mean ratings count only if nobody compared pairs
     truths += [truth for truth in agreed_truth(list(_votes(view, rated))) if truth.dataset not in voted]
     return tuple(truth for truth in truths if not datasets or truth.dataset in datasets)
 
@@ -191,7 +191,7 @@ def _outcome(code: int) -> Outcome:
 
 
 def _answers_of(view: views.View, chosen: views.ChosenJudge, truths: Sequence[PairTruth]) -> list[_Answers]:
-    """Pairwise and pointwise answers of one judge, each dimension by itself."""
+    """Return the pairwise and pointwise answers of one judge, for each dimension separately."""
     parts = []
     model = chosen.judge.partition("/")[2] or chosen.judge
     for dimension in sorted(chosen.dimensions):
@@ -238,7 +238,7 @@ def _pointwise(view: views.View, forms: Sequence[Form], truths: Sequence[PairTru
 
 
 def _score_failures(view: views.View, forms: Sequence[Form], truths: Sequence[PairTruth]) -> dict[PairKey, JudgeAnswer]:
-    """Pairs of which an output was asked about and got no score: the status of the last attempt."""
+    """Return pairs with an output that was asked about but got no score, with the status of the last attempt."""
     columns = views.live_judgments(view, forms)
     scored = set(columns.left[columns.ok].tolist())
     reasons = {
@@ -257,7 +257,7 @@ def _score_failures(view: views.View, forms: Sequence[Form], truths: Sequence[Pa
 def _schemes(
     fitting: Sequence[_Answers], figures: Sequence[Sequence[JudgeRow]], truths: Sequence[PairTruth], rounds: int
 ) -> list[SchemeComparison]:
-    """Each pairwise judge beside each pointwise judge of the same model, on all pairs of a data set and dimension."""
+    """Match pairwise with pointwise judges of the same model, on all pairs of a data set and dimension."""
     wholes = [next(row for row in made if row.task == ALL_TASKS) for made in figures]
     both = list(zip(fitting, wholes, strict=True))
     return [

@@ -1,4 +1,4 @@
-"""Pairs of a workspace with what was said about them, and the preference pairs made of them, written and exported."""
+"""Collect a workspace's pairs with their verdicts, make preference pairs from them, and write and export these."""
 
 import json
 from collections import Counter, defaultdict
@@ -23,13 +23,13 @@ PROMPT = "pvc-judge"
 
 @dataclass(frozen=True)
 class PairOptions:
-    """Where pairs come from and which are kept."""
+    """Where pairs come from, and which ones are kept."""
 
     origin: PairOrigin = "metrics"
     dimension: str = "visual_consistency"
     judge: str = ""
     rules: Path | None = None
-    """A file like the bundled `tasks.yaml`."""
+    """Path of a file like the bundled `tasks.yaml`."""
     regions: RegionOptions = RegionOptions()
     agreement: preferences.AgreementFilter = preferences.AgreementFilter()
     datasets: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class PairOptions:
 
 @dataclass(frozen=True)
 class PairReport:
-    """What pairs were made, how and where they were written."""
+    """The pairs that were made, and how and where they were written."""
 
     made: preferences.PairSet
     origin: PairOrigin
@@ -49,7 +49,7 @@ class PairReport:
     folder: str
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `pairs.json` and of ``--json``."""
+        """Return the document of `pairs.json` and of ``--json``."""
         made = {"origin": self.origin, "seed": self.seed, "dimension": self.dimension, "folder": self.folder}
         return {**self.made.to_json(), **made}
 
@@ -99,7 +99,7 @@ def _with_skipped(made: preferences.PairSet, skipped: Counter[str]) -> preferenc
 def export_pair_folder(
     form: str, source: Path, folder: Path, *, split: str, seed: int, prompt: str = PROMPT, limit: int | None = None
 ) -> preferences.ExportReport:
-    """Export a folder of pairs (and its ties) in one format, split by item. `limit`: pairs per task at most."""
+    """Export a folder of pairs (and its ties) in one format, split by item. `limit`: most pairs per task."""
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty.", hint="Give a new folder.")
     pairs = limit_per_task(preferences.read_pair_file(source), limit)
@@ -119,7 +119,7 @@ def export_pair_folder(
 def limit_per_task(
     pairs: Sequence[preferences.PreferencePair], limit: int | None
 ) -> tuple[preferences.PreferencePair, ...]:
-    """At most so many pairs of each task, the first by their ids: a choice that more pairs do not upset."""
+    """Return at most `limit` pairs per task, the first by id: more pairs barely change this choice."""
     if limit is None:
         return tuple(pairs)
     kept: Counter[str] = Counter()
@@ -132,7 +132,7 @@ def limit_per_task(
 
 
 def _asked(prompt: str) -> Any:
-    """The question of the judge `pvc-judge`: what a model is trained on is what it is asked later."""
+    """Return the question of the judge `pvc-judge`, so that a model is trained on the question that it gets later."""
     loaded = load_prompt(prompt)
 
     def ask(
@@ -153,7 +153,7 @@ Said = tuple[str, str, tuple[Outcome, ...], bool | None]
 def voted_pairs_of(
     workspace: Workspace, dimension: str, datasets: Sequence[str] | None, tasks: Sequence[str] | None
 ) -> tuple[list[JudgedPair], Counter[str]]:
-    """Pairs that people voted on, with all votes of the dimension that count."""
+    """Return the pairs that people voted on, with all votes on the dimension that count."""
     view = views.View(workspace)
     battles = views.people_battles(view, dimension=dimension)
     votes: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
@@ -170,7 +170,7 @@ def voted_pairs_of(
 def judged_pairs_of(
     workspace: Workspace, judge: str, dimension: str, datasets: Sequence[str] | None, tasks: Sequence[str] | None
 ) -> tuple[list[JudgedPair], Counter[str]]:
-    """Pairs that a judge compared in both orders; failed ones are counted by their status."""
+    """Return the pairs that a judge compared in both orders; failed ones are counted by status."""
     view = views.View(workspace)
     said: list[Said] = []
     failures: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Training runs, and the ablation over sizes, from the words of the command line."""
+"""Training runs, and the ablation over sizes, with command-line arguments."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ SIZES = (500, 1000, 1500, 2000, 2500, 3000)
 
 @dataclass(frozen=True)
 class AblationRow:
-    """One size: the examples that there were, and the accuracy on the held-out ones."""
+    """One size: the number of examples found, and the accuracy on the held-out ones."""
 
     size: int
     examples: int
@@ -26,7 +26,7 @@ class AblationRow:
     report: preferences.TrainingReport
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values for JSON."""
         return {
             "size": self.size, "examples": self.examples, "tasks": self.tasks, "accuracy": self.accuracy.to_json(),
             "training": self.report.to_json(),
@@ -44,9 +44,9 @@ def run_ablation(
     device: str = "auto",
     progress: Progress | None = None,
 ) -> tuple[AblationRow, ...]:
-    """Train one adapter per size on the first so many examples of each task; a stopped run continues where it was.
+    """Train one adapter per size on the first `size` examples of each task; a stopped run resumes.
 
-    Smaller sets are parts of larger ones. A size that no task reaches repeats the one before and raises.
+    Smaller sets are parts of larger ones. A size that adds no examples to the one before raises.
     """
     known, tests = preferences.read_examples(examples), preferences.read_examples(held_out)
     shared = {example.item for example in known if example.item} & {example.item for example in tests if example.item}
@@ -80,7 +80,7 @@ def run_ablation(
 
 
 def first_of_each_task(examples: Sequence[preferences.TrainingExample], size: int) -> list[preferences.TrainingExample]:
-    """At most `size` examples of each task, in the order of the file."""
+    """Return at most `size` examples of each task, in the order of the file."""
     counts: dict[str, int] = {}
     chosen = []
     for example in examples:
@@ -91,13 +91,13 @@ def first_of_each_task(examples: Sequence[preferences.TrainingExample], size: in
 
 
 def settings_from(file: Path | None, changes: Mapping[str, str]) -> preferences.TrainingSettings:
-    """The defaults, a YAML file, and single values as they are typed."""
+    """Merge the defaults, a YAML file, and single values as typed."""
     values: dict[str, Any] = {name: _value(text) for name, text in changes.items()}
     return preferences.read_training_settings(file, values)
 
 
 def _value(text: str) -> Any:
-    """YAML reads `2e-6` as a text; here it is a number."""
+    """Parse a value as YAML, which reads `2e-6` as text; here it is a number."""
     try:
         return float(text) if "e" in text.lower() and text.strip()[:1].isdigit() else yaml.safe_load(text)
     except (ValueError, yaml.YAMLError) as error:

@@ -1,4 +1,4 @@
-"""Publishing a benchmark, and taking in what others submit to it."""
+"""Publish a benchmark, and accept submissions to it."""
 
 import lazy_loader
 

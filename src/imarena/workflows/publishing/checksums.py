@@ -1,4 +1,4 @@
-"""SHA256SUMS of a published folder, in the format of `sha256sum`: written last, and checked by whoever downloads it."""
+"""SHA256SUMS of a published folder, in the format of `sha256sum`: written last, for downloaders to check."""
 
 import re
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ from imarena.core import UserError, file_sha256
 CHECKSUMS_FILE = "SHA256SUMS"
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 _IGNORED = frozenset({".git", ".gitattributes", ".cache"})
-"""What Git and the Hugging Face client add to a folder."""
+"""Files that Git and the Hugging Face client add to a folder."""
 
 
 @dataclass(frozen=True)
 class ChecksumReport:
-    """What differs from the checksums of a folder."""
+    """The differences between a folder and its checksums."""
 
     files: int
     changed: tuple[str, ...]
@@ -24,7 +24,7 @@ class ChecksumReport:
 
     @property
     def clean(self) -> bool:
-        """Is every file there and unchanged, and no other one?"""
+        """Whether every file is there and unchanged, with no others."""
         return not (self.changed or self.missing or self.extra)
 
     def to_json(self) -> dict[str, object]:
@@ -39,7 +39,7 @@ def write_checksums(folder: Path) -> None:
 
 
 def read_checksums(folder: Path) -> dict[str, str]:
-    """File name to SHA-256. Raises `UserError` where the list is missing, damaged or names a file outside."""
+    """Map file names to SHA-256. Raises `UserError` if the list is missing, damaged or names a file outside."""
     path = folder / CHECKSUMS_FILE
     if not path.is_file():
         raise UserError(f"{folder} has no {CHECKSUMS_FILE}.", hint="Name a folder that `imarena publish` wrote.")
@@ -54,7 +54,7 @@ def read_checksums(folder: Path) -> dict[str, str]:
 
 
 def check_publication(folder: Path) -> ChecksumReport:
-    """Compare every file of a published folder with its checksum. Links are not followed: a link is a changed file."""
+    """Compare every file of a published folder with its checksum. Links are not followed: a link counts as changed."""
     sums = read_checksums(folder)
     present = set(_files(folder))
     changed = [
@@ -67,12 +67,12 @@ def check_publication(folder: Path) -> ChecksumReport:
 
 
 def _is_plain_file(path: Path) -> bool:
-    """A file to read: no link, no pipe that would never end."""
+    """Return whether this is a regular file: not a link, not a pipe that never ends."""
     return path.is_file() and not path.is_symlink()
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Every file below the folder but SHA256SUMS itself, by its path with `/`."""
+    """Yield the path with `/` of every file below the folder, except SHA256SUMS itself."""
     for path in folder.rglob("*"):
         name = path.relative_to(folder)
         if (path.is_symlink() or not path.is_dir()) and name.parts[0] not in _IGNORED and str(name) != CHECKSUMS_FILE:

@@ -1,7 +1,7 @@
 """The data card (README.md) of a published folder: front matter of the Hugging Face hub, counts, licences, examples.
 
-Every name and text comes from a benchmark that anybody may have written, so none of them reaches Markdown, HTML or YAML
-as markup, and no file is named after them.
+Names and texts come from benchmarks that anybody may have written, so none of them reaches Markdown, HTML or YAML as
+markup, and no file is named after them.
 """
 
 from collections import Counter
@@ -43,18 +43,18 @@ class CardChanges:
     """What a publication leaves out of the workspace's records, and what it changes in them."""
 
     images_left_out: Mapping[str, int]
-    """By reason."""
+    """Counts by reason."""
     votes_left_out: Mapping[str, int]
     images_stripped: int = 0
     redacted: Mapping[str, int] = field(default_factory=dict)
-    """Texts, by field or imported column."""
+    """Number of changed texts, by field or imported column."""
     pseudonymous: Mapping[str, int] = field(default_factory=dict)
-    """Values, by imported column."""
+    """Number of changed values, by imported column."""
 
 
 @dataclass
 class CardFacts:
-    """What the card says, gathered while records are written."""
+    """The contents of the card, collected while records are written."""
 
     labels: dict[str, Counter[str]] = field(
         default_factory=lambda: {
@@ -62,18 +62,18 @@ class CardFacts:
         }
     )
     columns: dict[str, Counter[str]] = field(default_factory=dict)
-    """Values of the imported columns, by column."""
+    """Counts of the values in imported columns, by column."""
     editors: Counter[str] = field(default_factory=Counter)
     judges: Counter[str] = field(default_factory=Counter)
     examples: list[tuple[str, str, str]] = field(default_factory=list)
     """File, key and instruction."""
     items: list[Item] = field(default_factory=list)
-    """Those that `curate` collected, for the data sheet."""
+    """Items that `curate` collected, for the data sheet."""
     default_language_is_doubtful: bool = False
-    """Some item has the language that stands for none stated, and an instruction with letters of another one."""
+    """An item has the default language (none was stated) and an instruction with non-ASCII letters."""
 
     def add_item(self, item: Item, picture: bytes | None, folder: Path) -> None:
-        """Count an item; the first ones of different tasks become examples."""
+        """Count an item; the first items of different tasks become examples."""
         for name, counts in self.labels.items():
             value = len(item.turns) if name == "turns" else getattr(item, name)
             counts[str(value) if value else "not stated"] += 1
@@ -92,7 +92,7 @@ class CardFacts:
             self.examples.append((file, item.key, item.instruction))
 
     def drop_doubtful_language(self) -> None:
-        """Count items of the default language as not stated where some of them are plainly in another one."""
+        """Count items of the default language as not stated if some of them are clearly in another one."""
         languages = self.labels["language"]
         if self.default_language_is_doubtful:
             languages["not stated"] += languages.pop(_DEFAULT_LANGUAGE, 0)
@@ -168,7 +168,7 @@ def _left_out(changes: CardChanges) -> str:
 
 
 def _changed(changes: CardChanges) -> str:
-    """What differs from the records in the author's workspace."""
+    """Return the section on changes to the records in the author's workspace."""
     rows: list[tuple[str, str]] = []
     if changes.images_stripped:
         rows.append((counted(changes.images_stripped, "image"), "metadata removed, pixels unchanged"))
@@ -208,7 +208,7 @@ def _distributions(facts: CardFacts) -> str:
 
 
 def _own_columns(facts: CardFacts) -> str:
-    """The imported columns beside our own fields: how many items have a value, and the most frequent values."""
+    """Return the section on imported columns: how many items have a value, and the most frequent values."""
     rows = []
     for name, counts in sorted(facts.columns.items()):
         common = ", ".join(f"{value} ({number:,})" for value, number in counts.most_common(_COMMON) if number > 1)
@@ -231,7 +231,7 @@ def _examples(facts: CardFacts) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Has it no letter beyond ASCII? Quotation marks and dashes are no sign of a language."""
+    """Return whether a text has no letter beyond ASCII. Quotation marks and dashes do not indicate a language."""
     return all(letter.isascii() or not letter.isalpha() for letter in text)
 
 

@@ -1,4 +1,4 @@
-"""A folder that appears whole or not at all: written beside its place, flushed, renamed."""
+"""Create a folder as a whole or not at all: write it next to its target, flush it, rename it."""
 
 import ctypes
 import os
@@ -12,17 +12,17 @@ from pathlib import Path
 from imarena.core import UserError
 
 _HERE = -100
-"""AT_FDCWD: paths are relative to the working folder."""
+"""AT_FDCWD: paths are relative to the working directory."""
 _SWAP = 2
-"""RENAME_EXCHANGE of Linux."""
+"""RENAME_EXCHANGE on Linux."""
 
 
 @contextmanager
 def new_folder(target: Path, replaceable: Callable[[Path], str]) -> Iterator[Path]:
-    """A temporary folder that takes the place of `target` when the block ends well, and is removed when it does not.
+    """Yield a temporary folder that replaces `target` if the block succeeds, and is removed if it fails.
 
-    `target` is new or empty; else `replaceable` says why it may not be replaced ("" where it may). After a kill only
-    the temporary folder is left, which the next call removes.
+    `target` is new or empty; else `replaceable` returns why it may not be replaced ("" if it may). A kill leaves only
+    the temporary folder, which the next call removes.
     """
     target = target.absolute()
     _check(target, replaceable)
@@ -54,7 +54,7 @@ def _check(target: Path, replaceable: Callable[[Path], str]) -> None:
 
 
 def _replace(part: Path, target: Path) -> None:
-    """Put the new folder in its place. What was there is then called `part`, and removed by the caller."""
+    """Move the new folder to the target. The earlier folder is then at `part`, and the caller removes it."""
     if not (target.is_dir() and any(target.iterdir())):
         part.rename(target)
     elif not _exchange(part, target):
@@ -70,7 +70,7 @@ def _replace(part: Path, target: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Swap two folders in one step, so that there is no moment without either; False where the system cannot."""
+    """Swap two folders atomically, so that neither is ever missing; return False if the system cannot."""
     libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
     if libc is None or not hasattr(libc, "renameat2"):
         return False
@@ -78,10 +78,10 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 def _lock(folder: Path) -> int | None:
-    """Hold a folder while this process lives; None where somebody else does. A kill lets go of it."""
+    """Lock a folder while this process lives; None if another process holds it. A kill releases the lock."""
     try:
         import fcntl
-    except ImportError:  # no such locks on this system
+    except ImportError:  # this system has no such locks
         return None
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -93,7 +93,7 @@ def _lock(folder: Path) -> int | None:
 
 
 def _remove_abandoned(target: Path) -> None:
-    """Temporary folders of this target whose process is gone."""
+    """Remove temporary folders of this target whose process is gone."""
     for part in target.parent.glob(f".{_literal(target.name)}.part-*"):
         lock = _lock(part)
         if lock is not None:
@@ -102,5 +102,5 @@ def _remove_abandoned(target: Path) -> None:
 
 
 def _literal(name: str) -> str:
-    """A name for `glob`, in which no character is a wildcard."""
+    """Escape a name for `glob`, so that no character is a wildcard."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

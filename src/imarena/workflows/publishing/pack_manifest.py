@@ -1,4 +1,4 @@
-"""What a submission pack says about itself: whose outputs they are, how they were made, and which file is which."""
+"""The manifest of a submission pack: whose outputs they are, how they were made, and which file is which."""
 
 import re
 import unicodedata
@@ -14,19 +14,19 @@ _INVISIBLE = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
     + "".join(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10))))
 )
-"""Printable for Python, and blank on the screen; formatting characters are not printable anyway."""
+"""Printable for Python, but blank on the screen; formatting characters are not printable anyway."""
 _LIKE_LATIN = ("CYRILLIC", "GREEK", "ARMENIAN", "COPTIC", "CHEROKEE", "LISU", "DESERET")
-"""Scripts with letters that look like Latin ones. Others, such as Chinese beside Latin, mix without harm."""
+"""Scripts with letters that look like Latin ones. Others, such as Chinese, mix with Latin without risk."""
 _WORD = re.compile(r"[^\W\d_]+")
 _CONFUSABLE = str.maketrans(
     "авеёкмнорстухіїјѕԁһԛԝгьӏвѵ" + "αβεηικμνορτυχγωζϲϳ" + "օոսհցզյ" + "ıɑɡɩʟᴏꞵ" + "01|" + "‐‒–—−",
     "abeekmhopctyxiijsdhqwrblbv" + "abenikuvoptuxywzcj" + "onuhgqj" + "iagilob" + "oll" + "-----",
 )
-"""After case folding: Cyrillic, Greek, Armenian and rare Latin letters, digits and dashes, and what they look like."""
+"""After case folding: Cyrillic, Greek, Armenian and rare Latin letters, digits and dashes, and their look-alikes."""
 
 
 def _name_problem(name: str) -> str:
-    """Why a text is not a name for an editor; empty where it is."""
+    """Return why a text is not a valid editor name; empty if it is valid."""
     if not name or len(name) > MAX_NAME:
         return f"a name has 1 to {MAX_NAME} characters"
     if not name.isprintable() or _INVISIBLE.intersection(name):
@@ -40,14 +40,14 @@ def _name_problem(name: str) -> str:
 
 
 def check_editor_name(name: str, hint: str) -> None:
-    """Raise `UserError` where a text is not a name for an editor."""
+    """Raise `UserError` if a text is not a valid editor name."""
     problem = _name_problem(name)
     if problem:
         raise UserError(f"{name!a} is not a name for an editor: {problem}.", hint=hint)
 
 
 def lookalike_key(name: str) -> str:
-    """The same text for names that look the same: case, blanks, Unicode forms and look-alike letters do not matter."""
+    """Return the same key for names that look alike, ignoring case, blanks, Unicode forms and look-alike letters."""
     plain = unicodedata.normalize("NFKC", name).replace("I", "l").casefold().translate(_CONFUSABLE)
     marks_apart = unicodedata.normalize("NFD", plain)
     return "".join(letter for letter in marks_apart if not letter.isspace() and letter.isprintable()).replace("rn", "m")
@@ -63,7 +63,7 @@ _NAME = MAX_NAME
 
 
 def _is_plain(text: str) -> bool:
-    """Printable, in Unicode form NFC, without blanks at its ends, and not too long."""
+    """Return whether a text is printable, in Unicode form NFC, not too long, and without blanks at its ends."""
     return (
         text.isprintable()
         and text == text.strip()
@@ -73,13 +73,13 @@ def _is_plain(text: str) -> bool:
 
 
 class PackedFile(Noun):
-    """One output: which item, mode and turn it is for, and what its file is."""
+    """One output: its item, mode and turn, and its file."""
 
     file: str = Field(max_length=_NAME)
     dataset: str = Field(max_length=4096)
     key: str = Field(max_length=4096)
     content_id: str = Field(max_length=_NAME)
-    """Of the item that was edited: a benchmark that has changed since is noticed."""
+    """Content id of the edited item, to detect changes to the benchmark."""
     mode: Mode
     turn: int = Field(ge=0, le=10_000)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -101,7 +101,7 @@ class PackManifest(Noun):
     software: str = Field(max_length=_NAME)
     files: tuple[PackedFile, ...] = Field(min_length=1)
     missing: int = Field(default=0, ge=0)
-    """Outputs that the benchmark asks for and that are not in the pack."""
+    """Number of outputs that the benchmark requires but that are not in the pack."""
 
     @field_validator("made_at")
     @classmethod

@@ -1,5 +1,5 @@
-"""Reading a submission pack. A pack is hostile input: all of it is checked before any of it is used, nothing is
-unpacked to disk, and no name in it ever becomes a path.
+"""Read a submission pack. A pack is untrusted input: all of it is checked before any of it is used, nothing is unpacked
+to disk, and no name in it ever becomes a path.
 """
 
 import json
@@ -33,34 +33,34 @@ _DAMAGED = (
     zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, struct.error, ValueError,
     OverflowError,
 )  # fmt: skip
-"""What `zipfile` raises on damaged archives."""
+"""Exceptions that `zipfile` raises on damaged archives."""
 
 
 @dataclass(frozen=True)
 class PackLimits:
-    """The most that a pack may hold."""
+    """Upper limits for a pack."""
 
     files: int = 100_000
     total_bytes: int = 64 << 30
     file_bytes: int = MAX_IMAGE_BYTES
     manifest_bytes: int = 64 << 20
     ratio: int = 200
-    """Bytes that one compressed byte may become; images hardly compress, bombs do."""
+    """Maximum ratio of decompressed to compressed bytes; images hardly compress, zip bombs do."""
     small_bytes: int = 1 << 20
     """Files up to this size may have any ratio."""
     directory_bytes: int = 64 << 20
-    """The archive's list of files, which is read whole."""
+    """Maximum size of the archive's list of files, which is read into memory."""
 
 
 LIMITS = PackLimits()
 
 
 class RepeatedKey(ValueError):
-    """A JSON object that names a key twice: which value is meant is not known."""
+    """A JSON object that repeats a key, so its value is ambiguous."""
 
 
 class SubmissionPack:
-    """An open pack whose list of files was checked."""
+    """An open pack whose list of files has been checked."""
 
     def __init__(self, name: str, archive: zipfile.ZipFile, limits: PackLimits) -> None:
         self.name = name
@@ -69,7 +69,7 @@ class SubmissionPack:
         self._entries = {entry.filename: entry for entry in archive.infolist() if not entry.is_dir()}
 
     def read_manifest(self) -> PackManifest:
-        """What the pack says about itself; it must list exactly the files that are there."""
+        """Return the pack's manifest; it must list exactly the files in the pack."""
         if MANIFEST not in self._entries:
             raise UserError(
                 f"{self.name} has no {MANIFEST}.", hint="It is not a submission; `imarena submission make` makes one."
@@ -93,7 +93,7 @@ class SubmissionPack:
         return manifest
 
     def read(self, file: str) -> bytes:
-        """The bytes of a file, of the size that the archive says."""
+        """Return the bytes of a file, with the size that the archive declares."""
         entry = self._entries[file]
         try:
             with self._archive.open(entry) as stream:
@@ -107,7 +107,7 @@ class SubmissionPack:
 
 @contextmanager
 def open_pack(path: Path, limits: PackLimits = LIMITS) -> Iterator[SubmissionPack]:
-    """Open a pack and check its list of files. Raises `UserError` with everything that is wrong."""
+    """Open a pack and check its list of files. Raises `UserError` with all problems."""
     if not path.is_file():
         raise UserError(f"There is no file {path}.", hint="Name a pack that `imarena submission make` wrote.")
     with path.open("rb") as file:
@@ -129,7 +129,7 @@ def _without_repeats(pairs: list[tuple[str, object]]) -> None:
 
 
 def _check_directory(name: str, file: IO[bytes], size: int, limits: PackLimits) -> None:
-    """Refuse a list of files that is too large to be read, before it is read."""
+    """Reject a list of files that is too large, before reading it."""
     tail_at = max(0, size - 65_557)
     file.seek(tail_at)
     tail = file.read()
@@ -155,7 +155,7 @@ def _check_directory(name: str, file: IO[bytes], size: int, limits: PackLimits) 
 
 
 def _archive_problems(entries: list[zipfile.ZipInfo], size: int, limits: PackLimits) -> Iterator[str]:
-    """Everything that is wrong with the names, kinds and sizes of an archive's entries."""
+    """Yield all problems with the names, kinds and sizes of an archive's entries."""
     if len(entries) > limits.files + 1:
         yield f"{len(entries):,} files; a submission has at most {limits.files:,}"
         return
@@ -220,7 +220,7 @@ def _size_problem(entry: zipfile.ZipInfo, limits: PackLimits) -> str:
 
 
 def refuse_pack(name: str, problems: list[str]) -> None:
-    """Raise `UserError` with everything that is wrong with a pack, if anything is."""
+    """Raise `UserError` with all problems of a pack, if there are any."""
     if problems:
         more = [f"... and {len(problems) - _SHOWN:,} more"] if len(problems) > _SHOWN else []
         raise UserError(f"{name} is refused; nothing was stored.", hint="\n".join([*problems[:_SHOWN], *more]))

@@ -1,4 +1,4 @@
-"""publish: a workspace's benchmark as a folder that anybody may have, ready for a data set of the Hugging Face hub."""
+"""publish: a workspace's benchmark as a folder to share, ready to be a data set on the Hugging Face hub."""
 
 import csv
 import json
@@ -19,28 +19,28 @@ from imarena.workflows.publishing.workspace_redaction import check_outside, reda
 from imarena.workflows.views import Entries, View, counting_votes, uncounted_judgments, uncounted_votes
 
 MARK = "publication"
-"""The manifest's entry that says what a folder is."""
+"""The manifest's entry that identifies the kind of folder."""
 VERSION = 1
 CHANGED_IMAGES = "changed_images.csv"
-"""The hash of each image whose metadata was removed, beside the hash that it has in the workspace."""
+"""The table of images whose metadata was removed: the published hash and the hash in the workspace."""
 _ROLES = {"source": "sources", "reference": "references", "mask": "masks"}
 _PAIR: dict[str, ExtraColumn] = dict.fromkeys(("dataset", "key", "left_editor", "right_editor"), "text")
 
 
 @dataclass(frozen=True)
 class PublishSettings:
-    """What is published."""
+    """What to publish."""
 
     everything: bool = False
-    """Outputs, judgments and votes too."""
+    """Also publish outputs, judgments and votes."""
     with_comments: bool = False
     licence: str = ""
-    """Of items that state none."""
+    """Licence of items that state none."""
     datasets: tuple[str, ...] = ()
-    """Only these; empty: all."""
+    """Data sets to publish; empty: all."""
     name: str = ""
     force: bool = False
-    """Replace an earlier publication."""
+    """Whether an earlier publication may be replaced."""
 
 
 @dataclass(frozen=True)
@@ -51,28 +51,28 @@ class PublishReport:
     counts: dict[str, int]
     images: int
     images_left_out: dict[str, int]
-    """By reason."""
+    """Counts by reason."""
     votes_left_out: dict[str, int]
     judgments_left_out: dict[str, int]
     withheld_items: tuple[str, ...] = ()
-    """Keys of the items whose images were left out: they are published under another id."""
+    """Keys of the items whose images were left out; these items get another id."""
     usable_items: int = 0
-    """Items that lack no image: others can make outputs for them."""
+    """Number of items with all images: others can make outputs for them."""
     images_stripped: int = 0
-    """Images whose metadata was removed: they are published under another hash."""
+    """Number of images whose metadata was removed; they are published under another hash."""
     redacted: dict[str, int] = field(default_factory=dict)
-    """Texts of items that lost a local path, an address or a key, by field or imported column."""
+    """Number of item texts that lost a local path, an address or a key, by field or imported column."""
     pseudonymous: dict[str, int] = field(default_factory=dict)
-    """Values that named people and became pseudonyms, by imported column."""
+    """Number of values that named people and became pseudonyms, by imported column."""
 
     @property
     def complete(self) -> bool:
-        """False where images should have been published and are gone."""
+        """False if images that should have been published are gone."""
         return not self.images_left_out.get(GONE)
 
     @property
     def without_licence(self) -> int:
-        """Images that were left out because nobody states a licence."""
+        """Number of images left out because no licence is stated."""
         return self.images_left_out.get(NO_LICENCE, 0)
 
     def to_json(self) -> dict[str, object]:
@@ -83,7 +83,7 @@ class PublishReport:
 def publish(
     workspace: Workspace, directory: Path, settings: PublishSettings, *, progress: Progress | None = None
 ) -> PublishReport:
-    """Write the folder: whole or not at all."""
+    """Write the folder as a whole or not at all."""
     _check_datasets(workspace, settings.datasets)
     check_outside(workspace, directory)
     if settings.licence:
@@ -130,7 +130,7 @@ def publish(
 
 @dataclass
 class _Publication:
-    """Writes the tables of one publication and counts what goes in."""
+    """Writes the tables of one publication and counts its records."""
 
     workspace: Workspace
     folder: Path
@@ -145,10 +145,10 @@ class _Publication:
 
     def __post_init__(self) -> None:
         self.view = View(self.workspace)
-        self.entries: Entries = self.view.entries  # one moment: what is added from here on is not published
+        self.entries: Entries = self.view.entries  # a snapshot: records added from here on are not published
 
     def name(self) -> str:
-        """A title for the data card."""
+        """Return a title for the data card."""
         names = {item.dataset for item in self.redaction.items.values()}
         return (
             names.pop() if len(names) == 1 else self.redaction.scrub.name(self.workspace.settings.name or "benchmark")
@@ -184,7 +184,7 @@ class _Publication:
                 self._count("output")
 
     def write_judgments(self) -> None:
-        """Those that count, failures included: each is a status, and coverage is computed from them."""
+        """Write the judgments that count, failures included: each has a status, and coverage is computed from them."""
         uncounted = uncounted_judgments(self.view)
         with self._table("judgment", _PAIR) as table:
             for judgment in self.workspace.store.records(Judgment):
@@ -200,7 +200,7 @@ class _Publication:
                 self._count("judgment")
 
     def write_votes(self) -> None:
-        """Those that count; then the pseudonyms that they are under."""
+        """Write the verdicts that count, then the pseudonyms of their raters."""
         for vote_id, reason in uncounted_votes(self.view).items():
             vote = self.workspace.store.get(Vote, vote_id) if self.settings.datasets else None
             if vote is None or self._names(vote):
@@ -217,7 +217,7 @@ class _Publication:
                 self._count("rater")
 
     def finish(self) -> dict[str, int]:
-        """The rows of each table. Empty tables are removed: the `datasets` library cannot load them."""
+        """Return the number of rows per table. Empty tables are removed: the `datasets` library cannot load them."""
         for kind, count in self.counts.items():
             if not count:
                 (self.folder / f"{kind}.parquet").unlink()
@@ -229,7 +229,7 @@ class _Publication:
         return (item for item in self.workspace.store.records(Item, **where) if item.item_id in known)
 
     def _names(self, verdict: Judgment | Vote) -> bool:
-        """Are its item and its outputs published?"""
+        """Return whether the verdict's item and outputs are published."""
         outputs = [verdict.left_id] if verdict.right_id is None else [verdict.left_id, verdict.right_id]
         return verdict.item_id in self.redaction.items and all(name in self.entries.index_of for name in outputs)
 
@@ -262,7 +262,7 @@ def _write_changed_images(path: Path, hashes: Mapping[str, str]) -> None:
 
 
 def _item_columns(items: Iterator[Item]) -> dict[str, ExtraColumn]:
-    """Columns for the most instructions and images that an item has, named as the format `table` names them."""
+    """Return columns for the most instructions and images that an item has, named as in the format `table`."""
     most = Counter({"instruction": 1})
     of_turns = False
     for item in items:
@@ -276,7 +276,7 @@ def _item_columns(items: Iterator[Item]) -> dict[str, ExtraColumn]:
 
 
 def _item_cells(item: Item, pictures: list[bytes]) -> dict[str, str | bytes | list[bytes] | None]:
-    """The extra columns of an item. `pictures` are in the order of `item_images`; empty where they are left out."""
+    """Return the extra columns of an item. `pictures` are in the order of `item_images`; empty if they are left out."""
     cells: dict[str, str | bytes | list[bytes] | None] = {
         _numbered("instruction", n): turn.instruction for n, turn in enumerate(item.turns)
     }
@@ -302,7 +302,7 @@ def _check_datasets(workspace: Workspace, wanted: tuple[str, ...]) -> None:
 
 
 def _why_kept(folder: Path, force: bool) -> str:
-    """Why a folder that is not empty may not be replaced; empty where it may."""
+    """Return why a non-empty folder may not be replaced; empty if it may."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         is_publication = isinstance(manifest, dict) and MARK in manifest

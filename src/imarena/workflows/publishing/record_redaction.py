@@ -1,4 +1,4 @@
-"""Records as they are published: without local facts, without people, under new ids where the content changed."""
+"""Records in published form: without local facts and people, with new ids where the content changed."""
 
 import re
 import secrets
@@ -24,7 +24,7 @@ _PEOPLE = frozenset(
 _ABOUT = frozenset(
     {"id", "ids", "uid", "name", "names", "email", "mail", "hash", "code", "key", "number", "no", "address"}
 )
-"""Words after the person: `worker_id`, `rater_name`. `user_prompt` names nobody."""
+"""Suffixes after the word for a person: `worker_id`, `rater_name`. `user_prompt` does not name a person."""
 _OWN_NAMES = frozenset({"first", "last", "full", "family", "given", "nick", "real"})
 _DONE = frozenset(
     {"annotated", "rated", "labeled", "labelled", "evaluated", "reviewed", "voted", "checked", "written", "submitted",
@@ -34,9 +34,9 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def names_people(column: str) -> bool:
-    """Does a column hold the names, ids or addresses of people, by its own name?
+    """Return whether a column, judging by its name, holds the names, ids or addresses of people.
 
-    Attribution (`author`, `photographer`, `creator`) does not count: licences ask for it.
+    Attribution (`author`, `photographer`, `creator`) does not count: licences require it.
     """
     words = [word.lower() for word in _WORDS.findall(column)]
     if not words:
@@ -51,7 +51,7 @@ def names_people(column: str) -> bool:
 
 
 class PeoplePseudonyms:
-    """Pseudonyms drawn for one publication: the same value has the same one, and none can be computed."""
+    """Random pseudonyms for one publication: equal values have equal pseudonyms, and none can be derived."""
 
     def __init__(self) -> None:
         self._drawn: dict[str, str] = {}
@@ -60,7 +60,7 @@ class PeoplePseudonyms:
         return len(self._drawn)
 
     def replace(self, value: JsonValue) -> JsonValue:
-        """The value with every text and number in it replaced."""
+        """Replace every text and number in a value."""
         if isinstance(value, list):
             return [self.replace(entry) for entry in value]
         if isinstance(value, dict):
@@ -78,59 +78,59 @@ GONE = "the image is no longer in the workspace"
 LOCAL_TEXT = "the image file holds a local path, a private address or a key that cannot be removed"
 FIXED_METADATA = "the metadata cannot be removed without changing the image"
 CONTENT_ID = "content_id_before_publishing"
-"""The entry of an item's provenance that names its content before a publication changed it, so that outputs made for
-the published item are known as outputs for this one."""
+"""The provenance entry with the item's content id from before publication. It links outputs for the published item to
+this one."""
 _ITEM_TEXTS = ("taxonomy", "task", "family", "topic", "subtopic", "track", "language", "licence")
 _TURN_TEXTS = ("instruction", "original_instruction", "task", "expected")
 
 
 @dataclass(frozen=True)
 class PublishedItem:
-    """What outputs and verdicts need to know of an item that is published."""
+    """The facts about a published item that its outputs and verdicts need."""
 
     item_id: str
     dataset: str
     key: str
     licence: RedistributionLicence | None
     stated: bool
-    """Does the item name a licence, be it one that is not known?"""
+    """Whether the item states a licence, even an unknown one."""
 
 
 @dataclass
 class RecordRedaction:
-    """Makes the published form of records. Items come first, then outputs, then verdicts: each names the earlier.
+    """Converts records to their published form: items, then outputs, then verdicts, which refer to earlier ones.
 
-    `load` gives a picture's bytes without metadata, or the reason why it cannot be published.
+    `load` returns an image's bytes without metadata, or the reason why it cannot be published.
     """
 
     scrub: Scrubber
     load: Callable[[records.ImageRef], bytes | str]
     listed_objects: Callable[[records.Vote], frozenset[str]]
-    """Names of objects that a form offers to raters: other names are the rater's own words."""
+    """Object names that a form offers to raters; other names are the rater's own words."""
     licence: RedistributionLicence | None = None
-    """Of items that state none."""
+    """Licence of items that state none."""
     with_comments: bool = False
     items: dict[str, PublishedItem] = field(default_factory=dict)
-    """By the id in the workspace."""
+    """Published items by their id in the workspace."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Pictures, by reason."""
+    """Number of images left out, by reason."""
     withheld_items: list[str] = field(default_factory=list)
-    """Keys of the items whose pictures are left out."""
+    """Keys of the items whose images are left out."""
     usable_items: int = 0
-    """Items that lack no picture: others can make outputs for them."""
+    """Number of items with all images: others can make outputs for them."""
     redacted: Counter[str] = field(default_factory=Counter)
-    """Texts of items from which something was removed, by field or imported column."""
+    """Number of item texts that lost something, by field or imported column."""
     pseudonymous: Counter[str] = field(default_factory=Counter)
-    """Values of imported columns that named people, by column."""
+    """Number of imported values that named people, by column."""
     changed_images: dict[str, str] = field(default_factory=dict)
-    """SHA-256 of the published image to that of the image in the workspace, where metadata was removed."""
+    """SHA-256 of each published image whose metadata was removed, to that of the image in the workspace."""
     _people: PeoplePseudonyms = field(default_factory=PeoplePseudonyms)
     _output_ids: dict[str, str] = field(default_factory=dict)
-    """Only those that changed."""
+    """Only changed ids."""
     _pseudonyms: dict[str, str] = field(default_factory=dict)
 
     def item(self, item: records.Item) -> tuple[records.Item, list[bytes]]:
-        """The published item, and its pictures in the order of `item_images`; none where they may not be shared."""
+        """Return the published item, and its images in the order of `item_images`; none if they may not be shared."""
         licence = find_licence(item.licence) if item.licence else self.licence
         images = item_images(item)
         reason = "" if licence else OTHER_LICENCE if item.licence else NO_LICENCE
@@ -173,7 +173,7 @@ class RecordRedaction:
         return published, pictures
 
     def output(self, output: records.Output) -> tuple[records.Output, bytes | None]:
-        """The published output and its picture; None where it has none or it may not be shared."""
+        """Return the published output and its image; None if it has none or it may not be shared."""
         item = self.items[output.item_id]
         picture: bytes | None = None
         image, origin = output.image, self.scrub.origin(output.origin)
@@ -205,11 +205,11 @@ class RecordRedaction:
         return published, picture
 
     def output_id(self, output_id: str | None) -> str | None:
-        """The id under which an output is published."""
+        """Return the id under which an output is published."""
         return None if output_id is None else self._output_ids.get(output_id, output_id)
 
     def judgment(self, judgment: records.Judgment) -> records.Judgment:
-        """The published judgment: its raw reply stays here."""
+        """Return the published judgment, without its raw reply."""
         return judgment.model_copy(
             update={
                 "judge": self.scrub.name(judgment.judge),
@@ -228,7 +228,7 @@ class RecordRedaction:
         )
 
     def vote(self, vote: records.Vote) -> records.Vote:
-        """The published vote: under a pseudonym, with the day alone, without the task that it answered."""
+        """Return the published vote: under a pseudonym, with the date only, without its assignment."""
         return records.Vote(
             rater_id=self._pseudonym(vote.rater_id),
             created_at=_day(vote.created_at),
@@ -248,12 +248,12 @@ class RecordRedaction:
         )
 
     def _note_changes(self, published_as: dict[str, records.ImageRef]) -> None:
-        """Remember both hashes of images whose metadata was removed; `published_as` is by the earlier hash."""
+        """Record both hashes of images whose metadata was removed; keys of `published_as` are the earlier hashes."""
         changed = {image.sha256: before for before, image in published_as.items() if image.sha256 != before}
         self.changed_images.update(changed)
 
     def _texts(self, record: records.Item | records.Turn, names: tuple[str, ...]) -> dict[str, str]:
-        """The fields of an item or a turn from which something was removed."""
+        """Return the changed fields of an item or a turn: those from which something was removed."""
         texts: dict[str, str] = {}
         for name in names:
             text = getattr(record, name)
@@ -264,7 +264,7 @@ class RecordRedaction:
         return texts
 
     def _columns(self, provenance: records.JsonDict) -> records.JsonDict:
-        """Imported columns: without local facts, people under pseudonyms."""
+        """Return the imported columns without local facts, and with pseudonyms for people."""
         columns = self.scrub.entries(provenance)
         self.redacted.update(name for name in provenance if name not in columns)
         for name, value in columns.items():
@@ -276,13 +276,13 @@ class RecordRedaction:
         return columns
 
     def raters(self) -> list[records.Rater]:
-        """The raters of the published votes: pseudonyms and nothing else, in an order that says nothing."""
+        """Return the raters of the published votes: only pseudonyms, in an order without information."""
         today = _day(datetime.now(UTC))
         return [records.Rater(rater_id=name, created_at=today) for name in sorted(self._pseudonyms.values())]
 
     def _pseudonym(self, rater_id: str) -> str:
         if rater_id not in self._pseudonyms:
-            # Drawn, not computed: a rater's id does not lead to the pseudonym, and no two publications share one.
+            # Random: a rater's id does not lead to the pseudonym, and no two publications share one.
             self._pseudonyms[rater_id] = f"rater-{secrets.token_hex(8)}"
         return self._pseudonyms[rater_id]
 
@@ -294,19 +294,19 @@ class RecordRedaction:
 
 
 def _published_image(image: records.ImageRef, data: bytes) -> records.ImageRef:
-    """The reference to an image as it is published."""
+    """Return the reference to an image in its published form."""
     digest = sha256_hex(data)
     return image if digest == image.sha256 else image.model_copy(update={"sha256": digest, "size_bytes": len(data)})
 
 
 def original_content_id(item: records.Item) -> str:
-    """The content id that an item had before a publication removed metadata or local facts; else its own."""
+    """Return the item's content id from before a publication removed metadata or local facts; else its own."""
     original = item.provenance.get(CONTENT_ID)
     return original if isinstance(original, str) else item.content_id
 
 
 def _with_pictures(item: records.Item, images: dict[str, records.ImageRef]) -> records.Item:
-    """The item with its images as they are published."""
+    """Return the item with its published images."""
 
     def of(refs: tuple[records.ImageRef, ...]) -> tuple[records.ImageRef, ...]:
         return tuple(images[ref.sha256] for ref in refs)
@@ -319,7 +319,7 @@ def _with_pictures(item: records.Item, images: dict[str, records.ImageRef]) -> r
 
 
 def _without_pictures(item: records.Item) -> records.Item:
-    """The item without its pictures, which are named by their hashes: who has them can tell that they are the same."""
+    """Return the item without its images, but with their hashes, so that owners of the images can match them."""
     turns = tuple(turn.model_copy(update={"references": (), "masks": ()}) for turn in item.turns)
     names = tuple(f"sha256:{image.sha256}" for image in item_images(item))
     update: dict[str, object] = {"sources": (), "references": (), "masks": (), "turns": turns}
@@ -327,14 +327,14 @@ def _without_pictures(item: records.Item) -> records.Item:
 
 
 def _output_reason(item: PublishedItem) -> str:
-    """Why an output's picture is left out; empty where it is not. It is made from the item's: that licence rules."""
+    """Return why an output's image is left out, or "". The licence of the item's images rules derived outputs."""
     if item.licence is None:
         return OTHER_LICENCE if item.stated else NO_LICENCE
     return "" if item.licence.derivatives else NO_DERIVATIVES
 
 
 def _opaque(run_id: str | None) -> str | None:
-    """A run's id is drawn by chance and says nothing; one of another kind is replaced."""
+    """Keep a run's id if it is random and reveals nothing; replace an id of another kind."""
     return run_id if run_id is None or _RUN.fullmatch(run_id) else "run_0"
 
 

@@ -1,7 +1,7 @@
-"""Removing what belongs to the machine at hand from what is published: local paths, commands, keys, private addresses.
+"""Remove facts about the local machine from published data: local paths, commands, keys, private addresses.
 
-Fields that describe how a record was made lose whatever looks like a path. Instructions, expected results and labels
-are the benchmark itself: they lose only what surely is one, as "write '/sale/' on the sign" is an instruction.
+Fields that describe how a record was made lose everything that looks like a path. Instructions, expected results and
+labels are the benchmark itself: they lose only certain matches, since "write '/sale/' on the sign" is an instruction.
 """
 
 import ipaddress
@@ -26,7 +26,7 @@ DROPPED_KEYS = frozenset(
         "headers", "host", "hostname", "workspace", "settings_file", "traceback",
     }
 )  # fmt: skip
-"""Entries of `params`, `provenance` and `reasons` that are left out with their values, whatever these are."""
+"""Entries of `params`, `provenance` and `reasons` that are dropped, whatever their values."""
 
 _ROOTS = (
     "home|root|tmp|var|usr|etc|opt|mnt|media|srv|run|dev|proc|sys|data|work|workspace|app|Users|Volumes|private|content"
@@ -54,18 +54,18 @@ _PRIVATE_ENDS = (".local", ".internal", ".lan", ".localhost", ".home", ".corp", 
 
 
 class Scrubber:
-    """Takes local facts out of texts and JSON. `folders` are removed wherever they are named."""
+    """Removes local facts from texts and JSON. `folders` are removed wherever they occur."""
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
         texts = {str(folder.expanduser().resolve()) for folder in (*folders, Path.home())}
         self._folders = sorted((text for text in texts if len(text) > 1), key=len, reverse=True)
 
     def text(self, text: str) -> str:
-        """A text without paths, private addresses, e-mail addresses and keys."""
+        """Return a text without paths, private addresses, e-mail addresses and keys."""
         return _MAILS.sub(MAIL, self._without_local(text))
 
     def benchmark_text(self, text: str) -> str:
-        """An instruction or a label without what surely is a local path, a private or an e-mail address, or a key."""
+        """Return a benchmark text without certain local paths, private addresses, e-mail addresses and keys."""
         for folder in self._folders:
             text = text.replace(folder, PATH)
         text = _URLS.sub(lambda match: _public_url(match[0]), text)
@@ -73,8 +73,8 @@ class Scrubber:
         return _MAILS.sub(MAIL, without_keys(text))
 
     def is_local(self, text: str) -> bool:
-        """Does a text found in a file surely hold a path, a private address or a key? Guesses are for fields alone:
-        the bytes of a thumbnail may look like anything.
+        """Return whether a text from a file certainly holds a path, a private address or a key. Looser patterns are for
+        fields only: the bytes of a thumbnail may look like anything.
         """
         named = any(folder in text for folder in self._folders) or _SURE_PATHS.search(text)
         return bool(named) or _URLS.sub(lambda match: _public_url(match[0]), without_keys(text)) != text
@@ -88,7 +88,7 @@ class Scrubber:
         return without_keys(_PATHS.sub(PATH, text))
 
     def name(self, name: str) -> str:
-        """A name (a key, an editor) as it is; where it holds a path, its last part with a hash, which is unique too."""
+        """Return a name (a key, an editor), unchanged unless it holds a path: then its last part with a unique hash."""
         if self.text(name) == name:
             return name
         last = re.split(r"[\\/]", name.rstrip("\\/"))[-1]
@@ -96,7 +96,7 @@ class Scrubber:
         return f"{last}-{sha256_hex(name.encode('utf-8', 'surrogatepass'))[:12]}".lstrip("-")
 
     def value(self, value: JsonValue) -> JsonValue:
-        """JSON without local facts: texts are cleaned, entries about commands and secrets are dropped."""
+        """Return JSON without local facts: texts are cleaned, entries about commands and secrets are dropped."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
@@ -104,7 +104,7 @@ class Scrubber:
         return self.entries(value) if isinstance(value, dict) else value
 
     def entries(self, entries: Mapping[str, JsonValue]) -> JsonDict:
-        """The entries of a JSON object, cleaned."""
+        """Return the cleaned entries of a JSON object."""
         return {
             self.text(name): self.value(value)
             for name, value in entries.items()
@@ -112,7 +112,7 @@ class Scrubber:
         }
 
     def origin(self, origin: Origin | None) -> Origin | None:
-        """Where an imported record came from, by the name of its file alone."""
+        """Return the origin of an imported record, with only the name of its file."""
         if origin is None:
             return None
         file = re.split(r"[\\/]", origin.file)[-1]
@@ -122,7 +122,7 @@ class Scrubber:
 
 
 def _public_url(url: str) -> str:
-    """An address that anybody can open, without a user's name or password; else a mark."""
+    """Return a public address without user name and password; a placeholder for a private one."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

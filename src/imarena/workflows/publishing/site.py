@@ -26,7 +26,7 @@ from imarena.workflows.views import BattleColumns
 
 GROUPS = ("task", "topic", "family", "track")
 MARK = "imarena-site.txt"
-"""The file by which a folder is known as a site that may be replaced."""
+"""The file that marks a folder as a site that may be replaced."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class SiteSettings:
 
     title: str = ""
     licence: str = ""
-    """Of items that state none."""
+    """Licence of items that state none."""
     by: tuple[str, ...] = GROUPS
-    """Each board also per value of these labels."""
+    """Labels: each board is also shown per value of these."""
     image_px: int = 480
-    """The longer side of images."""
+    """Longer side of images, in pixels."""
     seed: int = 0
     force: bool = False
-    """Replace an earlier site."""
+    """Whether an earlier site may be replaced."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ class SiteReport:
 
     @property
     def without_licence(self) -> int:
-        """Images that were left out because nobody states a licence."""
+        """Number of images left out because no licence is stated."""
         return self.images_left_out.get(NO_LICENCE, 0)
 
 
 def write_site(
     workspace: Workspace, directory: Path, settings: SiteSettings, *, progress: Progress | None = None
 ) -> SiteReport:
-    """Write the folder: whole or not at all. The same records, settings and seed give the same bytes."""
+    """Write the folder as a whole or not at all. The same records, settings and seed give the same bytes."""
     check_outside(workspace, directory)
     if settings.licence:
         require_licence(settings.licence)
@@ -93,7 +93,7 @@ def write_site(
 
 
 class _SiteMaker:
-    """Puts the pages together. Names and texts pass the filter of `publish` before a page sees them."""
+    """Builds the pages. Names and texts pass the filter of `publish` before they reach a page."""
 
     def __init__(
         self, workspace: Workspace, redaction: RecordRedaction, settings: SiteSettings, progress: Progress
@@ -110,7 +110,7 @@ class _SiteMaker:
         self._files: set[str] = set()
 
     def boards(self) -> list[tuple[Board, BoardQuery]]:
-        """The board that `imarena rank` prints, then every other board that the data allow."""
+        """Return the board that `imarena rank` prints, then every other board that the data allow."""
         options = Options(seed=self.settings.seed)
         queries = [("", BoardQuery(options=options, samples="auto"))]
         queries += [
@@ -121,17 +121,17 @@ class _SiteMaker:
             self.progress("boards", number, len(queries))
             try:
                 board = self.made.board(query)
-            except UserError:  # fewer than two models, or nothing decided: there is no such board
+            except UserError:  # fewer than two models, or no decisions: there is no such board
                 continue
             same = next((i for i, (earlier, _) in enumerate(boards) if earlier.same_as(board)), None)
             if same is None:
                 boards.append((replace(board, title=title), query))
-            elif not boards[same][0].title:  # the first board under the name that it has in a report
+            elif not boards[same][0].title:  # the first board, with the name that it has in a report
                 boards[same] = replace(boards[same][0], title=title), boards[same][1]
         return [(replace(board, title=board.title or describe_source(board.chosen)), query) for board, query in boards]
 
     def write(self, folder: Path, boards: list[tuple[Board, BoardQuery]]) -> tuple[Site, int]:
-        """All pages and images; returns what they show, and the number of images."""
+        """Write all pages and images; return their contents, and the number of images."""
         columns = [board.battles for board, _ in boards]
         images = SiteImages(folder, self.redaction, self.settings.image_px)
         images.read(self.workspace, self.entries, columns, self.progress)
@@ -189,7 +189,7 @@ class _SiteMaker:
         return duels
 
     def _published(self, ranking: Ranking) -> Ranking:
-        """The same numbers, with names and texts as they may be published."""
+        """Return the same ranking with names and texts in published form."""
         update: dict[str, Any] = {
             "models": tuple(one.model_copy(update={"model": self._text(one.model)}) for one in ranking.models),
             "settings": self._json({name: value for name, value in ranking.settings.items() if name != "beside"}),
@@ -237,10 +237,10 @@ class _SiteMaker:
             [images.example(one) for one in results.best], [images.example(one) for one in results.worst],
         )  # fmt: skip
 
-    # ------------------------------------------------------------------ small things
+    # ------------------------------------------------------------------ helpers
 
     def _file(self, folder: str, name: str) -> str:
-        """A file for a name: plain letters and digits, and a number where two names would share one."""
+        """Return a file name for a name: plain letters and digits, and a number if two names would share one."""
         plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "page"
         number = 1
         while (file := f"{folder}/{plain}{f'-{number}' if number > 1 else ''}.html") in self._files:
@@ -250,7 +250,7 @@ class _SiteMaker:
 
 
 def _why_kept(folder: Path, force: bool) -> str:
-    """Why a folder that is not empty may not be replaced; empty where it may."""
+    """Return why a non-empty folder may not be replaced; empty if it may."""
     if not (folder / MARK).is_file() or (folder / ".git").exists():
         return "Name a new or empty folder."
     return "" if force else "It is an earlier site: --force replaces it."

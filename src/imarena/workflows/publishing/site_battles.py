@@ -1,4 +1,4 @@
-"""The battles of a site in parts of a few hundred, so that a page loads only what it shows."""
+"""The battles of a site in files of a few hundred, so that a page loads only what it shows."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,12 +20,12 @@ _WIN, _LOSS, _TIE, _BOTH_BAD = range(4)
 
 
 class SiteBattles:
-    """Pairs of outputs that some board compares, each with the verdicts on it."""
+    """Pairs of outputs that any board compares, each with its verdicts."""
 
     def __init__(
         self, entries: Entries, boards: Sequence[BattleColumns], editors: Sequence[str], images: SiteImages
     ) -> None:
-        """`editors`: the published names by the code of the editor."""
+        """`editors`: published names, indexed by the editor's code."""
         self.entries = entries
         self.editors = editors
         self.images = images
@@ -34,16 +34,16 @@ class SiteBattles:
 
     @property
     def number(self) -> int:
-        """How many battles there are."""
+        """Number of battles."""
         return len(self.pairs)
 
     @property
     def parts(self) -> int:
-        """How many files hold them."""
+        """Number of files."""
         return -(-len(self.pairs) // _PART)
 
     def write(self, folder: Path, models: Sequence[str]) -> None:
-        """Write every part. A battle is [item, left, right, left image, right image, verdicts], models by place."""
+        """Write every file. A battle is [item, left, right, left image, right image, verdicts], models by index."""
         place = {name: number for number, name in enumerate(models)}
         for number in range(self.parts):
             items: list[dict[str, Any]] = []
@@ -62,7 +62,7 @@ class SiteBattles:
             write_site_part(folder, number, items, battles)
 
     def labels(self) -> Mapping[str, Sequence[str]]:
-        """The values of each label that divides the battles."""
+        """Return the values of each label by which the battles are split."""
         return {name: sorted(values) for name, values in self._shown.items() if len(values) > 1}
 
     def _unit(self, output: int) -> tuple[str, int, int]:
@@ -97,7 +97,7 @@ def _image(image: SiteImage | None) -> list[str | int] | None:
 def _pairs(entries: Entries, boards: Sequence[BattleColumns]) -> tuple[NDArray[np.int64], list[list[list[int]]]]:
     """(n, 2) outputs of each battle, and its verdicts as [board, outcome, count].
 
-    Sides are in the order of the editors' names, battles in the order of items and then of names.
+    Sides are in the order of the editors' names, battles are sorted by item, then by name.
     """
     left = np.concatenate([board.left for board in boards]).astype(np.int64)
     right = np.concatenate([board.right for board in boards]).astype(np.int64)

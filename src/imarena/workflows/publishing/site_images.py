@@ -1,4 +1,4 @@
-"""Items and images of a site: what the filter of `publish` lets through, as small copies."""
+"""Items and images of a site: those that pass the filter of `publish`, as small copies."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from imarena.workflows.serving import ResultExample
 from imarena.workflows.views import BattleColumns, Entries, asked_edit, instruction_of
 
 _CREDITS = ("attribution", "author", "creator", "photographer", "title", "landing_url", "source_url", "url")
-"""Imported columns that licences ask to name."""
+"""Imported columns that licences require to be named."""
 
 
 @dataclass(frozen=True)
@@ -29,23 +29,23 @@ class SiteItem:
 
 
 class SiteImages:
-    """The items, outputs and images that a site shows. Only items that take part in a battle are on it."""
+    """The items, outputs and images that a site shows: only items that take part in a battle."""
 
     def __init__(self, folder: Path, redaction: RecordRedaction, side: int) -> None:
         self.folder = folder / "images"
         self.redaction = redaction
         self.side = side
         self.items: dict[str, SiteItem] = {}
-        """By the id in the workspace, as are the outputs."""
+        """By id in the workspace, as are the outputs."""
         self.outputs: dict[str, SiteImage | None] = {}
         self.published: dict[str, Output] = {}
         self.chains: dict[str, Output] = {}
-        """Multi-turn outputs as they are in the workspace."""
+        """Multi-turn outputs as stored in the workspace."""
         self._written: dict[str, SiteImage] = {}
 
     @property
     def number(self) -> int:
-        """How many image files there are."""
+        """Number of image files."""
         return len(self._written)
 
     def read(
@@ -77,18 +77,18 @@ class SiteImages:
                 progress("outputs", len(self.outputs), len(outputs))
 
     def asked(self, item_id: str, left_id: str, right_id: str) -> tuple[str, tuple[SiteImage | None, ...]]:
-        """The instruction and the source images of a battle, as judges and raters see them."""
+        """Return the instruction and the source images of a battle, as judges and raters see them."""
         item, sides = self.items[item_id], [self.chains.get(one, self.published[one]) for one in (left_id, right_id)]
         asked = asked_edit(item.item, sides[0], sides[1], self.chains)
         return asked.instruction, item.sources if asked.before is None else (self.outputs.get(asked.before),)
 
     def instruction(self, item_id: str, output_id: str) -> str:
-        """What an output was asked to do."""
+        """Return the instruction for an output."""
         output = self.published[output_id]
         return instruction_of(self.items[item_id].item, output.turn, output.mode)
 
     def example(self, one: ResultExample) -> SiteExample:
-        """An example of a model page."""
+        """Return an example for a model page."""
         item, counts = self.items[one.item_id], one.counts
         return SiteExample(
             item.item.key,
@@ -113,6 +113,6 @@ class SiteImages:
 
 
 def _credit(item: Item) -> str:
-    """Licence and author, where the item states them."""
+    """Return licence and author, if the item states them."""
     named = [f"{name.replace('_', ' ')}: {item.provenance[name]}" for name in _CREDITS if item.provenance.get(name)]
     return "; ".join([*([f"licence: {item.licence}"] if item.licence else []), *named])

@@ -1,4 +1,4 @@
-"""submission add: a pack's outputs into a workspace, all of them or none. Adding a pack twice changes nothing."""
+"""submission add: store all outputs of a pack in a workspace, or none. Adding a pack twice changes nothing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,24 +17,24 @@ from imarena.workflows.publishing.submission_check import all_expected, wrong_si
 from imarena.workflows.wiring import record_run
 
 _KEYS = 5
-"""Of items without an output in the pack, how many are named."""
+"""Maximum number of items without an output that are named."""
 Slot = tuple[str, str, Mode, int]
 """Data set, key, mode and turn."""
 
 
 @dataclass(frozen=True)
 class AddReport:
-    """What a pack added."""
+    """The result of adding a pack."""
 
     pack: str
     editor: str
     new: int
     same: int
-    """Outputs that the workspace had already, from the same pack."""
+    """Number of outputs that the workspace already had from the same pack."""
     missing: int
-    """Outputs that the workspace's items ask for and that are not in the pack."""
+    """Number of outputs that the workspace's items require but that are not in the pack."""
     missing_keys: tuple[str, ...]
-    """Keys of the first items of these."""
+    """Keys of the first such items."""
     wrong_size: int
     dry_run: bool
 
@@ -48,7 +48,7 @@ def add_submission(
     limits: PackLimits = LIMITS,
     progress: Progress | None = None,
 ) -> AddReport:
-    """Check all of a pack, then store it. `name` is used instead of the editor's name in the pack."""
+    """Check the whole pack, then store it. `name` replaces the editor's name from the pack."""
     with open_pack(path, limits) as pack:
         manifest = pack.read_manifest()
         editor = name or manifest.editor
@@ -82,7 +82,7 @@ def _slot(packed: PackedFile) -> Slot:
 
 
 def _check_slots(pack: SubmissionPack, manifest: PackManifest, expected: Mapping[Slot, ExpectedOutput]) -> None:
-    """Every file answers an item of this workspace, unchanged, once, and no turn without the one before."""
+    """Check that every file answers one unchanged item of this workspace, once, and that no earlier turn is missing."""
     problems: list[str] = []
     seen: set[Slot] = set()
     for packed in manifest.files:
@@ -107,7 +107,7 @@ def _check_slots(pack: SubmissionPack, manifest: PackManifest, expected: Mapping
 def _check_images(
     pack: SubmissionPack, manifest: PackManifest, withdrawn: Mapping[str, str], progress: Progress | None
 ) -> dict[str, ImageRef]:
-    """Every file is the image that the manifest describes, and none was withdrawn from the workspace."""
+    """Check that every file is the image in the manifest, and that none was withdrawn from the workspace."""
     problems: list[str] = []
     images: dict[str, ImageRef] = {}
     for number, packed in enumerate(manifest.files):
@@ -140,7 +140,7 @@ def _outputs(
     images: Mapping[str, ImageRef],
     pack_sha256: str,
 ) -> list[Output]:
-    """The pack's outputs, earlier turns first: a later one names the one before."""
+    """Return the pack's outputs, earlier turns first: each later turn refers to the one before."""
     ids: dict[Slot, str] = {}
     outputs: list[Output] = []
     for packed in sorted(manifest.files, key=lambda packed: packed.turn):
@@ -163,7 +163,7 @@ def _outputs(
 
 
 def _check_editor(workspace: Workspace, editor: str, outputs: list[Output]) -> set[str]:
-    """Ids of the outputs that are stored already. An editor that has any other output is not added to."""
+    """Return the ids of outputs that are already stored. Raises if the editor has any other output."""
     advice = "Give the submission another name with --as NAME."
     key = lookalike_key(editor)
     for (known,) in workspace.store.count(Output, "editor"):
@@ -175,7 +175,7 @@ def _check_editor(workspace: Workspace, editor: str, outputs: list[Output]) -> s
     statuses = {row["id"]: row["status"] for row in workspace.store.rows(Output, editor=editor)}
     other = statuses.keys() - {output.output_id for output in outputs}
     if other:
-        # No pack can hold a failure, so failures are not among those that it lacks.
+        # A pack cannot contain failures, so failures do not count as missing from it.
         lacking = sum(statuses[output_id] == Status.OK.value for output_id in other)
         failed = counted(len(other), "failed output")
         own = f"{counted(lacking, 'output')} of an editor '{editor}' that the pack does not hold"
@@ -187,7 +187,7 @@ def _check_editor(workspace: Workspace, editor: str, outputs: list[Output]) -> s
 def _store(
     workspace: Workspace, pack: SubmissionPack, manifest: PackManifest, editor: str, outputs: list[Output]
 ) -> None:
-    """Images first, then all records in one transaction."""
+    """Store images first, then all records in one transaction."""
     intake = WorkspaceIntake(workspace)
     settings = manifest.model_dump(mode="json", exclude={"files"})
     origin = outputs[0].origin

@@ -1,4 +1,4 @@
-"""submission check: a folder of outputs against the items of a benchmark, everything that is wrong listed at once."""
+"""submission check: compare a folder of outputs with the items of a benchmark, and list all problems at once."""
 
 import os
 import unicodedata
@@ -21,7 +21,7 @@ _SKIPPED = frozenset({"thumbs.db", "desktop.ini"})
 
 @dataclass(frozen=True)
 class SubmittedFile:
-    """A file that is an output: which one, and what its image is."""
+    """A file with an output: the slot, and its image."""
 
     expected: ExpectedOutput
     path: Path
@@ -30,7 +30,7 @@ class SubmittedFile:
 
 @dataclass(frozen=True)
 class WrongFile:
-    """A file that cannot be taken as it is, and why."""
+    """A file that cannot be accepted as it is, and the reason."""
 
     file: str
     reason: str
@@ -38,12 +38,12 @@ class WrongFile:
 
 @dataclass(frozen=True)
 class SubmissionCheck:
-    """A folder of outputs, sorted out."""
+    """The checked contents of a folder of outputs."""
 
     folder: str
     expected: int
     files: tuple[SubmittedFile, ...] = field(repr=False)
-    """Those whose image can be read, wrong sizes included."""
+    """Files whose image can be read, including those of a wrong size."""
     missing: tuple[str, ...]
     extra: tuple[WrongFile, ...]
     broken: tuple[WrongFile, ...]
@@ -51,7 +51,7 @@ class SubmissionCheck:
 
     @property
     def clean(self) -> bool:
-        """Is every output there, readable and of the right size, and nothing else?"""
+        """Whether every output is there, readable and of the right size, with no other files."""
         return not (self.missing or self.extra or self.broken or self.wrong_size)
 
     def to_json(self) -> dict[str, object]:
@@ -66,7 +66,7 @@ class SubmissionCheck:
 
 
 def benchmark_items(workspace: Workspace | None, published: Path | None) -> list[Item]:
-    """The items of a published folder, or of a workspace."""
+    """Return the items of a published folder, or of a workspace."""
     if published is not None:
         if not (published / "item.parquet").is_file():
             raise UserError(
@@ -81,7 +81,7 @@ def benchmark_items(workspace: Workspace | None, published: Path | None) -> list
 
 
 def all_expected(items: Iterable[Item]) -> list[ExpectedOutput]:
-    """Every output that a benchmark asks for."""
+    """Return every output that a benchmark requires."""
     items = list(items)
     numbers = Counter(key for key, _ in {(item.key, item.dataset) for item in items})
     return list(expected_outputs(items, {key for key, number in numbers.items() if number > 1}))
@@ -90,7 +90,7 @@ def all_expected(items: Iterable[Item]) -> list[ExpectedOutput]:
 def check_submission(
     folder: Path, items: Iterable[Item], *, any_size: bool = False, progress: Progress | None = None
 ) -> SubmissionCheck:
-    """Compare a folder with what the items ask for. Items of several turns may be answered in one mode or in both."""
+    """Compare a folder with the required outputs. Multi-turn items may be answered in either mode or in both."""
     if not folder.is_dir():
         raise UserError(f"There is no folder {folder}.", hint="Name the folder that holds the outputs.")
     root = folder.resolve()
@@ -125,7 +125,7 @@ def check_submission(
 
 
 def wrong_size_reason(item: Item, image: ImageRef) -> str:
-    """How an output's size differs from that of the item's first source image; empty where it does not."""
+    """Describe how an output's size differs from that of the item's first source image; empty if it does not."""
     source = item.sources[0] if item.sources else None
     if source is None or source.width is None or (source.width, source.height) == (image.width, image.height):
         return ""
@@ -133,7 +133,7 @@ def wrong_size_reason(item: Item, image: ImageRef) -> str:
 
 
 def _withheld(editor: FolderEditor, items: list[Item]) -> set[Path]:
-    """Files that are outputs of items whose images a publication left out: it names each by its hash."""
+    """Return files for items whose images a publication left out, replaced by their hashes."""
     names = {(item.dataset, item.key) for item in items if any(name.startswith("sha256:") for name in item.absent)}
     if not names:
         return set()
@@ -143,7 +143,7 @@ def _withheld(editor: FolderEditor, items: list[Item]) -> set[Path]:
 
 
 def _extra(root: Path, used: set[Path], missing: tuple[str, ...], withheld: set[Path]) -> Iterator[WrongFile]:
-    """Files that are no output. A name that differs from a missing one in case or Unicode form is pointed out."""
+    """Yield files that are not outputs. If a name matches a missing one except for case or Unicode form, say so."""
     near = {_folded(name): name for name in missing}
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -167,5 +167,5 @@ def _extra(root: Path, used: set[Path], missing: tuple[str, ...], withheld: set[
 
 
 def _folded(name: str) -> str:
-    """A file's name without its type, the same for names that some file systems take for one."""
+    """Return a file name without its suffix, folded so that names that some file systems equate are equal."""
     return unicodedata.normalize("NFKC", name.rsplit(".", 1)[0]).casefold()

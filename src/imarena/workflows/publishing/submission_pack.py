@@ -1,4 +1,4 @@
-"""submission make: outputs of one editor and where they come from, in one file."""
+"""submission make: the outputs of one editor and their provenance, in one file."""
 
 import os
 import secrets
@@ -16,7 +16,7 @@ from imarena.workflows.publishing.pack_manifest import MANIFEST, PackedFile, Pac
 from imarena.workflows.publishing.record_redaction import original_content_id
 from imarena.workflows.publishing.submission_check import SubmissionCheck, SubmittedFile
 
-_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the time of each file would say when whose machine wrote it
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # real file times would reveal when the outputs were made
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class PackReport:
     size_bytes: int
     missing: int
     cut_off: int
-    """Outputs of later turns that were left out because the turn before has none."""
+    """Number of outputs of later turns that were left out because the turn before has none."""
 
 
 def make_submission(
@@ -43,7 +43,7 @@ def make_submission(
     partial: bool = False,
     progress: Progress | None = None,
 ) -> PackReport:
-    """Pack the outputs that were checked. The file appears whole or not at all."""
+    """Pack the checked outputs. The file appears as a whole or not at all."""
     check_editor_name(editor, "Give a plain one with --editor NAME.")
     _require_usable(check, partial)
     if target.exists():
@@ -92,7 +92,7 @@ def _require_usable(check: SubmissionCheck, partial: bool) -> None:
 
 
 def _in_order(files: Iterable[SubmittedFile]) -> list[SubmittedFile]:
-    """Every file, without later turns whose earlier turn is missing: a chain of turns has no gap."""
+    """Return every file, except later turns whose earlier turn is missing: a chain of turns has no gap."""
     there = {(file.expected.item.item_id, file.expected.mode, file.expected.turn) for file in files}
 
     def whole(file: SubmittedFile) -> bool:
@@ -104,7 +104,7 @@ def _in_order(files: Iterable[SubmittedFile]) -> list[SubmittedFile]:
 
 
 def _packed(number: int, submitted: SubmittedFile) -> PackedFile:
-    """The entry of a file. Its name in the pack is a number: keys may hold anything."""
+    """Return the manifest entry of a file. Its name in the pack is a number, because keys may contain anything."""
     item, image = submitted.expected.item, submitted.image
     return PackedFile(
         file=f"outputs/{number:06}{SUFFIXES[image.media_type]}", dataset=item.dataset, key=item.key,

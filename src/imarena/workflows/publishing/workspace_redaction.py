@@ -1,4 +1,4 @@
-"""The licence and privacy filter of a workspace, for everything that is published: `publish` and `site`."""
+"""The licence and privacy filter of a workspace, for everything that `publish` and `site` publish."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from imarena.workflows.questions import expected_objects
 def redact_workspace(
     workspace: Workspace, directory: Path, *, licence: str = "", with_comments: bool = False
 ) -> RecordRedaction:
-    """The filter for what is written into `directory`. `licence`: of items that state none."""
+    """Return the filter for everything written into `directory`. `licence`: of items that state none."""
     scrub = Scrubber([workspace.root, directory.absolute().parent])
     return RecordRedaction(
         scrub,
@@ -29,14 +29,14 @@ def redact_workspace(
 
 
 def check_outside(workspace: Workspace, directory: Path) -> None:
-    """Raise `UserError` where a folder lies among the workspace's own files."""
+    """Raise `UserError` if a folder is among the workspace's own files."""
     for name in ("blobs", "cache"):
         if directory.resolve().is_relative_to(workspace.root.resolve() / name):
             raise UserError(f"{directory} is inside the workspace's own {name}.", hint="Name a folder elsewhere.")
 
 
 class _Loader:
-    """Gives pictures as they may be published: without metadata, and without local facts in what is left."""
+    """Loads images in published form: without metadata, and without local facts in the remaining texts."""
 
     def __init__(self, workspace: Workspace, scrub: Scrubber) -> None:
         self._workspace = workspace
@@ -64,14 +64,14 @@ def _listed_objects(workspace: Workspace) -> Callable[[Vote], frozenset[str]]:
 
 
 _RUNS = re.compile(rb"[\x20-\x7e]{8,}")
-"""Long enough that coded pixels seldom look like one."""
+"""Long enough that compressed pixel data seldom looks like one."""
 _MOST_BYTES = 1 << 20
 
 
 def remaining_texts(data: bytes) -> Iterator[str]:
-    """Every text in the colour profile of an image; of BMP and TIFF files in any part.
+    """Yield every text in an image's colour profile; in BMP and TIFF files, in any part.
 
-    Texts of one and of two bytes per letter are found, in either order of bytes.
+    Finds texts of one and of two bytes per letter, in either byte order.
     """
     named_parts = media_type_of(data) in {PNG, JPEG, WEBP, GIF}
     block = colour_profile(data) if named_parts else data

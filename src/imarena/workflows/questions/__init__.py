@@ -1,4 +1,4 @@
-"""Asking judges: what to ask, what it will cost, the run itself, and reading replies again."""
+"""Ask judges: plan the questions, estimate the cost, run them, and parse stored replies again."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What a judge sees beside the images of a case, where its traits ask for it: objects, stored evidence, the plan."""
+"""Context that a judge's traits request beside the images of a case: expected objects, stored evidence, the plan."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,11 +11,11 @@ from imarena.workflows.questions.expected_objects import all_object_lists
 from imarena.workflows.views import asked_edit
 
 INSTRUCTION = "instruction"
-"""The parameter of evidence that holds for one instruction only, such as the boxes that an edit is to stay in."""
+"""Evidence parameter for evidence that holds for one instruction only, such as the boxes that an edit must stay in."""
 
 
 def with_context(workspace: Workspace, judge: Judge, cases: Iterable[Case], parents: dict[str, Output]) -> list[Case]:
-    """The cases with what this judge asks for; nothing is read from the store for a judge that asks for nothing."""
+    """Return the cases with the context that this judge requests; read nothing from the store if it requests none."""
     extended = list(cases)
     if judge.traits.shows_objects:
         look = all_object_lists(workspace)
@@ -33,15 +33,15 @@ def with_context(workspace: Workspace, judge: Judge, cases: Iterable[Case], pare
 
 
 def add_context(exhibit: Exhibit, case: Case) -> Exhibit:
-    """The exhibit with what `with_context` found. Parameters are left out: a file name there may name an editor."""
+    """Return the exhibit with the case's context, without parameters: a file name there may name an editor."""
     evidence = tuple(record.model_copy(update={"params": {}}) for record in case.evidence)
     return replace(exhibit, expected_objects=case.expected_objects, evidence=evidence)
 
 
 def planned_edit(workspace: Workspace, judge: Judge, case: Case) -> PlannedEdit | None:
-    """The case's plan and the images before its output; None for a judge that needs no plan.
+    """Return the case's plan and the images before its output; None for a judge that needs no plan.
 
-    What the judge measured on these images before is read now, so that what this run stored is among it.
+    The judge's earlier measurements of these images are read only now, so that they include those of this run.
     """
     if case.plan is None or not case.chain:
         return None
@@ -59,7 +59,7 @@ def planned_edit(workspace: Workspace, judge: Judge, case: Case) -> PlannedEdit 
 
 
 def _chain(item: Item, output: Output, parents: dict[str, Output]) -> tuple[ImageRef, ...]:
-    """The images from the base to the one before this output; none where one is missing."""
+    """Return the images from the base to the one before this output; empty if one is missing."""
     if not item.sources:
         return ()
     base = item.sources[:1]
@@ -76,7 +76,7 @@ def _chain(item: Item, output: Output, parents: dict[str, Output]) -> tuple[Imag
 
 
 def _stored(workspace: Workspace, kinds: tuple[str, ...]) -> dict[str, list[Evidence]]:
-    """All ok evidence of these kinds by image, oldest first."""
+    """Return all ok evidence of these kinds by image, oldest first."""
     by_image: dict[str, list[Evidence]] = {}
     for evidence in workspace.store.records(Evidence, kind=list(kinds), status=Status.OK.value):
         by_image.setdefault(evidence.image_sha256, []).append(evidence)
@@ -84,7 +84,7 @@ def _stored(workspace: Workspace, kinds: tuple[str, ...]) -> dict[str, list[Evid
 
 
 def _about(case: Case, parents: dict[str, Output], stored: dict[str, list[Evidence]]) -> tuple[Evidence, ...]:
-    """What is stored about the images of a case: of each tool's findings of a kind about an image, the newest."""
+    """Return the stored evidence about a case's images: the newest for each image, kind and tool."""
     shown = dict.fromkeys(image.sha256 for image in images_of(case, parents))
     instruction = asked_edit(case.item, case.left, case.right, parents).instruction
     newest: dict[tuple[str, str | None, str, str], Evidence] = {}

@@ -22,14 +22,13 @@ class Case:
     order: Order | None = None
     repeat: int = 0
     expected_objects: tuple[str, ...] = ()
-    """Only for judges that are shown the list."""
+    """Only for judges whose traits request the list."""
     evidence: tuple[Evidence, ...] = ()
-    """Only for judges whose traits ask for evidence: what is stored about these images."""
+    """Stored evidence about these images; only for judges whose traits request evidence."""
     plan: ObjectPlan | None = None
-    """Only for judges whose traits ask for the plan."""
+    """Only for judges whose traits request the plan."""
     chain: tuple[ImageRef, ...] = ()
-    """With a plan: the base image and, in multi-turn mode, the outputs of the turns before; empty where one is
-    missing."""
+    """With a plan: the base image and, in multi-turn mode, the outputs of earlier turns; empty if one is missing."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class ShowableOutputs:
     parents: dict[str, Output]
     """Every ok output by id."""
     hidden: int
-    """Ok outputs that cannot be shown, because their pixels are absent."""
+    """Number of ok outputs that cannot be shown, because their pixels are absent."""
     voted: frozenset[tuple[str, str]] = frozenset()
     """Pairs of outputs that people voted on, the smaller id first; filled by `load_outputs(..., voted=True)`."""
 
@@ -62,7 +61,7 @@ def load_outputs(
 ) -> ShowableOutputs:
     """Read the outputs to be judged. A name that is not in the workspace raises and suggests the nearest one.
 
-    `limit`: only the first items that have outputs. `voted`: read too which pairs people voted on.
+    `limit`: only the first items that have outputs. `voted`: also read which pairs people voted on.
     """
     items = {item.item_id: item for item in chosen_items(workspace, datasets, tasks)}
     if editors:
@@ -89,7 +88,7 @@ def load_outputs(
 
 
 def voted_pairs(workspace: Workspace) -> frozenset[tuple[str, str]]:
-    """The two outputs of every vote on a pair that counts, the smaller id first."""
+    """Return the two outputs of every vote that counts, the smaller id first."""
     view = View(workspace)
     battles = people_battles(view)
     sides = zip(battles.left.tolist(), battles.right.tolist(), strict=True)
@@ -98,7 +97,7 @@ def voted_pairs(workspace: Workspace) -> frozenset[tuple[str, str]]:
 
 
 def chosen_items(workspace: Workspace, datasets: Sequence[str] | None, tasks: Sequence[str] | None) -> Iterator[Item]:
-    """The items of these data sets and tasks, all without names. An unknown name raises and suggests the nearest."""
+    """Return the items of these data sets and tasks (default: all). An unknown name raises and suggests the nearest."""
     check_names(workspace, datasets=datasets, tasks=tasks)
     where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
     return workspace.store.records(Item, **where)
@@ -111,7 +110,7 @@ def check_names(
     tasks: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
 ) -> None:
-    """Raise at a data set, a task or a key that the workspace does not have; suggests the nearest one."""
+    """Raise if the workspace does not have a data set, task or key; suggest the nearest name."""
     for column, kind, chosen in (("dataset", "data set", datasets), ("task", "task", tasks), ("key", "key", keys)):
         if chosen:
             _check(kind, chosen, {str(key[0]) for key in workspace.store.count(Item, column) if key[0]})
@@ -125,14 +124,14 @@ def _check(kind: str, chosen: Sequence[str], known: set[str]) -> None:
 
 
 def images_of(case: Case, parents: dict[str, Output]) -> list[ImageRef]:
-    """Sources, references and outputs that a judge sees."""
+    """Return the sources, references and outputs that a judge sees."""
     outputs = [output.image for output in (case.left, case.right) if output is not None and output.image is not None]
     asked = asked_edit(case.item, case.left, case.right, parents)
     return [*asked.sources, *asked.references, *outputs]
 
 
 def pointwise_cases(board: ShowableOutputs, *, repeats: int = 1) -> Iterator[Case]:
-    """Every output once (or `repeats` times)."""
+    """Yield every output once (or `repeats` times)."""
     for repeat in range(repeats):
         for (item_id, _, _), outputs in board.slots.items():
             for output in outputs:
@@ -140,7 +139,7 @@ def pointwise_cases(board: ShowableOutputs, *, repeats: int = 1) -> Iterator[Cas
 
 
 def assign_sides(first: Output, second: Output) -> tuple[Output, Output]:
-    """Left and right, by a coin that depends on nothing but the two outputs."""
+    """Assign left and right by a coin that depends only on the two outputs."""
     low, high = sorted((first, second), key=lambda output: output.output_id)
     coin = int(content_id("side", low.output_id, high.output_id)[-1], 16) % 2
     return (low, high) if coin else (high, low)

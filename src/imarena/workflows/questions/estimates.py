@@ -1,4 +1,4 @@
-"""Reads what an estimate of a judging run rests on: sizes of the cases, and what earlier questions took."""
+"""Reads the basis for the estimate of a judging run: the sizes of the cases, and the usage of earlier questions."""
 
 import json
 from collections import deque
@@ -14,7 +14,7 @@ from imarena.workflows.questions.judging_plan import EarlierAnswers, PlannedWork
 from imarena.workflows.wiring import WiredJudge
 
 SAMPLE = 300
-"""Earlier judgments, newest first, that assumptions are corrected by."""
+"""How many earlier judgments, newest first, correct the assumptions."""
 
 
 def estimate(
@@ -26,7 +26,7 @@ def estimate(
     concurrency: int,
     at_most: bool = False,
 ) -> judges.Estimate:
-    """Count what is missing; tokens by the prompts' words and the pictures' sizes, corrected by earlier replies."""
+    """Count missing questions and tokens, from prompt lengths and image sizes, corrected by earlier replies."""
     if wired.endpoint is None and wired.judge.traits.cpu_bound:
         return judges.estimate_computed(
             wired, read_compute_time(workspace, wired.judge), [case_key(work.case)[:2] for work in planned.work],
@@ -48,7 +48,7 @@ def estimate(
 def size_of(
     wired: WiredJudge, case: Case, parents: dict[str, Output], held: EarlierAnswers | None = None
 ) -> judges.Size:
-    """The size of one case: words by their length, pictures by their prepared size, for all questions not `held`."""
+    """Return the size of one case's questions not `held`: words by their length, images by their prepared size."""
     prompts, passes = wired.judge.traits.prompts, wired.judge.traits.passes
     images = {image.sha256.encode(): image for image in images_of(case, parents)}
     if not prompts:
@@ -64,13 +64,13 @@ def size_of(
 
 
 def _past(workspace: Workspace, judge: Judge) -> list[Any]:
-    """Rows of the newest ok judgments by this judge, whatever it was asked about."""
+    """Return rows of the newest ok judgments by this judge, on any subject."""
     rows = deque(workspace.store.rows(Judgment, judge=judge.name, status=Status.OK.value), maxlen=SAMPLE)
     return [row for row in rows if not row["attempt"] or _asked_whole(workspace, row)]
 
 
 def _asked_whole(workspace: Workspace, row: Any) -> bool:
-    """Was every question asked at this attempt? What a remainder took says nothing about a whole."""
+    """Return whether this attempt asked all questions. A partial attempt's usage says nothing about a full one."""
     reply = workspace.store.get(Reply, content_id("reply", row["work_id"], row["attempt"]))
     return reply is None or all(attempt == row["attempt"] for attempt in reply.answered.values())
 
@@ -80,7 +80,7 @@ def _usage(row: Any) -> Usage:
 
 
 def _past_size(wired: WiredJudge, row: Any, board: ShowableOutputs) -> judges.Size | None:
-    """The size of an earlier question; None where its outputs are not on the board."""
+    """Return the size of an earlier question; None if its outputs are not on the board."""
     left, right = board.parents.get(row["left_id"]), board.parents.get(row["right_id"] or "")
     item = board.items.get(row["item_id"])
     if left is None or item is None or (row["right_id"] and right is None):
@@ -90,21 +90,21 @@ def _past_size(wired: WiredJudge, row: Any, board: ShowableOutputs) -> judges.Si
 
 
 RUNS, SAMPLE = 3, 1000
-"""Earlier runs, and questions from the beginning of each: that is where the pictures are looked at."""
+"""How many earlier runs to read, and how many questions from the start of each, where images are new to the run."""
 
 
 def read_compute_time(workspace: Workspace, judge: Judge) -> judges.ComputeTime:
-    """What the last runs of this judge took; every run looks anew."""
+    """Measure the compute time of this judge's last runs; every run inspects the images anew."""
     return judges.measure_compute_time([row for run in _last_runs(workspace, judge).values() for row in run])
 
 
 def _last_runs(workspace: Workspace, judge: Judge) -> dict[str | None, list[tuple[int, float]]]:
-    """The beginnings of the last runs: how many new pictures each question had, and its seconds."""
+    """Return the first questions of the last runs: how many new images each had, and its seconds."""
     seen: dict[str | None, set[str]] = {}
     runs: dict[str | None, list[tuple[int, float]]] = {}
     for row in workspace.store.rows(Judgment, judge=judge.name, status=Status.OK.value):
         run = row["run_id"]
-        if len(runs.get(run, ())) >= SAMPLE or '"latency_s"' not in row["body"]:  # imported, or a copy: not asked
+        if len(runs.get(run, ())) >= SAMPLE or '"latency_s"' not in row["body"]:  # imported or copied, not asked
             continue
         if run not in runs and len(runs) == RUNS:
             del runs[next(iter(runs))]

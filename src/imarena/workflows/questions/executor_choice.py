@@ -1,4 +1,4 @@
-"""Where a judge or an editor can be asked. It follows from their traits."""
+"""Where a judge or an editor can run. It follows from their traits."""
 
 from collections.abc import Sequence
 
@@ -9,15 +9,15 @@ from imarena.workflows.wiring import WiredJudge
 
 
 def computes(*asked: Judge | Editor) -> bool:
-    """Is an answer all computing? Otherwise it waits: for an endpoint, a program, a file."""
+    """Return whether all answers are computed locally, instead of waiting for an endpoint, a program or a file."""
     return bool(asked) and all(each.traits.cpu_bound for each in asked)
 
 
 def executor_for(settings: Settings, option: str, staying: str | None) -> ExecutorKind:
-    """The executor of a command: its option, else the workspace's setting.
+    """Return the executor of a command: its option, else the workspace's setting.
 
-    `staying` names a judge or editor that can only be asked from this process; None where there is none. The option
-    cannot be followed then, and says so; the setting is for the others.
+    `staying` names a judge or editor that can only run in this process; None if there is none. If it is set, an option
+    for other processes raises an error, and the setting is ignored.
     """
     if not option:
         return settings.executor if staying is None else "threads"
@@ -31,7 +31,7 @@ def executor_for(settings: Settings, option: str, staying: str | None) -> Execut
 
 
 def judge_terms(settings: Settings, wired: WiredJudge, *, executor: str = "", concurrency: int | None = None) -> Terms:
-    """How a judge is asked: by what the command says, and by what the judge needs."""
+    """Return how a judge is asked: by the command's options and the judge's needs."""
     judge, door = wired.judge, wired.door
     if door is None:
         return Terms(executor_for(settings, executor, None), concurrency, computes(judge), gpus=judge.traits.gpus)
@@ -40,7 +40,7 @@ def judge_terms(settings: Settings, wired: WiredJudge, *, executor: str = "", co
 
 
 def executor_of_editors(settings: Settings, option: str, editors: Sequence[Editor]) -> ExecutorKind:
-    """The same for editors. One that is opened or keeps a journal holds what other processes cannot share."""
+    """Same as `executor_for`, for editors. One that is opened or keeps a journal cannot be shared by processes."""
     staying = (
         editor.name for editor in editors if editor.traits.opening is not None or editor.traits.resumable is not None
     )

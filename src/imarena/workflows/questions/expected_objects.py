@@ -1,7 +1,7 @@
-"""objects: the things that a correct output shows, item by item, as raters tick them off (ImagenWorld, section 4).
+"""objects: the objects that a correct output shows, per item, as raters tick them off (ImagenWorld, section 4).
 
-A list is made before anybody sees an output, from the instruction and the item's own pictures. It is stored as
-evidence, under the hash of exactly these words and pictures, so that items without a source have lists too.
+A list is made from the instruction and the item's own images, before anybody sees an output. It is stored as evidence
+under the hash of exactly these words and images, so that items without a source have lists too.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ MOST = 50
 
 @dataclass(frozen=True)
 class ObjectListSubject:
-    """What a list is made from. Two items with the same words and pictures share a list."""
+    """What a list is made from. Two items with the same words and images share a list."""
 
     instruction: str
     sources: tuple[ImageRef, ...] = ()
@@ -31,13 +31,13 @@ class ObjectListSubject:
 
     @cached_property
     def subject(self) -> str:
-        """The hash under which its lists are stored."""
+        """The hash under which the lists are stored."""
         pictures = [[image.sha256 for image in images] for images in (self.sources, self.references)]
         return sha256_hex(canonical_json([KIND, self.instruction, *pictures]).encode("utf-8", "surrogatepass"))
 
 
 def objects_question(item: Item, turn: int, mode: Mode) -> ObjectListSubject:
-    """The question about an output's place. After several turns the list is about all of them, whoever edited."""
+    """Return the question for an output's place. After several turns the list covers all of them, by any editor."""
     joined = turn > 0 and mode is not Mode.SINGLE
     instruction = instruction_of(item, turn, Mode.COMPLEX) if joined else item.turns[turn].instruction
     turns = range(turn + 1) if joined else (turn,)
@@ -48,7 +48,7 @@ def objects_question(item: Item, turn: int, mode: Mode) -> ObjectListSubject:
 def questions(
     workspace: Workspace, *, datasets: Sequence[str] | None = None, tasks: Sequence[str] | None = None
 ) -> dict[str, ObjectListSubject]:
-    """Every question that the items raise, by subject: the first turn of each, and every place that has an output."""
+    """Return all questions about the items by subject: each item's first turn, and later places with an output."""
     items = {item.item_id: item for item in chosen_items(workspace, datasets, tasks)}
     slots = {(item_id, 0, Mode.SINGLE): None for item_id in items}
     for row in workspace.store.rows(Output):
@@ -58,12 +58,12 @@ def questions(
     return {question.subject: question for question in subjects}
 
 
-# ---------------------------------------------------------------- what is stored
+# ---------------------------------------------------------------- stored lists
 
 
 @dataclass(frozen=True)
 class StoredObjectList:
-    """A stored list, or the status that says why there is none."""
+    """A stored list, or the status that explains why there is none."""
 
     subject: str
     lister: str
@@ -74,7 +74,7 @@ class StoredObjectList:
 
 
 def identity_of(lister: Judge) -> str:
-    """Who lists, by which words and settings: another model or prompt is other work."""
+    """Return the identity of a lister with its prompt and settings: another model or prompt counts as other work."""
     return canonical_json([lister.name, _version(lister), _params(lister)])
 
 
@@ -87,14 +87,14 @@ def _params(lister: Judge) -> JsonDict:
 
 
 def work_of(lister: Judge, subject: str) -> str:
-    """Identity of the question to this lister."""
+    """Return the identity of the question to this lister."""
     return content_id("work", KIND, identity_of(lister), subject)
 
 
 def objects_evidence(
     lister: Judge, subject: str, attempt: int, value: JsonDict, status: Status, error: str
 ) -> Evidence:
-    """One attempt as it is stored. Attempts are told apart, so that a failure leaves room for a later list."""
+    """Return the evidence record of one attempt. Attempts are numbered, so that a later list can replace a failure."""
     return Evidence(
         image_sha256=subject, tool=lister.name, tool_version=_version(lister), kind=KIND,
         params={**_params(lister), "attempt": attempt}, value=value, status=status, error=error,
@@ -102,7 +102,7 @@ def objects_evidence(
 
 
 def stored_object_lists(workspace: Workspace, **where: Any) -> Iterator[StoredObjectList]:
-    """Stored attempts, oldest first."""
+    """Yield stored attempts, oldest first."""
     for evidence in workspace.store.records(Evidence, kind=KIND, **where):
         params = dict(evidence.params)
         attempt = params.pop("attempt", 0)
@@ -118,15 +118,15 @@ def stored_object_lists(workspace: Workspace, **where: Any) -> Iterator[StoredOb
 
 
 def expected_objects(workspace: Workspace, item: Item, turn: int = 0, mode: Mode = Mode.SINGLE) -> tuple[str, ...]:
-    """The list that raters are shown for an output's place: the first of these that there is.
+    """Return the list that raters see for an output's place.
 
-    The data set's own; the newest stored one by a model; what the built-in reader says.
+    The first that exists: the data set's own, the newest stored one by a model, the built-in reader's.
     """
     return _chosen(item, turn, mode, lambda subject: _by_models(workspace, image_sha256=subject).get(subject))
 
 
 def all_object_lists(workspace: Workspace) -> Callable[[Item, int, Mode], tuple[str, ...]]:
-    """The same for many places: what is stored is read once."""
+    """Same as `expected_objects`, for many places: the store is read once."""
     known = _by_models(workspace)
     kept: dict[tuple[str, int, Mode], tuple[str, ...]] = {}
 
@@ -155,7 +155,7 @@ def _chosen(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[
 
 @dataclass(frozen=True)
 class ListedObjects:
-    """The things that a correct output of an item shows."""
+    """The objects that a correct output of an item shows."""
 
     dataset: str
     key: str
@@ -165,7 +165,7 @@ class ListedObjects:
 def shown_object_lists(
     workspace: Workspace, *, datasets: Sequence[str] | None = None, tasks: Sequence[str] | None = None
 ) -> list[ListedObjects]:
-    """The list of every item's first turn, as raters are shown it."""
+    """Return the list of every item's first turn, as raters see it."""
     look = all_object_lists(workspace)
     return [
         ListedObjects(item.dataset, item.key, look(item, 0, Mode.SINGLE))

@@ -1,4 +1,4 @@
-"""Asking for expected objects: what is missing, what it will take, and the run itself."""
+"""Ask for expected objects: plan the missing lists, estimate the cost, run."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from imarena.workflows.wiring import WiredJudge
 
 @dataclass(frozen=True)
 class ObjectsQuestion:
-    """A question that has no list yet, and the number of this attempt at it."""
+    """A question that has no list yet, and the number of the next attempt."""
 
     question: ObjectListSubject
     attempt: int
@@ -37,7 +37,7 @@ class ObjectsQuestion:
 
 @dataclass(frozen=True)
 class ObjectsJob:
-    """One lister and everything that it is to be asked."""
+    """One lister and all questions for it."""
 
     wired: WiredJudge
     asks: list[ObjectsQuestion]
@@ -54,7 +54,7 @@ def plan_objects(
     tasks: Sequence[str] | None = None,
     concurrency: int | None = None,
 ) -> ObjectsJob:
-    """What is missing and what it will take. Only an ok list counts as there: failures are asked again."""
+    """Plan the missing lists and estimate their cost. Only an ok list counts as done: failures are asked again."""
     subjects = questions(workspace, datasets=datasets, tasks=tasks)
     if not subjects:
         raise UserError("There are no items to list things for.", hint="Import some: imarena import --list.")
@@ -75,7 +75,7 @@ def plan_objects(
 
 
 def _stored(workspace: Workspace, lister: Judge, **where: Any) -> PastAttempts:
-    """What this lister was asked before."""
+    """Return what this lister was asked before."""
     wanted = identity_of(lister)
     return past_attempts(
         (listed.subject, listed.attempt, listed.status is Status.OK)
@@ -94,7 +94,7 @@ def _size(wired: WiredJudge, question: ObjectListSubject) -> Size:
 
 
 def _past(workspace: Workspace, wired: WiredJudge, subjects: dict[str, ObjectListSubject]) -> list[tuple[Size, Usage]]:
-    """What earlier lists by the same model took."""
+    """Return the usage of earlier lists by the same model."""
     past = []
     where = {"tool": wired.judge.name, "kind": KIND, "status": Status.OK.value}
     for evidence in workspace.store.records(Evidence, **where):
@@ -105,7 +105,7 @@ def _past(workspace: Workspace, wired: WiredJudge, subjects: dict[str, ObjectLis
 
 
 def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None = None) -> JudgeReport:
-    """Ask everything that is missing. Stops cleanly at Ctrl-C or the cost limit; what came by then is stored."""
+    """Ask all missing questions. Ctrl-C or the cost limit stops it cleanly; answers received by then are stored."""
     lister = job.wired.judge
 
     def key(ask: ObjectsQuestion) -> str:
@@ -137,7 +137,7 @@ def _exhibit(question: ObjectListSubject, load: Callable[[ImageRef], bytes]) -> 
 
 
 def _records(wired: WiredJudge, batch: Sequence[tuple[ObjectsQuestion, Verdict]], run_id: str) -> Iterator[Record]:
-    """The raw reply first, then the list that was read from it."""
+    """Yield the raw reply first, then the list that was parsed from it."""
     for ask, verdict in batch:
         subject = ask.question.subject
         usage = verdict.usage.model_dump(exclude_none=True)

@@ -1,4 +1,4 @@
-"""judge and battle: show outputs to judges; resume does only what is missing."""
+"""judge and battle: show outputs to judges; a resumed run asks only the missing questions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -22,14 +22,14 @@ from imarena.workflows.views import exhibit_of
 
 @dataclass(frozen=True)
 class Asking:
-    """How cases are put to a judge."""
+    """How cases are presented to a judge."""
 
     command: str = "judge"
     dimension: str = "overall"
     orders: str = ""
-    """Empty, or `single` or `paper-compat` where each battle is shown in one order only."""
+    """`single` or `paper-compat` if each battle is shown in one order only; otherwise empty."""
     terms: Terms | None = None
-    """None: whichever way suits the judge."""
+    """None: the executor that suits the judge."""
     watch: Watch | None = None
 
 
@@ -42,7 +42,7 @@ def judge_cases(
     parents: dict[str, Output] | None = None,
     progress: Progress | None = None,
 ) -> JudgeReport:
-    """Ask a judge everything that it was not asked yet."""
+    """Ask a judge all questions that have no answer yet."""
     chosen = asking or Asking()
     before = parents or {}
     planned = plan_cases(workspace, judge, cases, before)
@@ -64,7 +64,7 @@ def judge_cases(
         try:
             return verdict if work.case.right is None else check_comparison(judge, verdict)
         except NotCompared:
-            tally.planned = tally.judgments.total()  # the rest is not missing: it cannot be had in this way
+            tally.planned = tally.judgments.total()  # the rest is not missing: this judge cannot answer it
             raise
 
     def finish(works: Sequence[CaseWork], run_id: str) -> int:

@@ -1,4 +1,4 @@
-"""What a judge still has to be asked: the identity of a question, what was answered before, what cannot be shown."""
+"""What to ask a judge: the identity of a question, which ones were answered before, which cases cannot be shown."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,50 +15,50 @@ PAGE = 500
 
 @dataclass(frozen=True)
 class EarlierAnswers:
-    """Answers of earlier attempts at the same work: same judge, words, settings and pixels."""
+    """Answers from earlier attempts at the same work: same judge, words, settings and pixels."""
 
     texts: Mapping[str, str]
     attempts: Mapping[str, int]
-    """The attempt that asked each."""
+    """The attempt that received each answer."""
     model: str
 
 
 @dataclass(frozen=True)
 class CaseWork:
-    """A case with its identity and the number of attempts before."""
+    """A case with its identity and the number of earlier attempts."""
 
     case: Case
     work_id: str
     attempt: int
     twins: list[Case] = field(default_factory=list)
-    """Other outputs with the very same pixels: asked about once, recorded for each."""
+    """Other outputs with the very same pixels: the question is asked once, the answer recorded for each."""
     held: EarlierAnswers | None = None
-    """Of several questions: what an earlier attempt got answers to, which are not asked for again."""
+    """For a judge with several questions: answers from earlier attempts, which are not asked for again."""
 
 
 @dataclass(frozen=True)
 class PlannedWork:
-    """What a judge still has to be asked."""
+    """The questions that a judge has not answered yet."""
 
     work: list[CaseWork] = field(default_factory=list)
     copies: list[tuple[Case, str]] = field(default_factory=list)
-    """Cases whose question was answered already about an output with the same pixels, and that judgment's id."""
+    """Cases answered before for another output with the same pixels, and the id of that judgment."""
     done_before: int = 0
     unfit: Counter[str] = field(default_factory=Counter)
 
     @property
     def answered(self) -> int:
-        """Cases with an answer from before, copies included: what an estimate and a report call done before."""
+        """Number of cases answered before, copies included, as estimates and reports count them."""
         return self.done_before + len(self.copies)
 
     @property
     def to_write(self) -> int:
-        """Judgments that the run will write: one for every output that it is about, copies included."""
+        """Number of judgments that the run will write: one per output, copies included."""
         return sum(1 + len(work.twins) for work in self.work) + len(self.copies)
 
 
 def work_id(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
-    """Identity of a question: who is asked, what words, which pixels in which order, which repeat."""
+    """Return the identity of a question: the judge, the words, the pixels in their order, the repeat."""
     first, second = (case.right, case.left) if case.order is Order.RIGHT_FIRST else (case.left, case.right)
     asked = asked_edit(case.item, case.left, case.right, parents)
     return content_id(
@@ -86,7 +86,7 @@ def work_id(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
 def plan_cases(
     workspace: Workspace, judge: Judge, cases: Iterable[Case], parents: dict[str, Output] | None = None
 ) -> PlannedWork:
-    """What is missing. Only a live `ok` counts as asked: failures are tried again."""
+    """Plan the missing questions. Only a live `ok` counts as asked: failures are tried again."""
     known = _known(workspace, judge)
     fresh: dict[str, CaseWork] = {}
     copies: list[tuple[Case, str]] = []
@@ -108,14 +108,14 @@ def plan_cases(
 
 
 def asked_elsewhere(workspace: Workspace, work: Sequence[CaseWork]) -> set[str]:
-    """The work of these that was asked since it was planned, by another process, whatever came of it."""
+    """Return which of this work another process asked since it was planned, with any result."""
     attempts = {case_work.work_id: case_work.attempt for case_work in work}
     stored = stored_answers(workspace, work_id=list(attempts)) if attempts else ()
     return {answer.key[0] for answer in stored if answer.attempt >= attempts[answer.key[0]]}
 
 
 def with_earlier_answers(workspace: Workspace, judge: Judge, work: list[CaseWork]) -> list[CaseWork]:
-    """The work, and what the newest reply to each holds already: every reply holds what those before it did."""
+    """Add to each work what its newest reply already holds: every reply includes the answers of those before it."""
     again = [case_work.work_id for case_work in work if case_work.attempt]
     partly_asked = judge.traits.partly_asked
     if not again or partly_asked is None:
@@ -164,12 +164,12 @@ def _known(workspace: Workspace, judge: Judge) -> _Known:
 
 
 def known_answers(workspace: Workspace, judge: Judge) -> dict[str, str]:
-    """Every question that this judge answered: its work to the live ok judgment."""
+    """Return every question that this judge answered, with the live ok judgment."""
     return _known(workspace, judge).done
 
 
 def placeholder_exhibit(case: Case, parents: dict[str, Output]) -> Exhibit:
-    """The exhibit with a hash in the place of each picture: enough to count words and pictures by."""
+    """Return the exhibit with a hash in place of each image: enough to count words and images."""
     first, second = (case.right, case.left) if case.order is Order.RIGHT_FIRST else (case.left, case.right)
     asked = asked_edit(case.item, case.left, case.right, parents)
 
@@ -188,7 +188,7 @@ def placeholder_exhibit(case: Case, parents: dict[str, Output]) -> Exhibit:
 
 
 def unfit_reason(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
-    """Why this judge cannot be shown this case (it needs a source, say); empty where it can."""
+    """Return why this judge cannot be shown this case (for example, no source image); empty if it can."""
     traits = judge.traits
     if traits.needs_source and not asked_edit(case.item, case.left, case.right, parents).sources:
         return f"{judge.name} compares with a source image and there is none"

@@ -1,4 +1,4 @@
-"""From verdicts to the records that are stored: the raw reply first, then the judgment that was read from it."""
+"""From verdicts to stored records: the raw reply first, then the judgment that was parsed from it."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from imarena.workflows.questions.judging_plan import CaseWork, case_key
 def records_of(
     judge: Judge, batch: Iterable[tuple[CaseWork, Verdict]], run_id: str, *, dimension: str, orders: str
 ) -> Iterator[Record]:
-    """Replies, what was measured and judgments of a batch of verdicts."""
+    """Yield the replies, measurements and judgments of a batch of verdicts."""
     params: JsonDict = {**judge.params, **({ORDERS_PARAM: orders} if orders else {})}
     reader = judge.traits.reader
     parser_version = reader.parser_version if reader is not None else ""
@@ -53,9 +53,9 @@ class NotCompared(UserError):
 
 
 def check_comparison(judge: Judge, verdict: Verdict) -> Verdict:
-    """A verdict on two outputs prefers one or calls a tie. Raises `NotCompared` at a score in its place.
+    """Check that a verdict on two outputs prefers one or calls a tie. Raises `NotCompared` if it is a score.
 
-    Such a judge has not failed, and asking again changes nothing: nothing of it is stored.
+    Such a judge has not failed, and asking again would not help, so nothing of it is stored.
     """
     if verdict.status is not Status.OK or verdict.preference is not None:
         return verdict
@@ -78,7 +78,7 @@ def check_comparison(judge: Judge, verdict: Verdict) -> Verdict:
 
 
 def reply_of(work: CaseWork, verdict: Verdict, run_id: str) -> Reply | None:
-    """The raw answer, with what earlier attempts held of it; None where there is none."""
+    """Return the raw answer, with the answers of earlier attempts; None if there is none."""
     if not verdict.raw:
         return None
     return Reply(
@@ -88,25 +88,25 @@ def reply_of(work: CaseWork, verdict: Verdict, run_id: str) -> Reply | None:
 
 
 def _answered(work: CaseWork, verdict: Verdict) -> dict[str, int]:
-    """Questions with an answer, and the attempt that asked each."""
+    """Return the answered questions, and the attempt that received each answer."""
     before = dict(work.held.attempts) if work.held else {}
     return before | dict.fromkeys(verdict.answered, work.attempt)
 
 
 def _models(work: CaseWork, verdict: Verdict) -> str:
-    """The models that answered, those of earlier attempts included."""
+    """Return the models that answered, including those of earlier attempts."""
     names = [*(work.held.model.split(", ") if work.held else ()), *verdict.model.split(", ")]
     return ", ".join(sorted({name for name in names if name}))
 
 
 def with_new_reading(old: Judgment, verdict: Verdict, parser_version: str) -> Judgment:
-    """The judgment that takes the place of an old one whose reply was read again."""
+    """Return the judgment that replaces an old one whose reply was parsed again."""
     update = {"parser_version": parser_version, "supersedes": old.judgment_id, "created_at": now()}
     return old.model_copy(update=_verdict_fields(verdict) | update)
 
 
 def _verdict_fields(verdict: Verdict) -> dict[str, Any]:
-    """The part of a judgment that a verdict fills."""
+    """Return the fields of a judgment that come from a verdict."""
     return {
         "status": verdict.status,
         "preference": verdict.preference,
@@ -120,7 +120,7 @@ def _verdict_fields(verdict: Verdict) -> dict[str, Any]:
 
 
 def copies_of(workspace: Workspace, copies: list[tuple[Case, str]], run_id: str) -> list[Record]:
-    """Judgments for outputs whose very pixels were judged already: the same verdict, paid for once."""
+    """Return judgments for outputs with the same pixels as a judged one: the same verdict, paid for once."""
     records: list[Record] = []
     for case, identity in copies:
         old = workspace.store.get(Judgment, identity)

@@ -1,4 +1,4 @@
-"""From what a user asks for to judging runs: plan, estimate, ask; adaptive runs go round by round."""
+"""From a user's request to judging runs: plan, estimate, ask; adaptive runs proceed in rounds."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ from imarena.workflows.wiring import EndpointArguments, WiredJudge, check_judge_
 
 @dataclass(frozen=True)
 class JudgingJob:
-    """One judge and everything that it is to be asked."""
+    """One judge and all questions for it."""
 
     wired: WiredJudge
     board: ShowableOutputs
@@ -42,14 +42,14 @@ class JudgingJob:
 
 @dataclass(frozen=True)
 class JudgingRun:
-    """The estimates that a command showed, and what each judge did; no reports where nothing was asked."""
+    """The estimates that a command showed, and each judge's report; no reports if nothing was asked."""
 
     estimates: tuple[Estimate, ...]
     reports: tuple[JudgeReport, ...] = ()
 
     @property
     def rounds(self) -> list[Sequence[AdaptiveRound]]:
-        """The rounds of each judge; none where the sampler is not adaptive or nothing was asked."""
+        """The rounds of each judge; none if the sampler is not adaptive or nothing was asked."""
         return [report.rounds for report in self.reports] or [[] for _ in self.estimates]
 
 
@@ -65,7 +65,7 @@ def plan_scores(
     limit: int | None = None,
     repeats: int = 1,
 ) -> list[JudgingJob]:
-    """Every output to every judge."""
+    """Plan to show every output to every judge."""
     wired = _wire(workspace, judges, arguments, budget, "pointwise", "judge")
     board = _board(workspace, datasets, editors, tasks, limit)
     cases = list(pointwise_cases(board, repeats=repeats))
@@ -86,7 +86,7 @@ def plan_battles(
     limit: int | None = None,
     repeats: int = 1,
 ) -> list[JudgingJob]:
-    """The sampler's battles to every judge, in the orders of the policy."""
+    """Plan to show the sampler's battles to every judge, in the orders of the policy."""
     chosen = sampler or Sampler()
     wired = _wire(workspace, judges, arguments, budget, "pairwise", "battle")
     board = _board(workspace, datasets, editors, tasks, limit, voted=chosen.kind in ("full", "voted"))
@@ -105,7 +105,7 @@ def _wire(
     shape: Shape,
     command: str,
 ) -> list[tuple[WiredJudge, Terms]]:
-    """The judges and how each is asked. What is wrong with the arguments is reported before any output is read."""
+    """Return the judges and how each is asked. Wrong arguments are reported before any output is read."""
     asked = arguments or EndpointArguments()
     wired = [wire_judge(workspace.settings, name, asked, budget) for name in judges]
     for judge in wired:
@@ -117,7 +117,7 @@ def _wire(
 
 
 def _refuse(board: ShowableOutputs, sampler: Sampler) -> None:
-    """Say why there are no battles, where that is not just because no two editors share an item."""
+    """Raise with the reason why there are no battles, unless it is just that no two editors share an item."""
     if sampler.kind == "voted":
         raise UserError(
             "No pair that people voted on can be shown: "
@@ -174,7 +174,7 @@ def run_jobs(
     confirm: Callable[[Sequence[Estimate]], bool],
     watching: Callable[[], AbstractContextManager[Watch]],
 ) -> JudgingRun:
-    """Run the jobs where `confirm` says yes to their estimates. `watching` is open while questions are asked."""
+    """Run the jobs whose estimates `confirm` accepts. `watching` is open while questions are asked."""
     estimates = tuple(job.estimate for job in jobs)
     if not confirm(estimates):
         return JudgingRun(estimates)
@@ -183,7 +183,7 @@ def run_jobs(
 
 
 def ask_jobs(workspace: Workspace, jobs: Sequence[JudgingJob], *, watch: Watch | None = None) -> list[JudgeReport]:
-    """Run the jobs one after the other. A stop (Ctrl-C, the cost limit) ends them all; the others count as missing."""
+    """Run the jobs one after the other. A stop (Ctrl-C, the cost limit) ends them all; the rest counts as missing."""
     for job in jobs:
         if job.wired.endpoint is not None and not job.wired.runs_here and job.estimate.new:
             check_reachable(job.wired.endpoint)
@@ -202,7 +202,7 @@ def ask_jobs(workspace: Workspace, jobs: Sequence[JudgingJob], *, watch: Watch |
 
 
 def _adaptive(workspace: Workspace, job: JudgingJob, asking: Asking) -> JudgeReport:
-    """Battles in rounds, until every interval is narrow enough or there are no battles left."""
+    """Run battles in rounds until every interval is narrow enough or no battles are left."""
     by_pair = battles_by_pair(job.board, job.sampler)
     fought: Counter[tuple[str, str]] = Counter()
     rounds: list[AdaptiveRound] = []
@@ -223,7 +223,7 @@ def _adaptive(workspace: Workspace, job: JudgingJob, asking: Asking) -> JudgeRep
 
 
 def _quick_ranking(workspace: Workspace, job: JudgingJob) -> Ranking | None:
-    """The present ratings with their covariance, by the sandwich: no resampling."""
+    """Return the current ratings with their sandwich covariance, without resampling."""
     query = BoardQuery(
         source="judge", judge=job.wired.judge.name, dimension=job.wired.dimension, kind="compared",
         options=Options(interval="sandwich"), notes=False,
@@ -241,7 +241,7 @@ def plan_edival(
     budget: Budget | None = None,
     **what: Any,
 ) -> list[JudgingJob]:
-    """One job for each dimension; the first ones measure, the later ones find what was measured.
+    """Return one job per dimension; earlier ones measure, later ones reuse the measurements.
 
     `judges`: `edival`, or tables of the settings of that kind. `what`: which outputs, as for `plan_scores`.
     """

@@ -1,7 +1,7 @@
-"""The loop: show each question, have it answered somewhere, count the answer, store it; stop at Ctrl-C or a cost limit.
+"""The loop: show each question, get an answer, count it, store it; stop at Ctrl-C or a cost limit.
 
-Resuming is the callers': they plan only what has no ok answer in the store. What another process on the same database
-is asking meanwhile is left to it, and taken over where it ends without an answer (``shared_work.py``).
+Callers handle resuming: they plan only questions without an ok answer in the store. Questions that another process on
+the same database is asking are left to it, and taken over if it ends without an answer (``shared_work.py``).
 """
 
 import asyncio
@@ -22,15 +22,15 @@ A = TypeVar("A")
 
 @dataclass(frozen=True)
 class Questions(Generic[W, Q, A]):
-    """What is to be asked, and what becomes of the answers."""
+    """The questions, and what happens to the answers."""
 
     work: Sequence[W]
     show: Callable[[W], Q]
-    """Loads what the question shows, in a thread of this process."""
+    """Loads the content of a question, in a thread of this process."""
     task: WorkerTask[Q, A]
-    """Answers it. It goes to other processes where the executor has some."""
+    """Answers it. Runs in other processes if the executor has some."""
     unshown: Callable[[W, Exception], A]
-    """The answer where a question could not be shown: a status. What it raises ends the run."""
+    """Returns the answer (a status) when a question could not be shown. An exception ends the run."""
     settle: Callable[[W, A], A]
     """Counts the answer, or raises to end the run."""
     write: Callable[[list[tuple[W, A]]], None]
@@ -38,9 +38,9 @@ class Questions(Generic[W, Q, A]):
     keep: Callable[[W, A], A] | None = None
     """Stores the large parts of an answer before it is counted, in a thread of this process."""
     group: Callable[[W], str] | None = None
-    """Questions about the same pictures: where answers are computed, one worker gets them all, as far as possible."""
+    """Groups questions about the same images: if answers are computed, one worker gets a whole group if possible."""
     shared: SharedWork[W] | None = None
-    """How the work is told apart from that of other processes on the same database, which may ask the same."""
+    """How to share the work with other processes on the same database; None: not shared."""
     stage: str = "questions"
     flush_s: float = FLUSH_S
 
@@ -51,18 +51,18 @@ class Terms:
 
     executor: ExecutorKind = "auto"
     concurrency: int | None = None
-    """Questions at once; None: as many as the executor has room for."""
+    """How many questions run at once; None: as many as the executor has room for."""
     computes: bool = False
-    """Is an answer all computing?"""
+    """Whether answers are computed locally."""
     opening: Callable[[], AbstractAsyncContextManager[object]] | None = None
-    """What has to be open meanwhile, such as an endpoint's client. With it questions are asked from this process."""
+    """A context to keep open during the run, such as an endpoint's client. With it, questions run in this process."""
     gpus: float = 0.0
-    """GPUs for each worker, where the executor is a cluster that has some."""
+    """GPUs per worker, if the executor is a cluster with GPUs."""
     progress: Progress | None = None
 
 
 async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
-    """Ask everything. Ctrl-C and the cost limit end it cleanly; what was answered by then is stored."""
+    """Ask all questions. Ctrl-C and the cost limit stop it cleanly; answers received by then are stored."""
     count = len(questions.work)
     if not count:
         return RunTally()
@@ -86,9 +86,9 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
                 await claimed.hold(work)
             try:
                 question = await asyncio.to_thread(questions.show, work)
-            except DatabaseFailed:  # no fact about this question
+            except DatabaseFailed:  # says nothing about this question
                 raise
-            except ImarenaError as error:  # a picture was withdrawn, or its file is gone: `verify` tells which
+            except ImarenaError as error:  # the image was withdrawn or its file is gone: `verify` reports which
                 return settled(work, questions.unshown(work, error))
             try:
                 answer = await executor.ask(slot, question)

@@ -1,4 +1,4 @@
-"""What was asked before: only an ok answer counts as one, failures are asked again."""
+"""Questions that were asked before. Only an ok answer counts as one; failures are asked again."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class PastAttempts:
-    """Questions with an ok answer, and the number of the next attempt at each that was asked."""
+    """Questions with an ok answer, and the number of the next attempt for each question asked."""
 
     done: set[str] = field(default_factory=set)
     attempts: dict[str, int] = field(default_factory=dict)
 
     def since(self, planned: Mapping[str, int]) -> set[str]:
-        """Questions that were asked after they were planned as these attempts, by another process."""
+        """Return the questions that another process asked after these attempts were planned."""
         return {question for question, attempt in planned.items() if self.attempts.get(question, 0) > attempt}
 
 
 def past_attempts(stored: Iterable[tuple[str, int, bool]]) -> PastAttempts:
-    """From stored attempts: the question, the attempt's number, whether it was ok."""
+    """Read stored attempts: the question, the attempt's number, whether it was ok."""
     past = PastAttempts()
     for question, attempt, ok in stored:
         past.attempts[question] = max(past.attempts.get(question, 0), attempt + 1)

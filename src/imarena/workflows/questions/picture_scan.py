@@ -1,5 +1,5 @@
-"""scan: ask a tool about every output and source once. Answers are stored as evidence, so that a scan goes on where it
-stopped: a picture with an answer by this version of the tool is not asked about again.
+"""scan: run a tool once on every output and source. Results are stored as evidence, so a scan resumes where it stopped:
+an image that this version of the tool has answered is skipped.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from imarena.workflows.wiring import record_run
 
 @dataclass(frozen=True)
 class ScanReport:
-    """What a scan did."""
+    """The result of a scan."""
 
     planned: int
     tool: str = "words"
@@ -35,7 +35,7 @@ class ScanReport:
 
     @property
     def missing(self) -> int:
-        """Pictures that are not read yet."""
+        """Number of images not scanned yet."""
         return self.planned - self.read[Status.OK.value]
 
     def to_json(self) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class ScanReport:
 
 
 def pictures_to_scan(workspace: Workspace) -> dict[str, None]:
-    """The hashes of all outputs and sources, each once."""
+    """Return the hashes of all outputs and sources, each once."""
     hashes: dict[str, None] = {}
     for row in workspace.store.rows(Output, status=Status.OK.value):
         if row["image_sha256"]:
@@ -63,9 +63,9 @@ def scan_pictures(
     progress: Progress | None = None,
     finish: Callable[[Workspace], int] | None = None,
 ) -> ScanReport:
-    """Ask a tool about every picture without an answer. Ctrl-C stops cleanly; what was answered is kept.
+    """Run a tool on every image that has no result. Ctrl-C stops it cleanly; results so far are kept.
 
-    `finish` runs over the stored answers then, and returns how many pictures it flagged.
+    `finish` then runs over the stored results and returns how many images it flagged.
     """
     tool = find_picture_tool(tool_name)
     terms = Terms(executor_for(workspace.settings, executor, None), computes=True, gpus=tool.gpus, progress=progress)
@@ -95,7 +95,7 @@ def scan_pictures(
 
 
 def _earlier(workspace: Workspace, tool: PictureTool, **where: Any) -> PastAttempts:
-    """Pictures that this version of the tool has answered, and the number of the next attempt at each."""
+    """Return the images that this version of the tool has answered, and the number of the next attempt for each."""
     past, version = PastAttempts(), f'"tool_version":"{tool.version()}"'
     for row in workspace.store.rows(Evidence, kind=tool.kind, tool=tool.tool, **where):
         if version not in row["body"]:
@@ -108,7 +108,7 @@ def _earlier(workspace: Workspace, tool: PictureTool, **where: Any) -> PastAttem
 
 @dataclass(frozen=True)
 class PictureAnswer:
-    """What a tool says about a picture, or the status that says why it says nothing."""
+    """A tool's result for an image, or the status that explains why there is none."""
 
     status: Status
     value: JsonDict | None = None
@@ -117,12 +117,12 @@ class PictureAnswer:
 
 @dataclass(frozen=True)
 class LookAtPicture:
-    """Asks a tool about the bytes of a picture. It goes to other processes by the tool's name."""
+    """Runs a tool on the bytes of an image. It is pickled by the tool's name."""
 
     tool_name: str
 
     async def __call__(self, data: bytes) -> PictureAnswer:
-        """The answer; a file that is no picture any more is a status."""
+        """Return the answer; a file that is no longer a readable image gives a status."""
         from imarena.images import pixels
 
         try:

@@ -1,4 +1,4 @@
-"""reparse: read stored replies again with the present parser, for nothing; a new judgment names the old one."""
+"""reparse: parse stored replies again with the current parser, at no cost; a new judgment names the one it replaces."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,23 +16,23 @@ from imarena.workflows.views import stored_answers, unanswered
 from imarena.workflows.wiring import record_run
 
 READABLE = (Status.OK.value, Status.UNPARSABLE.value)
-"""Other statuses say that the endpoint gave no answer, or that the model declined: the next run asks again."""
+"""Other statuses mean that the endpoint gave no answer or the model declined: the next run asks again."""
 PAGE = 500
 
 
 @dataclass(frozen=True)
 class ReparseReport:
-    """What a second reading found."""
+    """The result of parsing again."""
 
     read: int
     current: int
-    """Read by the present parser already."""
+    """Number of replies that the current parser has read already."""
     changed: Counter[str]
-    """New judgments, by the change: ``unparsable to ok``, ``same verdict``, ``other verdict``."""
+    """Number of new judgments by change: ``unparsable to ok``, ``same verdict``, ``other verdict``."""
     skipped: Counter[str]
-    """Replies that could not be read again, by the reason."""
+    """Number of replies that could not be parsed again, by reason."""
     without_answer: dict[str, int]
-    """Questions that have no answer to read, by the status of the last attempt: the next run asks for them again."""
+    """Questions without a reply to parse, by the status of the last attempt: the next run asks them again."""
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -41,7 +41,7 @@ class ReparseReport:
 
 @dataclass
 class _Tally:
-    """The counts of a second reading while it lasts; the fields of the report."""
+    """Running counts; the fields of the report."""
 
     read: int = 0
     current: int = 0
@@ -56,9 +56,9 @@ def reparse_replies(
     options: Mapping[str, JsonValue] | None = None,
     progress: Progress | None = None,
 ) -> ReparseReport:
-    """Read every stored reply of the judges (by the names that `status` shows; all without names) again.
+    """Parse every stored reply of the judges again (names as `status` shows them; default: all).
 
-    `options` are for judges that need more than their judgments say, such as a checklist's file of questions.
+    `options` are for judges that need more than their judgments record, such as a checklist's file of questions.
     """
     tally = _Tally()
     where: dict[str, Any] = {"judge": list(judges)} if judges else {}
@@ -84,7 +84,7 @@ def reparse_replies(
 
 
 class _Done:
-    """What needs no reading: replaced judgments, and failures of questions that were answered at another attempt."""
+    """What needs no parsing: replaced judgments, and failures of questions that another attempt answered."""
 
     def __init__(self, workspace: Workspace, where: dict[str, Any]) -> None:
         known = list(stored_answers(workspace, **where))

@@ -1,4 +1,4 @@
-"""What a run of questions to a judge did."""
+"""The report of a judging run."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,28 +15,28 @@ ERROR_LENGTH = 300
 
 @dataclass(frozen=True, slots=True)
 class AdaptiveRound:
-    """Where an adaptive run stood before a round."""
+    """The state of an adaptive run before a round."""
 
     battles: int
-    """Fought in the rounds before."""
+    """Number of battles fought in earlier rounds."""
     widest: float | None
     """The widest interval, in Elo points; None before the first round."""
     too_wide: int
-    """Intervals that are wider than wanted, or unknown."""
+    """Number of intervals that are wider than requested, or unknown."""
     of: int
 
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """What a judging run did."""
+    """The result of a judging run."""
 
     judge: str
     judgments: Counter[str] = field(default_factory=Counter)
     stored: Counter[str] = field(default_factory=Counter)
-    """Judgments that were written, by status: one answer counts for every output with the same pixels."""
+    """Judgments written, by status: one answer counts for every output with the same pixels."""
     done_before: int = 0
     unfit: Counter[str] = field(default_factory=Counter)
-    """Cases that the judge cannot be shown, by reason. They are not asked and not missing."""
+    """Cases that the judge cannot be shown, by reason. They are neither asked nor missing."""
     planned: int = 0
     cost_usd: float = 0.0
     input_tokens: int = 0
@@ -44,22 +44,22 @@ class JudgeReport:
     seconds: float = 0.0
     stopped: str = ""
     errors: Counter[str] = field(default_factory=Counter)
-    """Why there is no verdict, in the words of the endpoint, the parser or the judge, by number."""
+    """Why verdicts are missing, in the words of the endpoint, the parser or the judge, with counts."""
     rounds: tuple[AdaptiveRound, ...] = ()
-    """Adaptive: where each round stood. Not in `to_json`: the command lists the rounds of all judges."""
+    """Adaptive: the state before each round. Not in `to_json`: the command lists the rounds of all judges."""
     scale: tuple[float, float] | None = None
-    """The lowest and highest score that the judge states."""
+    """The lowest and highest score that the judge declares."""
     beyond_scale: int = 0
-    """Scores outside of it, which are stored as they are."""
+    """Number of scores outside this range, which are stored as they are."""
 
     @property
     def missing(self) -> int:
-        """Cases of this run that have no verdict yet."""
+        """Number of cases in this run that have no verdict yet."""
         return self.planned - self.judgments[Status.OK.value]
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What a user should know about the verdicts."""
+        """Return what a user should know about the verdicts."""
         if self.scale is None or not self.beyond_scale:
             return ()
         low, high = self.scale
@@ -68,7 +68,7 @@ class JudgeReport:
 
     @property
     def shared(self) -> int:
-        """Judgments of this run's answers beyond one each: of outputs with the same pixels."""
+        """Number of judgments beyond one per answer, for outputs with the same pixels."""
         return self.stored[Status.OK.value] - self.judgments[Status.OK.value]
 
     def to_json(self) -> dict[str, object]:
@@ -83,7 +83,7 @@ class JudgeReport:
 
 @dataclass(eq=False)
 class JudgeTally:
-    """The counts of a run while it lasts: a `Watch` shows them. Each run has its own, equal to no other."""
+    """Running counts of a run, as a `Watch` shows them. Each run has its own instance, equal to no other."""
 
     judge: str
     done_before: int = 0
@@ -99,7 +99,7 @@ class JudgeTally:
     beyond_scale: int = 0
 
     def add(self, verdict: Verdict, twins: int = 0) -> None:
-        """Count a verdict or a failure; `twins` more outputs have the same pixels."""
+        """Count a verdict or a failure; `twins` is the number of further outputs with the same pixels."""
         self.judgments[verdict.status.value] += 1
         self.stored[verdict.status.value] += 1 + twins
         if verdict.score is not None and self.scale is not None and verdict.status is Status.OK:
@@ -111,17 +111,17 @@ class JudgeTally:
         self.output_tokens += verdict.usage.output_tokens or 0
 
     def leave(self, number: int) -> None:
-        """Count questions that another process asked meanwhile: they are done, and not by this run."""
+        """Count questions that another process asked meanwhile: they are done, but not by this run."""
         self.planned -= number
         self.done_before += number
 
     def report(self, *, stopped: str = "", seconds: float = 0.0) -> JudgeReport:
-        """What the run has done by now."""
+        """Return the run's results so far."""
         return JudgeReport(**vars(self), stopped=stopped, seconds=seconds)
 
 
 def joined_report(judge: str, parts: Sequence[JudgeReport], rounds: Sequence[AdaptiveRound]) -> JudgeReport:
-    """The rounds of an adaptive run as one report."""
+    """Join the rounds of an adaptive run into one report."""
     nothing = JudgeReport(judge)
     numbers = ("done_before", "planned", "cost_usd", "input_tokens", "output_tokens", "seconds", "beyond_scale")
     counters = ("judgments", "stored", "unfit", "errors")
@@ -133,4 +133,4 @@ def joined_report(judge: str, parts: Sequence[JudgeReport], rounds: Sequence[Ada
 
 
 Watch = Callable[[JudgeTally, int, int], None]
-"""Told after every verdict: the counts so far, how many are done, how many there are."""
+"""Called after every verdict with the counts so far, the number done and the total."""

@@ -1,8 +1,7 @@
-"""Which battles to fight: all of them, those that people voted on, some for each pair, as many as it takes, or a new
-model against the rest.
+"""Which battles to fight: all, those that people voted on, some per pair, as many as needed, or a new model's.
 
-Every choice depends on the seed and the outputs alone, and a larger sample contains the smaller one, so that nothing
-that was fought is fought again.
+Every choice depends only on the seed and the outputs, and a larger sample contains the smaller one, so that no battle
+is fought twice.
 """
 
 import math
@@ -25,20 +24,20 @@ Z95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class Sampler:
-    """How battles are chosen. `per_pair` is a round's size where the sampler is adaptive."""
+    """How battles are chosen. If the sampler is adaptive, `per_pair` is the size of a round."""
 
     kind: Kind = "full"
     per_pair: int = 10
     width: float = 0.0
-    """Adaptive: go on until every 95% interval is narrower than this many Elo points."""
+    """Adaptive: continue until every 95% interval is narrower than this many Elo points."""
     until: Literal["pairs", "models"] = "pairs"
-    """Adaptive: intervals of the differences of all pairs, or of the models' own ratings."""
+    """Adaptive: measure intervals of the differences of all pairs, or to the models' own ratings."""
     model: str = ""
     seed: int = 0
 
 
 def parse_sampler(text: str, *, width: float | None = None, until: str = "pairs", seed: int = 0) -> Sampler:
-    """``full``, ``voted``, ``per-pair:20``, ``adaptive`` (with a width), ``new-model:NAME``."""
+    """Parse ``full``, ``voted``, ``per-pair:20``, ``adaptive`` (with a width) or ``new-model:NAME``."""
     kind, _, value = text.partition(":")
     if until not in ("pairs", "models"):
         raise UserError(f"Unknown --until '{until}'.", hint="Known: pairs, models.")
@@ -64,7 +63,7 @@ def parse_sampler(text: str, *, width: float | None = None, until: str = "pairs"
 
 
 def parse_orders(text: str) -> OrderPolicy:
-    """``both``, ``single`` or ``paper-compat``."""
+    """Parse ``both``, ``single`` or ``paper-compat``."""
     known: dict[str, OrderPolicy] = {"both": "both", "single": "single", "paper-compat": "paper-compat"}
     if text not in known:
         raise UserError(f"Unknown --orders '{text}'.", hint=f"Known: {', '.join(known)}.")
@@ -87,10 +86,10 @@ class OutputPair:
 
 
 def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[Pair, list[OutputPair]]:
-    """Every possible battle, by pair of editors; each list is in the order in which it is to be fought.
+    """Return every possible battle, by pair of editors; each list is in the order in which to fight it.
 
-    All pairs go through the same shuffled ring of slots, from starting places that are spread evenly over it: however
-    many battles a pair fights, every item is used about as often as any other.
+    All pairs traverse the same shuffled ring of slots, from starting positions spread evenly over it: however many
+    battles a pair fights, all items are used about equally often.
     """
     if sampler.kind == "new-model":
         _known(sampler.model, board)
@@ -119,20 +118,20 @@ def _known(model: str, board: ShowableOutputs) -> None:
 
 
 def sampled_pairs(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
-    """The battles of a sampler that knows its size before it starts; for `adaptive` all that it may fight."""
+    """Return the battles of a sampler with a fixed size; for `adaptive`, all that it may fight."""
     if sampler.kind == "voted":
         return voted_battles(board, sampler)
     limit = sampler.per_pair if sampler.kind == "per-pair" else None
     lists = [battles[:limit] for battles in battles_by_pair(board, sampler).values()]
     longest = max((len(battles) for battles in lists), default=0)
     chosen = [battles[n] for n in range(longest) for battles in lists if n < len(battles)]
-    if sampler.kind == "full":  # pairs without two names are on no board, but `align` compares them with the votes
+    if sampler.kind == "full":  # boards ignore pairs without two names, but `align` compares them with the votes
         chosen += [battle for battle in voted_battles(board, sampler) if not _two_editors(battle.left, battle.right)]
     return chosen
 
 
 def voted_battles(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
-    """The pairs that people voted on and that can be shown, whatever their editors are called, in shuffled order."""
+    """Return the pairs with votes that can be shown, whatever their editors are called, in shuffled order."""
     pairs = [
         OutputPair(slot, *assign_sides(first, second))
         for slot, outputs in board.slots.items()
@@ -143,14 +142,14 @@ def voted_battles(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
 
 
 def _two_editors(first: Output, second: Output) -> bool:
-    """Do two different named editors meet? Only such battles count on boards."""
+    """Return whether two different named editors meet. Only such battles count on boards."""
     return first.editor is not None and second.editor is not None and first.editor != second.editor
 
 
 def cases_of(
     board: ShowableOutputs, battles: Sequence[OutputPair], policy: OrderPolicy, *, repeats: int = 1, seed: int = 0
 ) -> Iterator[Case]:
-    """The questions of battles: one for each order and repeat; the orders of a battle stand side by side."""
+    """Yield the questions of battles: one per order and repeat; the orders of a battle are adjacent."""
     for repeat in range(repeats):
         for battle in battles:
             key = content_id("battle", battle.left.output_id, battle.right.output_id, repeat)
@@ -164,11 +163,11 @@ def cases_of(
 
 @dataclass(frozen=True)
 class AdaptiveProgress:
-    """Where an adaptive run stands: how wide the intervals are, and what is fought next."""
+    """The state of an adaptive run: how wide the intervals are, and which battles are next."""
 
     widest: float
     open: int
-    """Intervals that are still too wide (or unknown)."""
+    """Number of intervals that are still too wide (or unknown)."""
     of: int
     battles: list[OutputPair]
 
@@ -176,10 +175,10 @@ class AdaptiveProgress:
 def next_round(
     by_pair: dict[Pair, list[OutputPair]], fought: Counter[Pair], ranking: Ranking | None, sampler: Sampler
 ) -> AdaptiveProgress:
-    """The next battles: some more for each pair whose interval is too wide and that has battles left.
+    """Return the next battles: more for each pair whose interval is too wide and that has battles left.
 
-    An interval is of the difference of two ratings (`until` pairs) or of a rating (`until` models), at 95%, by the
-    ranking's covariance.
+    Intervals are at 95%, from the ranking's covariance: of the difference of two ratings (`until` pairs) or of a rating
+    (`until` models).
     """
     models = sorted({model for pair in by_pair for model in pair})
     keys = by_pair if sampler.until == "pairs" else [(model, model) for model in models]
@@ -194,7 +193,7 @@ def next_round(
         done = fought[pair]
         battles += by_pair[pair][done : done + sampler.per_pair]
     if sampler.until == "pairs" and not battles and wide:
-        # The pairs that are too wide have fought all their battles: their rivals' battles still narrow them a little.
+        # Pairs that are still too wide have fought all their battles; their rivals' battles narrow them a little.
         touching = {model for pair in wide for model in pair}
         for pair, waiting in by_pair.items():
             if touching & set(pair):
@@ -203,9 +202,9 @@ def next_round(
 
 
 def interval_widths(keys: Iterable[Pair], ranking: Ranking | None) -> dict[Pair, float]:
-    """Width of the 95% interval of the difference of two ratings, or of a rating under the key (model, model).
+    """Return the width of the 95% interval of the difference of two ratings; for (model, model), of one rating.
 
-    Infinite where it is not known.
+    Infinite if it is not known.
     """
     index = {standing.model: n for n, standing in enumerate(ranking.models)} if ranking else {}
     covariance = ranking.covariance if ranking else None

@@ -1,4 +1,4 @@
-"""See one picture without a workspace: objects, words, the salient region, colours, faces and quality."""
+"""Run image tools without a workspace: objects, words, the salient region, colours, faces and quality."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,12 +14,12 @@ from imarena.vision import PICTURE_TOOLS, PictureTool, find_picture_tool
 from imarena.workflows.questions.single_edit import ImageInput, image_bytes
 
 BOXED = ("objects", "faces", "words", "salient")
-"""The tools that say where."""
+"""Tools whose results have boxes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What one tool says about a picture; without an answer (`status` is not ok) there is no value."""
+    """The result of one tool for an image; without an answer (`status` is not ok) there is no value."""
 
     tool: str
     version: str
@@ -40,7 +40,7 @@ class SeenPicture:
     width: int = 0
     height: int = 0
     answers: dict[str, ToolAnswer] = field(default_factory=dict)
-    """By the name of the tool: objects, words, salient, colours, faces, quality."""
+    """The result by tool name: objects, words, salient, colours, faces, quality."""
 
     @property
     def complete(self) -> bool:
@@ -109,7 +109,7 @@ def see(picture: ImageInput, tools: Sequence[str] = ()) -> SeenPicture:
 
 
 def draw_boxes(picture: ImageInput, seen: SeenPicture) -> bytes:
-    """A PNG of the picture with boxes of what was seen in it. Raises `UserError` where it has changed since."""
+    """Return a PNG of the image with the detected boxes. Raises `UserError` if the image has changed since."""
     data = image_bytes(picture)
     if sha256_hex(data) != seen.sha256:
         raise UserError(f"{seen.picture} has changed since it was looked at.", hint="Run it again.")

@@ -1,7 +1,7 @@
-"""Several processes ask on one database: each piece of work is claimed before it is asked, so that it is paid for once.
+"""Several processes can ask on one database: each claims a piece of work before it asks, so that it is paid for once.
 
-A claim is taken, then the store is read again: what another process answered before it released its claim is there by
-then. Claims are taken for some work ahead, in one transaction.
+After a claim, the store is read again: it then holds whatever another process answered before it released its claim.
+Claims are taken for some work ahead, in one transaction.
 """
 
 import asyncio
@@ -22,30 +22,30 @@ R = TypeVar("R")
 MOST_AHEAD = 512
 SOON_S = 1.0
 LATE_S = 4.0
-"""Claims are taken ahead for a time between these: many at once cost less, and few leave more for the others."""
+"""Claims ahead should last between these times: many at once cost less, few leave more for other processes."""
 RECHECK_S = 0.4
 AWAY_S = (1.0, 3.0, 9.0)
-"""Pauses before what the database could not do is tried again: a connection breaks, a server starts anew."""
+"""Pauses before a failed database operation is retried, after a lost connection or a server restart."""
 _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class SharedWork(Generic[W]):
-    """What a run tells of its work, so that others can do a part of it."""
+    """How a run describes its work, so that other processes can share it."""
 
     claims: Claims
     key: Callable[[W], str]
-    """The identity of a piece of work, the same in every process."""
+    """Returns the identity of a piece of work, the same in every process."""
     answered: Callable[[Sequence[W]], set[str]]
-    """Of these, the keys of those that were asked since this run was planned."""
+    """Returns the keys of the given work that was asked since this run was planned."""
     elsewhere: Callable[[W], None] = lambda _: None
-    """Gets what was asked by another process meanwhile."""
+    """Receives work that another process asked meanwhile."""
 
 
 def patiently(do: Callable[[], R]) -> R:
-    """Do it, again where the database was away for a moment: what was paid for is not lost for that.
+    """Run `do`, with retries if the database is briefly unavailable, so that paid answers are not lost.
 
-    Only for what can be done twice, because a connection may break after the commit.
+    Only for operations that can be repeated, because a connection may break after the commit.
     """
     for pause in AWAY_S:
         try:
@@ -57,7 +57,7 @@ def patiently(do: Callable[[], R]) -> R:
 
 
 class ClaimedWork(Generic[W]):
-    """The work of one run, claimed piece by piece."""
+    """The work of one run, claimed in pieces."""
 
     def __init__(self, shared: SharedWork[W], claims: Claims, work: Sequence[W], slots: int) -> None:
         self._shared = shared
@@ -69,15 +69,15 @@ class ClaimedWork(Generic[W]):
         self._held: set[str] = set()
         self._lapses = claims.lapses
         self._over: set[str] = set()
-        """Begun here, or asked elsewhere."""
+        """Keys of work begun here or asked elsewhere."""
         self._foreign: dict[str, float] = {}
-        """What others hold, and when that was looked up."""
+        """Keys that other processes hold, and when that was checked."""
         self._elsewhere: set[str] = set()
         self._last = time.monotonic()
         self._lock = asyncio.Lock()
 
     async def hold(self, work: W) -> None:
-        """Claim a piece of work. Raises `NotNow` where another process holds it, `DoneElsewhere` where it asked it."""
+        """Claim a piece of work. Raises `NotNow` if another process holds it, `DoneElsewhere` if it has asked it."""
         key = self._shared.key(work)
         self._drop_lapsed()
         if key in self._held:
@@ -97,11 +97,11 @@ class ClaimedWork(Generic[W]):
         return self._begin(key)
 
     def written(self, works: Sequence[W]) -> None:
-        """Give back the claims of work whose answers are stored."""
+        """Release the claims of work whose answers are stored."""
         self._claims.release([self._shared.key(work) for work in works])
 
     def _drop_lapsed(self) -> None:
-        """Forget what was claimed before the claims lapsed: this process may have been stopped for a while."""
+        """Forget claims that have lapsed: this process may have been suspended for a while."""
         if self._claims.lapses != self._lapses:
             self._lapses = self._claims.lapses
             self._held.clear()
@@ -111,7 +111,7 @@ class ClaimedWork(Generic[W]):
         self._over.add(key)
 
     def _take(self, key: str) -> None:
-        """Claim this one, some that follow, and look again at what others hold."""
+        """Claim this work and some that follows, and check again what other processes hold."""
         moment = time.monotonic()
         took, self._last = moment - self._last, moment
         if took < SOON_S:

@@ -1,4 +1,4 @@
-"""One edit without a workspace: images and an instruction in, verdicts out; or every metric of its two images."""
+"""One edit without a workspace: judge its images and instruction, or compute every metric of its two images."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ class EditScore:
     confidence: float | None
     reasons: JsonDict
     cannot_judge: tuple[str, ...]
-    """What this judge cannot judge."""
+    """Limitations: what this judge cannot judge."""
     error: str
     cost_usd: float | None
 
@@ -51,7 +51,7 @@ def score_edit(source: ImageInput | None, output: ImageInput, instruction: str, 
 
 
 def settings_at(folder: Path) -> Settings:
-    """The settings of the workspace that was named or stands here; without one, the defaults."""
+    """Return the settings of the named workspace or of the one in the current folder; otherwise the defaults."""
     if is_workspace(folder):
         return load_settings(folder / "imarena.toml")
     if folder != Path():
@@ -62,7 +62,7 @@ def settings_at(folder: Path) -> Settings:
 def score_outputs(
     wired: WiredJudge, source: ImageInput | None, outputs: Sequence[ImageInput], instruction: str
 ) -> tuple[EditScore, ...]:
-    """Score outputs of the same source one by one. Of several, one that cannot be read gets its status."""
+    """Score outputs of the same source one by one. If there are several, an unreadable one gets a status."""
     check_judge_shape(wired, "pointwise", "score")
     sources = () if source is None else (read_image_input(source),)
     images = [_read_or_reason(output, alone=len(outputs) == 1) for output in outputs]
@@ -113,7 +113,7 @@ async def _ask(ask: AskJudge, exhibit: Exhibit) -> Verdict:
 
 
 def _run(work: Callable[[], list[Verdict]]) -> list[Verdict]:
-    """In a notebook an event loop runs already: then the work gets a thread of its own."""
+    """Run `work`, in its own thread if an event loop is already running (in a notebook)."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -123,7 +123,7 @@ def _run(work: Callable[[], list[Verdict]]) -> list[Verdict]:
 
 
 def image_bytes(image: ImageInput) -> bytes:
-    """The bytes of an image, not checked. Raises `UserError` or `InvalidImage` where a file cannot be read."""
+    """Return the unchecked bytes of an image. Raises `UserError` or `InvalidImage` if a file cannot be read."""
     if isinstance(image, bytes):
         return image
     try:
@@ -134,7 +134,7 @@ def image_bytes(image: ImageInput) -> bytes:
 
 
 def read_image_input(image: ImageInput) -> bytes:
-    """The bytes of an image after a full check; raises `UserError` with the reason where there is none."""
+    """Return the bytes of an image after a full check; raise `UserError` with the reason if it is invalid."""
     name = "The image" if isinstance(image, bytes) else str(image)
     try:
         data = image_bytes(image)

@@ -1,4 +1,4 @@
-"""Where words that speak to a judge were found: on which editor's outputs, and whether somebody asked for them."""
+"""Where text that addresses a judge was found: on which editor's outputs, and whether it was asked for."""
 
 import re
 from collections import defaultdict
@@ -21,7 +21,7 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class TextFinding:
-    """Words in one picture that speak to a judge."""
+    """Text in one image that addresses a judge."""
 
     image: str
     item_id: str
@@ -32,17 +32,17 @@ class TextFinding:
     """None for a source."""
     words: tuple[FlaggedText, ...]
     excuse: str
-    """`in the source` or `in the instruction` where the editor did not bring the words in; else empty."""
+    """`in the source` or `in the instruction` if the editor did not add the text; else empty."""
 
     @property
     def text(self) -> str:
-        """All that was found, without what is a part of something else."""
+        """All findings, without those that are part of another."""
         texts = list(dict.fromkeys(flag.text for flag in self.words))
         return " … ".join(text for text in texts if not any(text in other for other in texts if other != text))
 
     @property
     def kinds(self) -> str:
-        """The tricks, in words."""
+        """The tricks, described in words."""
         return ", ".join(dict.fromkeys(flag.kind.replace("_", " ") for flag in self.words))
 
     def to_json(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class TextFinding:
 
 @dataclass(frozen=True)
 class Findings:
-    """What the scans of a workspace found, and how much is not read yet."""
+    """The findings of a workspace's scans, and how much has not been scanned yet."""
 
     read: int
     unread: int
@@ -76,7 +76,7 @@ class Findings:
 
 
 def findings_table(findings: Findings, most: int) -> Table:
-    """The first `most` texts that address a judge: where each is, by which trick, and what it says."""
+    """Return the first `most` texts that address a judge: where each is, which trick it uses, and what it says."""
     head = columns("item", "editor", "trick", Column("words", wrap=True), "excuse")
     rows = tuple(
         (finding.item, finding.editor, finding.kinds, " ".join(finding.text.split()), finding.excuse)
@@ -86,7 +86,7 @@ def findings_table(findings: Findings, most: int) -> Table:
 
 
 def read_findings(workspace: Workspace) -> Findings:
-    """All of a workspace."""
+    """Return the findings of the whole workspace."""
     wanted = pictures_to_scan(workspace)
     rows = workspace.store.rows(Evidence, kind=TEXT, status=Status.OK.value)
     read = {row["image_sha256"] for row in rows} & wanted.keys()
@@ -106,7 +106,7 @@ def _all_findings(workspace: Workspace, flags: dict[str, tuple[FlaggedText, ...]
 
 
 def item_findings(workspace: Workspace, item: Item, outputs: Sequence[Output]) -> list[TextFinding]:
-    """One item's sources and outputs."""
+    """Return the findings on one item's sources and outputs."""
     images = {image.sha256 for image in item.sources}
     images |= {output.image.sha256 for output in outputs if output.image is not None}
     return list(_of_item(item, outputs, flags_of(workspace, sorted(images))))
@@ -129,7 +129,7 @@ def _of_item(
 
 
 def text_excuse(flagged: tuple[FlaggedText, ...], before: list[FlaggedText], instruction: str) -> str:
-    """Were the words there before, or asked for? Only where that holds for all of them."""
+    """Return `in the source` or `in the instruction` if that explains all findings; else empty."""
     asked = _letters(instruction)
     if before and {flag.kind for flag in flagged} <= {flag.kind for flag in before}:
         return "in the source"

@@ -1,7 +1,7 @@
-"""scan: read the words in every output and source once, and flag those that speak to a judge, whatever the judge.
+"""scan: read the text in every output and source once, and flag text that addresses a judge, for any judge.
 
-The words of a picture are stored as evidence, so that reading goes on where it stopped; the flags are made from the
-stored words, so that a new list of tell-tale words costs no second reading.
+The words of an image are stored as evidence, so that a scan can resume; flags are computed from the stored words, so
+that a new list of suspicious words needs no second scan.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ FLAGGER = "injection-words"
 
 
 def scan_images(workspace: Workspace, *, executor: str = "", progress: Progress | None = None) -> ScanReport:
-    """Read every picture that was not read yet, then flag. Ctrl-C stops cleanly; what was read is kept."""
+    """Read every image not yet read, then flag. Ctrl-C stops it cleanly; words read so far are kept."""
     return scan_pictures(workspace, "words", executor=executor, progress=progress, finish=flag_texts)
 
 
@@ -28,7 +28,7 @@ def scan_images(workspace: Workspace, *, executor: str = "", progress: Progress 
 
 
 def flag_texts(workspace: Workspace) -> int:
-    """Flag stored words that speak to a judge; returns how many pictures hold some."""
+    """Flag stored text that addresses a judge; return the number of flagged images."""
     from imarena.vision import TextLine, find_injections, injection_words_version
 
     flags: list[Evidence] = []
@@ -53,7 +53,7 @@ def flag_texts(workspace: Workspace) -> int:
 
 @dataclass(frozen=True)
 class FlaggedText:
-    """Words found in a picture that speak to a judge: by which trick, the text, its box as shares of the picture."""
+    """Text in an image that addresses a judge: the trick, the text, its box as fractions of the image."""
 
     kind: str
     text: str
@@ -61,7 +61,7 @@ class FlaggedText:
 
 
 def flags_of(workspace: Workspace, images: Sequence[str] | None = None) -> dict[str, tuple[FlaggedText, ...]]:
-    """Picture to the words that speak to a judge, by the present list of them; all pictures without `images`."""
+    """Return flagged text by image, with the current list of words; for all images without `images`."""
     where: dict[str, Any] = {"image_sha256": list(images)} if images is not None else {}
     flags: dict[str, tuple[FlaggedText, ...]] = {}
     if images is not None and not images:
@@ -73,7 +73,7 @@ def flags_of(workspace: Workspace, images: Sequence[str] | None = None) -> dict[
 
 
 def _words_version() -> str:
-    from imarena.vision import injection_words_version  # only where there is a flag: it loads OpenCV
+    from imarena.vision import injection_words_version  # only if something is flagged: this import loads OpenCV
 
     return injection_words_version()
 

@@ -1,4 +1,4 @@
-"""Questions to a judge: asked by the loop, timed, counted by status, and stored with the run that asked them."""
+"""Questions to a judge: the loop asks them; they are timed, counted by status, and stored with their run."""
 
 import asyncio
 import time
@@ -22,25 +22,25 @@ W = TypeVar("W")
 
 @dataclass(frozen=True)
 class JudgeQuestion:
-    """What is put to a judge."""
+    """A question as a judge receives it."""
 
     exhibit: Exhibit
     held: Mapping[str, str] | None = None
-    """Of several questions: what an earlier attempt got answers to, which are not asked for again."""
+    """For a judge with several questions: answers from earlier attempts, which are not asked for again."""
     draw: Callable[[Exhibit], Exhibit] | None = None
-    """What is still to be done to the pictures, where the judge is."""
+    """Processes the images where the judge runs, before it is asked."""
 
 
 @dataclass(frozen=True)
 class AskJudge:
-    """Puts a question to a judge and takes the time."""
+    """Asks a judge a question and measures the time."""
 
     judge: Judge
     lists: bool = False
-    """It is asked for a list, not for a verdict."""
+    """The judge is asked for a list, not a verdict."""
 
     async def __call__(self, question: JudgeQuestion) -> Verdict:
-        """Ask only what no earlier attempt got an answer to."""
+        """Ask the judge; skip questions that an earlier attempt got an answer to."""
         exhibit = question.exhibit
         if question.draw is not None:
             try:
@@ -60,7 +60,7 @@ class AskJudge:
 
 
 def failed_verdict(_: object, error: Exception) -> Verdict:
-    """An unexpected failure as a status."""
+    """Convert an unexpected failure to a status."""
     if isinstance(error, ImarenaError):
         return Verdict(Status.INVALID_IMAGE, error=str(error))
     return Verdict(Status.API_ERROR, error=f"{type(error).__name__}: {error_message(error)}")
@@ -68,37 +68,37 @@ def failed_verdict(_: object, error: Exception) -> Verdict:
 
 @dataclass(frozen=True)
 class JudgeRun(Generic[W]):
-    """One judge and everything that it is asked in a run."""
+    """One judge and all questions for it in a run."""
 
     command: str
     settings: JsonDict
-    """Of the run's record."""
+    """Settings for the run's record."""
     judge: Judge
     work: Sequence[W]
     show: Callable[[W], JudgeQuestion]
     records: Callable[[Sequence[tuple[W, Verdict]], str], Iterable[Record]]
-    """Of a batch: each raw reply first, then what was read from it; with the run's id."""
+    """Returns the records of a batch, given the run's id: each raw reply first, then what was parsed from it."""
     check: Callable[[Verdict, W], Verdict] = lambda verdict, _: verdict
-    """What is said about a verdict before it is counted. What it raises ends the run."""
+    """Checks or replaces a verdict before it is counted. An exception ends the run."""
     twins: Callable[[W], int] = lambda _: 0
-    """How many more outputs an answer counts for."""
+    """Returns how many further outputs an answer counts for."""
     copies: Callable[[str], Sequence[Record]] = lambda _: ()
-    """What follows from earlier answers and is stored first; with the run's id."""
+    """Returns the records, given the run's id, that follow from earlier answers; they are stored first."""
     group: Callable[[W], str] | None = None
     to_write: int | None = None
-    """Records that the run will write; None: one for each question."""
+    """Number of records that the run will write; None: one for each question."""
     lists: bool = False
-    """The judge is asked for lists, not for verdicts."""
+    """The judge is asked for lists, not verdicts."""
     shared: SharedWork[W] | None = None
-    """How the work is told apart from that of other processes on the same database."""
+    """How to share the work with other processes on the same database; None: not shared."""
     finish: Callable[[Sequence[W], str], int] = lambda _, __: 0
-    """Gets what other processes asked meanwhile, and the run's id; returns how many of those have no answer."""
+    """Receives the work that other processes asked, and the run's id; returns how many of it have no answer."""
 
 
 def ask_judge(
     workspace: Workspace, run: JudgeRun[W], tally: JudgeTally, terms: Terms, watch: Watch | None = None
 ) -> JudgeReport:
-    """Ask all of it, and note the run: what it was to do, what came of it, what it cost."""
+    """Ask all questions, and record the run: its plan, its results, its cost."""
     tally.planned = len(run.work)
     stopped, seconds = "", 0.0
     with record_run(workspace, run.command, run.settings) as ongoing:

@@ -1,4 +1,4 @@
-"""Keeping a workspace: its status, its schema, the machine, model weights."""
+"""Maintain a workspace: its status, its schema, the machine, model weights."""
 
 import lazy_loader
 

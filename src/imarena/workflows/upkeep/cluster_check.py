@@ -1,4 +1,4 @@
-"""cluster check: what a Ray cluster offers, and what its machines lack."""
+"""cluster check: what a Ray cluster offers, and what its machines are missing."""
 
 import platform
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from imarena.workflows.upkeep.doctor import installed_extras
 
 @dataclass(frozen=True)
 class NodeFacts:
-    """What a machine reports of itself."""
+    """What a machine reports about itself."""
 
     python: str
     imarena: str
     extras: tuple[str, ...]
     weights: tuple[str, ...]
     storage: str
-    """Empty: it can read the workspace's images, or there is no storage to be shared; else why not."""
+    """Why it cannot read the workspace's images; empty if it can, or if there is no shared storage."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class CheckedNode:
     memory_gib: float
     facts: NodeFacts | None
     problems: tuple[str, ...]
-    """Why its workers would fail or answer differently; empty: it can be used."""
+    """Why its workers would fail or answer differently; empty if it is usable."""
     warnings: tuple[str, ...]
     """What does not work there, although its workers do."""
     lacks: tuple[str, ...]
-    """Extras and weights that this machine has and the other has not: some tools fail there."""
+    """Extras and weights that the local machine has but this one lacks: some tools fail there."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class ClusterReport:
 
     @property
     def usable(self) -> int:
-        """Machines that can be used."""
+        """Number of usable machines."""
         return sum(not node.problems for node in self.nodes)
 
     @property
     def notes(self) -> list[str]:
-        """What the cluster as a whole lacks."""
+        """What the whole cluster is missing."""
         if any(node.gpus for node in self.nodes):
             return []
         return ["No machine has a GPU: models of the extra vision run on processors there."]
@@ -68,7 +68,7 @@ class ClusterReport:
 
 
 def check_cluster(address: str, root: Path) -> ClusterReport:
-    """Ask every machine. The workspace's settings, where there is one, say which storage they should reach."""
+    """Query every machine. The settings of a workspace, if there is one, name the storage to check."""
     settings = Settings()
     if is_workspace(root):
         with open_workspace(root) as workspace:
@@ -91,7 +91,7 @@ def node_facts(blobs: str, endpoint: str) -> NodeFacts:
 
 
 def _storage(blobs: str, endpoint: str) -> str:
-    """Why the shared storage of a workspace cannot be read here; empty where it can, or where there is none."""
+    """Return why a workspace's shared storage cannot be read here; empty if it can, or if there is none."""
     if not blobs:
         return ""
     from imarena.storage import open_blobs
@@ -100,7 +100,7 @@ def _storage(blobs: str, endpoint: str) -> str:
         if not blobs.startswith("s3://") and not Path(blobs).is_dir():
             return f"there is no folder {blobs}"
         store = open_blobs(Path(), Settings(blobs=blobs, blobs_endpoint=endpoint))
-        next(iter(store), None)  # a list: asked for one object, S3 does not tell a missing bucket from a missing object
+        next(iter(store), None)  # a list: for one object, S3 does not distinguish missing bucket and missing object
     except Exception as error:  # noqa: BLE001  # whatever it is, it is reported
         return f"{type(error).__name__}: {error_message(error)}"
     return ""
@@ -138,7 +138,7 @@ def _problems(there: NodeFacts, here: NodeFacts) -> Sequence[str]:
 
 
 def _warnings(there: NodeFacts) -> Sequence[str]:
-    """Workers do without the storage: the process that asks reads every image and sends it."""
+    """Return warnings. Workers do not need the storage: the asking process reads every image and sends it."""
     return [f"it cannot read the workspace's images: {there.storage}. {_WITHOUT_IMAGES}"] if there.storage else []
 
 

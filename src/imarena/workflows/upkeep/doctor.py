@@ -25,21 +25,21 @@ _MIN_FREE_BYTES = 1_000_000_000
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at."""
+    """One check."""
 
     name: str
     state: str
-    """good, bad, or absent (optional and not there)."""
+    """good, bad, or absent (optional and missing)."""
     detail: str
 
 
 def installed_extras() -> list[str]:
-    """The extras that this machine has."""
+    """Return the extras installed on this machine."""
     return [extra for extra, (module, _) in _EXTRAS.items() if find_spec(module) is not None]
 
 
 def examine(root: Path) -> list[Check]:
-    """Every check, in the order in which they matter."""
+    """Run every check, in order of importance."""
     checks = [
         Check("imarena", "good", VERSION),
         Check("Python", "good" if sys.version_info >= (3, 11) else "bad", platform.python_version()),

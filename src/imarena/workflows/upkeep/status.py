@@ -28,7 +28,7 @@ from imarena.workflows.views import FAILED, UNNAMED_EDITOR, View, count_answered
 
 @dataclass(frozen=True)
 class WorkspaceStatus:
-    """Counts, and what is missing."""
+    """Counts of what there is and of what is missing."""
 
     name: str
     root: str
@@ -37,32 +37,32 @@ class WorkspaceStatus:
     items: dict[str, int]
     tasks: dict[str, int]
     outputs: dict[str, dict[str, int]]
-    """By editor and standing: every slot once, however often it was tried; a row adds up to what was asked for."""
+    """By editor and state: every slot once, however often it was tried; a row adds up to the number requested."""
     attempts: dict[str, int]
-    """How often each editor was asked."""
+    """Number of attempts by each editor."""
     coverage: dict[str, float]
-    """Of all items of the data sets that an editor was run on, the share with an output; boards show the same."""
+    """Fraction of all items, in the data sets that an editor was run on, with an output; boards show the same."""
     not_run: dict[str, int]
-    """By editor: outputs that coverage misses and that nobody asked for, as in an imported folder without them."""
+    """By editor: outputs that count as missing in coverage but were never requested, as in an incomplete folder."""
     outputs_without_pixels: dict[str, int]
     judgments: dict[str, dict[str, int]]
-    """By judge and status: every question once, by its answer or by how its newest attempt ended."""
+    """By judge and status: every question once, by its answer or by the result of its newest attempt."""
     votes: dict[str, int]
     totals: dict[str, int]
-    """Records by kind. An `output` is one that is there; attempts that failed are among the `output attempt`s."""
+    """Records by kind. An `output` is one that exists; failed attempts are among the `output attempt`s."""
     images: int
     image_bytes: int
     missing: dict[str, int]
-    """What a run would still have to do: failures by status that a resume retries."""
+    """Work left for a resumed run: failures by status."""
     interrupted: list[str]
     words: dict[str, int]
-    """Pictures that were read for words that address a judge (`read`), and those that hold some (`flagged`)."""
+    """Images read for text that addresses the judge (`read`), and those that contain some (`flagged`)."""
     unfinished: list[str]
-    """Judging runs that ended before their work was done, and how much of it was missing then."""
+    """Judging runs that ended early, with the number of missing answers."""
 
 
 def workspace_status(workspace: Workspace) -> WorkspaceStatus:
-    """Count everything. Fast: indexes only, no record is read back."""
+    """Count everything, quickly: from indexes, without reading records."""
     store = workspace.store
     slots = slots_of(workspace)
     outputs = slots.counts()
@@ -101,24 +101,24 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
 
 
 def _totals(workspace: Workspace, *, outputs: int, votes: int) -> dict[str, int]:
-    """Records by kind, so that they add up with what other commands and pages count."""
+    """Return records by kind, consistent with the counts of other commands and pages."""
     kinds = (Item, Output, Evidence, Reply, Judgment, Rater, Vote, Campaign, Assignment, Ranking)
     totals = {kind.__name__.lower(): workspace.store.count(kind).get((), 0) for kind in kinds}
     tried, totals["output"] = totals["output"], outputs
     if tried > outputs:
         totals["output attempt"] = tried
     stored, totals["vote"] = totals["vote"], votes
-    if stored > votes:  # taking back is a record too
+    if stored > votes:  # a retraction is a record too
         totals["record of votes taken back or changed"] = stored - votes
     gold_sets = workspace.store.count(Campaign, kind="gold").get((), 0)
-    if gold_sets:  # routing keeps it as a campaign in which nobody is asked
+    if gold_sets:  # routing stores it as a campaign without raters
         totals["campaign"] -= gold_sets
         totals["gold set"] = gold_sets
     return totals
 
 
 def _votes(view: View) -> dict[str, int]:
-    """Votes in force, by rater; answers to tasks that test the rater are among them."""
+    """Count votes in force, by rater, including answers to control tasks."""
     votes = view.votes
     numbers = np.bincount(votes.rater.of[votes.in_force], minlength=len(votes.rater.names)).tolist()
     return {rater: number for rater, number in zip(votes.rater.names, numbers, strict=True) if number}
@@ -139,7 +139,7 @@ def _failures(what: str, counts: dict[str, dict[str, int]]) -> dict[str, int]:
 
 
 def _unfinished(workspace: Workspace, left: dict[str, str]) -> list[str]:
-    """The last run with each settings, where it left something out that has no answer since (`left`, by work)."""
+    """Describe the last run per settings if it left questions without an answer since (`left`, by work)."""
     latest = {}
     for run in workspace.store.records(Run, command=["judge", "battle", "objects", "probe", "scan"]):
         latest[run.command, canonical_json(run.settings)] = run
@@ -153,12 +153,12 @@ def _unfinished(workspace: Workspace, left: dict[str, str]) -> list[str]:
 
 
 def _healed(workspace: Workspace, run: Run, left: dict[str, str]) -> int:
-    """Questions that failed in this run and have an answer now: `reparse` could read it, or another run got it."""
+    """Count questions that failed in this run and have an answer now, from `reparse` or from another run."""
     failed = {row["work_id"] for row in workspace.store.rows(Judgment, run_id=run.run_id, status=FAILED)}
     return len(failed - left.keys())
 
 
 def _text_counts(workspace: Workspace) -> dict[str, int]:
-    """What `imarena scan` read and found; empty where it never ran."""
+    """Count images that `imarena scan` read and flagged; empty if it never ran."""
     read = workspace.store.count(Evidence, kind=TEXT, status=Status.OK.value).get((), 0)
     return {"read": read, "flagged": len(flags_of(workspace))} if read else {}

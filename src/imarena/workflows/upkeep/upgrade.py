@@ -9,7 +9,7 @@ from imarena.storage import backup, migrate, open_workspace
 
 @dataclass(frozen=True)
 class SchemaUpgrade:
-    """The schema before and after, and where the backup is; empty: nothing had to be done."""
+    """The schema before and after, and the path of the backup; empty if nothing had to be done."""
 
     before: str
     after: str
@@ -21,7 +21,7 @@ class SchemaUpgrade:
 
 
 def upgrade_workspace(root: Path, backup_to: Path | None = None, progress: Progress | None = None) -> SchemaUpgrade:
-    """Back a workspace up and bring it to the newest schema."""
+    """Back up a workspace and bring it to the newest schema."""
     with open_workspace(root, check_schema=False) as workspace:
         engine = workspace.store.engine
         before = migrate.current_version(engine)

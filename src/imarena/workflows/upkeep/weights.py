@@ -15,15 +15,15 @@ from imarena.core import VERSION, ImarenaError, Progress, UserError, file_sha256
 
 @dataclass(frozen=True)
 class InstalledWeights:
-    """What `get` and `add` did."""
+    """The result of `get` and `add`."""
 
     folder: Path
     manifest: vision.WeightsManifest
     fresh: bool
-    """False: they were installed before, and nothing was done."""
+    """False: they were already installed, and nothing was done."""
 
     def to_json(self) -> dict[str, Any]:
-        """The manifest, the folder and whether anything was installed."""
+        """Return the manifest, the folder and whether anything was installed."""
         return {**self.manifest.model_dump(mode="json"), "folder": str(self.folder), "fresh": self.fresh}
 
 
@@ -38,7 +38,7 @@ class ListedWeights:
     source: str
     size_bytes: int | None
     hashes: Literal["listed", "recorded", "at first download"]
-    """Where the hashes come from: this package's list, the first download here, or the download to come."""
+    """Source of the hashes: this package's list, the first download here, or a download still to come."""
     installed: bool
     folder: str | None
     gated: bool = False
@@ -46,7 +46,7 @@ class ListedWeights:
 
 @dataclass(frozen=True)
 class _Origin:
-    """Where the files in a prepared folder come from, and the hashes that they must have."""
+    """The source of the files in a prepared folder, and the hashes that they must have."""
 
     source: str
     revision: str | None
@@ -54,21 +54,21 @@ class _Origin:
 
 
 def list_weights() -> list[ListedWeights]:
-    """The weights that can be downloaded, then those that were added under other names."""
+    """Return the weights that can be downloaded, then those that were added under other names."""
     entries = vision.weights_entries()
     added = [name for name in vision.installed_names() if name not in entries]
     return [_listed(entry) for entry in entries.values()] + [_added(name) for name in added]
 
 
 def downloadable_entry(name: str) -> vision.WeightsEntry:
-    """The entry of weights that can be downloaded; raises for those that were added from a folder, and unknown ones."""
+    """Return the entry of downloadable weights; raise for unknown ones and for those added from a folder."""
     if name not in vision.weights_entries() and vision.installed_folder(name) is not None:
         raise UserError(f"'{name}' was added from a folder: there is nothing to download.")
     return vision.find_entry(name)
 
 
 def get_weights(name: str, *, accept: bool, progress: Progress) -> InstalledWeights:
-    """Download and install listed weights; where they are installed and have the right sizes, nothing is done."""
+    """Download and install listed weights; if they are installed with the right sizes, do nothing."""
     entry = downloadable_entry(name)
     folder = vision.installed_folder(name)
     if folder is not None and _sizes_fit(folder):
@@ -96,7 +96,7 @@ def get_weights(name: str, *, accept: bool, progress: Progress) -> InstalledWeig
 def add_weights(
     name: str, source: Path, *, licence: str | None, accept: bool, replace: bool, progress: Progress
 ) -> InstalledWeights:
-    """Copy a folder of weights and install it under a name. A listed name must have the files of the list."""
+    """Copy a folder of weights and install it under a name. Under a listed name, the files must match the list."""
     vision.check_weights_name(name)
     entry = vision.weights_entries().get(name)
     if entry is not None and licence not in (None, entry.licence):
@@ -120,7 +120,7 @@ def add_weights(
 
 
 def _copy_weights(source: Path, prepared: Path, convertible: Mapping[str, str], progress: Progress) -> None:
-    """Copy what is kept of a folder, and convert the pickles that may be converted."""
+    """Copy the relevant files of a folder, and convert pickles that may be converted."""
     kept = vision.weight_files(source, frozenset(convertible))
     pickles = [path for path in sorted(source.rglob("*")) if path.name in convertible and path.is_file()]
     _empty(prepared)
@@ -136,7 +136,7 @@ def _copy_weights(source: Path, prepared: Path, convertible: Mapping[str, str], 
 
 @contextmanager
 def _removed_on_error(prepared: Path) -> Iterator[None]:
-    """Wrong files are not continued by the next attempt."""
+    """Remove the folder after an error, so that the next attempt does not resume wrong files."""
     try:
         yield
     except ImarenaError:
@@ -191,7 +191,7 @@ def _install(
 
 
 def _checked_files(prepared: Path) -> dict[str, vision.WeightFile]:
-    """The files to install, each whole, with its hash."""
+    """Return the files to install, each complete, with its hash."""
     files = {}
     for path in vision.weight_files(prepared):
         vision.check_weight_file(path)
@@ -201,7 +201,7 @@ def _checked_files(prepared: Path) -> dict[str, vision.WeightFile]:
 
 
 def _empty(folder: Path, keep: frozenset[str] = frozenset()) -> None:
-    """Delete all files but those named: what an earlier attempt or the hub's client has left."""
+    """Delete all files except `keep`: remains of an earlier attempt or of the hub's client."""
     for path in sorted(folder.rglob("*"), reverse=True):
         if path.is_dir() and not path.is_symlink():
             if not any(path.iterdir()):
@@ -219,7 +219,7 @@ def _sizes_fit(folder: Path) -> bool:
 
 
 def _convertible(entry: vision.WeightsEntry | None) -> dict[str, str]:
-    """Names of pickles that a listed package holds, each with the safetensors file that it becomes."""
+    """Return the names of pickles in a listed package, each with the safetensors file that it becomes."""
     members = entry.package.members if entry is not None and entry.package is not None else {}
     return {Path(member).name: target for member, target in members.items() if member.endswith((".pt", ".pth"))}
 

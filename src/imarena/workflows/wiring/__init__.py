@@ -1,4 +1,4 @@
-"""From settings and command-line arguments to judges and editors; the log of runs."""
+"""From settings and command-line arguments to judges and editors; the record of runs."""
 
 import lazy_loader
 

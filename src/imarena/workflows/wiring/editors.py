@@ -1,4 +1,4 @@
-"""From words and settings to editors: ``studio-timid``, ``folder:outputs``, ``agent:classical``, a table, a model."""
+"""From names and settings to editors: ``studio-timid``, ``folder:outputs``, ``agent:classical``, a table, a model."""
 
 import json
 import re
@@ -36,13 +36,13 @@ _AGENT_OPTIONS = frozenset({"judge", "mind", "endpoint", *AgentSettings.model_fi
 
 @dataclass(frozen=True)
 class EditorArguments:
-    """What the command line says about editors."""
+    """The command line's arguments for editors."""
 
     options: Mapping[str, JsonValue] = field(default_factory=dict)
     trust: bool = False
     """Commands and functions named in the workspace's settings may run."""
     shown: str = ""
-    """The name under which the one editor of the command is stored; empty: its own."""
+    """The name for the outputs of the command's only editor; empty: its own name."""
 
 
 class EditorWiring:
@@ -53,17 +53,17 @@ class EditorWiring:
         self.wish = wish or EditorArguments()
         self.ports = Ports(budget)
         self.taken: set[str] = set()
-        """Options of the wish that some editor was given."""
+        """Options of `wish` that at least one editor took."""
 
     @property
     def _settings(self) -> Settings:
         return self.workspace.settings
 
     def wire(self, text: str, *, of_file: bool = False, shown: str = "") -> Editor:
-        """The editor called `text`; a name that nothing answers to raises and suggests.
+        """Return the editor called `text`; an unknown name raises and suggests.
 
-        `of_file` says that the workspace's file gave the name: what it would run then needs trust. `shown` is the name
-        under which its outputs are stored, in the place of its own.
+        `of_file`: the name comes from the workspace's file, so commands and functions need trust. `shown`: the name
+        under which its outputs are stored, instead of its own.
         """
         if of_file and text not in self._settings.editors:
             self._need_trust(text, text.partition(":")[0])
@@ -78,7 +78,7 @@ class EditorWiring:
         return editor
 
     def no_option_left(self) -> None:
-        """An option that none of the editors takes is a slip of the pen: nothing is run as if it held."""
+        """Raise if no editor takes an option: it is probably a typo, and a run without it would mislead."""
         left = sorted(set(self.wish.options) - self.taken)
         if left:
             raise UserError(
@@ -131,7 +131,7 @@ class EditorWiring:
             table = dict(card.adapter)
             kind = str(table.pop("kind"))
             options = {**table, **options}
-            # Another model than the card's must not stand on a board under the card's name.
+            # Another model than the card's must not appear on a board under the card's name.
             own = card.name if options["model"] == table["model"] else str(options["model"])
             return self._made(kind, shown or own, {**_card_options(kind, options), **options})
         if text in EDITORS and text not in KINDS:
@@ -174,7 +174,7 @@ class EditorWiring:
         return wired
 
     def _mind(self, name: str, endpoint: str) -> tuple[Planner, JudgeChat | None]:
-        """`builtin`, or the name of an endpoint of the settings whose model understands and plans."""
+        """Return `builtin`, or the chat at a named endpoint whose model understands and plans."""
         chosen = endpoint or name
         if chosen in ("", "builtin"):
             return RulePlanner(), None
@@ -189,12 +189,12 @@ class EditorWiring:
 
 
 def _card_options(kind: str, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """What the model's card says of price and withdrawal, as options; a price that the user states goes first."""
+    """Return price and withdrawal from the model's card as options; a price from the user takes precedence."""
     card = card_of_endpoint(kind, str(options.get("model", "")))
     if card is None or card.adapter is None or KINDS[kind].needs != "endpoint":
         return {}
     home = card.adapter.get("base_url")
-    if options.get("base_url", home) != home:  # another server asks for something else, or nothing
+    if options.get("base_url", home) != home:  # another server has other prices, or none
         return {}
     stated: dict[str, JsonValue] = {}
     if card.price is not None and not PRICE_FIELDS & set(options):
@@ -210,7 +210,7 @@ def _card_options(kind: str, options: Mapping[str, JsonValue]) -> dict[str, Json
 def wire_editors(
     workspace: Workspace, names: list[str], wish: EditorArguments | None = None, budget: Budget | None = None
 ) -> list[Editor]:
-    """All editors of a command; a name that stands twice raises, because their outputs would share one place."""
+    """Return all editors of a command; a repeated name raises, because the outputs would share one place."""
     wiring = EditorWiring(workspace, wish, budget)
     shown_as = wish.shown if wish else ""
     if shown_as and len(names) != 1:
@@ -227,7 +227,7 @@ def wire_editors(
 
 
 def editor_names(settings: Settings) -> dict[str, str]:
-    """Names that `--editor` takes, with a word about each."""
+    """Return the names that `--editor` takes, with short descriptions."""
     named = {name: f"[editors.{name}] of imarena.toml" for name in settings.editors}
     named |= {f"studio-{habit}": f"bundled items only: {describe_habit(habit)}" for habit in RECIPES}
     named["classical"] = KINDS["classical"].about
@@ -239,7 +239,7 @@ def editor_names(settings: Settings) -> dict[str, str]:
 
 
 def _about(card: ModelCard) -> str:
-    """A model in a line: what it is, what it costs or where it runs, whether it still lives."""
+    """Describe a model in one line: its name, its price or where it runs, and whether it is still available."""
     parts = [card.title, card.kind]
     if card.price is not None:
         parts.append(f"{card.price.per_image({}, card.native_size):g} USD per image or less ({card.price.as_of})")
@@ -262,7 +262,7 @@ def _list(text: str) -> JsonValue:
 
 
 def _shown(kind: str, rest: str) -> str:
-    """A short name for the leaderboard."""
+    """Return a short name for the leaderboard."""
     if kind == "folder":
         return rest.rstrip("/").rsplit("/", 1)[-1] or "folder"
     if kind == "command":

@@ -1,4 +1,4 @@
-"""From settings and command-line words to judges: which one, at which endpoint, with which options."""
+"""From settings and command-line arguments to judges: which one, at which endpoint, with which options."""
 
 import asyncio
 import json
@@ -18,16 +18,16 @@ from imarena.core.records import JsonDict
 from imarena.vision import is_qwen_vl, load_qwen_chat, model_folder, needs_own_processor, weights_sha256
 
 LOCAL = "local_model"
-"""An endpoint table with this key names a model that runs here, through the `vision` extra."""
+"""An endpoint table with this key names a model that runs in this process, through the `vision` extra."""
 
 _LOOK_AGAIN_S = 0.2
 FUNCTION = "function:"
-"""`function:module:name` is a judge that is not in the catalog: what makes it, as the user names it."""
+"""Prefix of `function:module:name`, a judge outside the catalog; the user names the function that makes it."""
 
 
 @dataclass(frozen=True)
 class EndpointArguments:
-    """What the command line says about a judge and how it is asked; empty where it says nothing."""
+    """The command line's arguments for a judge and its endpoint; empty if not given."""
 
     endpoint: str = ""
     base_url: tuple[str, ...] = ()
@@ -39,10 +39,10 @@ class EndpointArguments:
 
 
 class JudgeChat:
-    """The chat of a judge: its client is open while a run lasts, and money in flight is waited for before it gives up.
+    """The chat of a judge: its client is open during a run; if the budget is reserved, it waits before it gives up.
 
-    A request sets aside the most that it may cost. Where that does not fit while others are under way, it waits for
-    them, because they will cost less than what they hold; only a request that does not fit alone ends the run.
+    A request reserves its maximum cost. If that does not fit while others are running, it waits for them, because they
+    will cost less than they reserve; only a request that does not fit alone ends the run.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class JudgeChat:
 
     @property
     def runs_here(self) -> bool:
-        """Is there a model in this process behind it?"""
+        """Whether the model runs in this process."""
         return self._local is not None
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Open the client for as long as the judge is asked."""
+        """Open the client while the judge is asked."""
         self._settled = asyncio.Condition()
         if self._local is not None:
             self._chat = judges.chat_with_client(_load_local(self._local), self.endpoint.preparation)
@@ -75,7 +75,7 @@ class JudgeChat:
                 self._chat = None
 
     async def __call__(self, prompt: ChatPrompt) -> ChatAnswer:
-        """Ask."""
+        """Ask the model."""
         if self._chat is None:
             raise UserError("The judge's endpoint is not open.", hint="Ask it inside `opened()`.")
         while True:
@@ -83,12 +83,12 @@ class JudgeChat:
                 return await self._ask(self._chat, prompt)
             except CostLimitReached:
                 if self.budget is None or self.budget.reserved_usd <= 0:
-                    await self._wake()  # a retry that did not fit any more was what others were waiting for
+                    await self._wake()  # others may have waited for this retry, which no longer fits
                     raise
                 async with self._settled:
                     if self.budget.reserved_usd > 0:
-                        # What is held may be another door's (an agent has an editor's, a judge's and a mind's), which
-                        # wakes nobody here: look again after a while.
+                        # Another chat may hold the money (an agent has an editor's, a judge's and a mind's), which
+                        # notifies nobody here: check again after a while.
                         with suppress(TimeoutError):
                             await asyncio.wait_for(self._settled.wait(), _LOOK_AGAIN_S)
 
@@ -130,27 +130,27 @@ class WiredJudge:
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """Where it asks, if it asks anywhere."""
+        """The endpoint that it asks, if any."""
         return self.door.endpoint if self.door else None
 
     @property
     def runs_here(self) -> bool:
-        """Is it a model in this process? It answers one question after the other, for nothing."""
+        """Whether it is a model in this process, which answers one question after the other, at no cost."""
         return self.door is not None and self.door.runs_here
 
     @property
     def concurrency(self) -> int:
-        """Questions at once that keep the endpoint busy."""
+        """How many questions to ask at once to keep the endpoint busy."""
         return self.endpoint.max_concurrency * len(self.endpoint.pairs) if self.endpoint else 8
 
 
 def wire_judge(
     settings: Settings, name: str, arguments: EndpointArguments | None = None, budget: Budget | None = None
 ) -> WiredJudge:
-    """The judge called `name`: a table ``[judges.NAME]`` of the settings, a name of the catalog, or `function:M:F`."""
+    """Return the judge called `name`: a table ``[judges.NAME]`` of the settings, a catalog name, or `function:M:F`."""
     arguments = arguments or EndpointArguments()
     table = dict(settings.judges.get(name, {}))
-    own = name.startswith(FUNCTION)  # only as said by the user: a workspace's file may come from others
+    own = name.startswith(FUNCTION)  # only if the user names it: a workspace's file may come from others
     if not own and name not in settings.judges and name not in judges.JUDGES:
         raise UnknownName(
             f"There is no judge called '{name}'.", hint=suggestion(name, [*settings.judges, *judges.JUDGES.names()])
@@ -184,7 +184,7 @@ def _own_judge(path: str) -> judges.MakeJudge:
 def wire_lister(
     settings: Settings, arguments: EndpointArguments | None = None, budget: Budget | None = None
 ) -> WiredJudge:
-    """Who lists the objects that a result should show: the model that the arguments name, else the built-in reader."""
+    """Return the lister of expected objects: the model in the arguments, else the built-in reader."""
     from imarena.judges import OfflineLister, make_lister
 
     arguments = arguments or EndpointArguments()
@@ -207,7 +207,7 @@ def wire_lister(
 def wire_chat(
     settings: Settings, arguments: EndpointArguments, purpose: str, budget: Budget | None = None
 ) -> JudgeChat:
-    """The model that the arguments name, for another job than judging."""
+    """Return the chat with the model in the arguments, for other purposes than judging."""
     return _door(settings, "", arguments, purpose, budget)
 
 
@@ -220,7 +220,7 @@ def _door(settings: Settings, at: str, arguments: EndpointArguments, kind: str, 
     else:
         if arguments.model and not arguments.endpoint and (Path(arguments.model) / "config.json").is_file():
             folder = model_folder(arguments.model, f"The judge '{kind}'")
-            named = f"{folder.name}@{weights_sha256(folder)[:12]}"  # two folders of one name are two models
+            named = f"{folder.name}@{weights_sha256(folder)[:12]}"  # folders of the same name are different models
             return _local_door({LOCAL: arguments.model}, {"model": named}, "the command line's model")
         if arguments.model and not arguments.endpoint and not at and arguments.model.startswith((".", "/", "~")):
             raise UserError(
@@ -249,13 +249,13 @@ def _door(settings: Settings, at: str, arguments: EndpointArguments, kind: str, 
 
 
 def _local_door(local: dict[str, JsonValue], table: dict[str, JsonValue], where: str) -> JudgeChat:
-    """A model that runs here; its endpoint says only how pictures are made ready."""
+    """Return the chat with a model in this process; its endpoint only says how to prepare images."""
     there = {"base_url": "http://localhost", "model": str(local[LOCAL]), **table}
     return JudgeChat(read_endpoint(there, where), None, local)
 
 
 def parse_option_values(pairs: Mapping[str, str]) -> dict[str, JsonValue]:
-    """Options from the command line: JSON where it is JSON (numbers, true, lists), else text."""
+    """Parse options from the command line: as JSON if possible (numbers, true, lists), else as text."""
     values: dict[str, JsonValue] = {}
     for key, text in pairs.items():
         try:
@@ -266,7 +266,7 @@ def parse_option_values(pairs: Mapping[str, str]) -> dict[str, JsonValue]:
 
 
 def check_judge_shape(wired: WiredJudge, shape: judges.Shape, command: str) -> None:
-    """Raise where a judge that scores is asked to compare, or the other way round."""
+    """Raise if a scoring judge is asked to compare, or the reverse."""
     if wired.shape not in (shape, "both"):
         fitting = [name for name, card in judges.CARDS.items() if card.shape in (shape, "both")]
         other = "battle" if shape == "pointwise" else "judge"

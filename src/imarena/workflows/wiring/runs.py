@@ -12,21 +12,21 @@ from imarena.storage import Claims, Workspace
 
 @dataclass
 class OngoingRun:
-    """A run under way: fill in what it did."""
+    """A run in progress; the caller fills in its results."""
 
     run_id: str
     counts: dict[str, int] = field(default_factory=dict)
     cost_usd: float = 0.0
     partial: bool = False
     plan: Callable[[int], None] = lambda _: None
-    """Told how much there is to do, so that who watches can see how far it is."""
+    """Called with the number of planned records, so that observers can see the progress."""
 
 
 @contextmanager
 def record_run(workspace: Workspace, command: str, settings: JsonDict) -> Iterator[OngoingRun]:
-    """Note a run before it starts and after it ended. A killed run stays 'running' until the same is run again.
+    """Record a run before it starts and after it ends. A killed run stays 'running' until the same command runs again.
 
-    Each run claims its own id while it lives, so that others can tell it from a killed one, whatever the machine.
+    Each run claims its own id while it lives, so that others can distinguish it from a killed one, on any machine.
     """
     ongoing = OngoingRun(f"run_{secrets.token_hex(16)}")
     run = Run(run_id=ongoing.run_id, command=command, settings=settings)
@@ -53,12 +53,12 @@ def record_run(workspace: Workspace, command: str, settings: JsonDict) -> Iterat
 
 
 def _mark_interrupted(workspace: Workspace, claims: Claims, same: Run) -> None:
-    """Mark earlier runs of the same work that did not end and whose claim nobody holds any more."""
+    """Mark earlier runs of the same work that did not end and whose claim nobody holds."""
     running = list(workspace.store.records(Run, command=same.command, state="running"))
     old = [run.run_id for run in running if run.settings == same.settings]
     dead = sorted(set(old) - claims.take(old).keys())
     for run_id in dead:
-        run = workspace.store.get(Run, run_id)  # again: it may have ended since it was read
+        run = workspace.store.get(Run, run_id)  # read again: it may have ended since
         if run is not None and run.state == "running":
             workspace.store.put(run.model_copy(update={"state": "interrupted"}))
     claims.release(dead)
@@ -66,13 +66,13 @@ def _mark_interrupted(workspace: Workspace, claims: Claims, same: Run) -> None:
 
 @contextmanager
 def exclusive_run(workspace: Workspace, command: str, asked: str) -> Iterator[None]:
-    """No other run on this machine asks this judge or editor meanwhile: two would pay for the same work twice.
+    """Prevent other runs on this machine from asking this judge or editor meanwhile and paying for the same work.
 
-    The lock is the process's: whatever ends it, a kill too, gives it back.
+    The lock belongs to the process: any end of it, even a kill, releases it.
     """
     try:
         import fcntl
-    except ImportError:  # no such locks on this system
+    except ImportError:  # this system has no such locks
         yield
         return
     folder = workspace.root / "locks"

@@ -1,4 +1,4 @@
-"""A journal of steps in the workspace: every answer that was paid for is stored before the next is asked for."""
+"""A journal of steps in the workspace: every paid answer is stored before the next question is asked."""
 
 from imarena.core import JournalEntry, StoreError
 from imarena.core.records import Evidence, JsonDict
@@ -9,9 +9,9 @@ PAID = "cost_usd"
 
 
 class WorkJournal:
-    """Answers are evidence, found by the work that they belong to; the picture beside each is safe from `gc`.
+    """Stores answers as evidence, found by their work; an image stored with an answer is safe from `gc`.
 
-    `attempt` is None where nothing of an earlier run is wanted.
+    `attempt` is None if no entries of earlier runs should be used.
     """
 
     def __init__(
@@ -25,10 +25,10 @@ class WorkJournal:
         self._tool_version = tool_version
         self._held: dict[str, Evidence] | None = None
         self.paid_usd = 0.0
-        """What this run paid for new answers."""
+        """Cost of this run's new answers, in US dollars."""
 
     def find(self, call: str) -> JournalEntry | None:
-        """A good answer of any attempt, or a failure of this one."""
+        """Return a good answer of any attempt, or a failure of this attempt."""
         evidence = self._known().get(call)
         if evidence is None or not isinstance(evidence.value, dict):
             return None
@@ -36,12 +36,12 @@ class WorkJournal:
         if evidence.value.get("picture") and evidence.against_sha256:
             try:
                 image = self._workspace.blobs.get(evidence.against_sha256)
-            except StoreError:  # withdrawn or lost: it has to be made again
+            except StoreError:  # withdrawn or lost: make it again
                 return None
         return JournalEntry(evidence.value, image)
 
     def note(self, call: str, noted: JournalEntry) -> None:
-        """Bytes first, then the row."""
+        """Store the image first, then the evidence row."""
         self.paid_usd += noted.cost_usd
         sha256 = None if noted.image is None else self._keep(noted.image)
         params: JsonDict = {"call": call, **({} if noted.ok else {"attempt": self._attempt})}

@@ -1,4 +1,4 @@
-"""The boards that a simulated campaign's votes give, and how good and how stable they are (CV-Arena eq. 28 to 31)."""
+"""The boards from a simulated campaign's votes, with their accuracy and stability (CV-Arena eq. 28 to 31)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from imarena.routing import FINE_EDGES, LEAST_PAIRS, Curve, fit_curve, reliabili
 from imarena.workflows.active_elo.simulation.campaigns import Campaigns, Votes, vote_batch
 
 WIDE = 600.0
-"""The score gap that stands for all above the last of `FINE_EDGES`, on the paper's scale of 0 to 1000."""
+"""The score gap that represents all gaps above the last of `FINE_EDGES`, on the paper's scale of 0 to 1000."""
 ACTIVE = ActiveEloOptions()
-"""The paper's online update: it prints no K, alpha, q of people or floor; those are ours."""
+"""The paper's online update. The paper gives no K, alpha, q of people or floor; these values are ours."""
 MIDDLE = 500.0
 """S of a battle without scores, in rating points."""
 
@@ -28,7 +28,7 @@ class SimulatedBoards:
 
 @dataclass(frozen=True)
 class Figures:
-    """Each (B,): one value a seed."""
+    """Each (B,): one value per seed."""
 
     accuracy: FloatArray
     spearman: FloatArray
@@ -36,7 +36,7 @@ class Figures:
 
 
 def simulated_boards(fleet: Campaigns, votes: Votes, aggregation: str, rounds: int) -> SimulatedBoards:
-    """Aggregate in every campaign."""
+    """Aggregate the votes in every campaign."""
     makers: dict[str, Callable[[], SimulatedBoards]] = {
         "votes": lambda: _votes(fleet, votes, rounds),
         "judge": lambda: _mixture(fleet, votes.first(0), rounds, certain=True),
@@ -53,7 +53,7 @@ def simulated_boards(fleet: Campaigns, votes: Votes, aggregation: str, rounds: i
 
 
 def board_figures(fleet: Campaigns, made: SimulatedBoards) -> Figures:
-    """Acc_H on held-out pairs that people decide, bootstrap Spearman, RankStd."""
+    """Compute Acc_H on held-out pairs that people decide, bootstrap Spearman, and RankStd."""
     world = fleet.world
     left, right = world.sides
     held = (~fleet.train).astype(np.float64)
@@ -72,8 +72,8 @@ def board_figures(fleet: Campaigns, made: SimulatedBoards) -> Figures:
 
 
 def curves(fleet: Campaigns) -> list[Curve]:
-    """One calibration a campaign, on all decided pairs of its own items: more than a lab would have, in favour of the
-    methods that need it.
+    """Return one calibration per campaign, on all decided pairs of its own items: more than a lab would have, in favour
+    of the methods that need it.
     """
     gap = np.round(fleet.world.gap, 9)
     usable = np.isfinite(gap) & (gap != 0) & (fleet.world.truth != 0)
@@ -126,9 +126,9 @@ def _corrected(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
 def _mixture(
     fleet: Campaigns, votes: Votes, rounds: int, *, constant: bool = False, certain: bool = False, own: bool = False
 ) -> SimulatedBoards:
-    """Judge battles on every pair that no one voted on, in bands of the gap with calibrated q; votes have q = 1.
+    """Add judge battles on every pair without votes, in bands of the gap with calibrated q; votes have q = 1.
 
-    `own`: calibrated on the campaign's own votes alone, which is all that a lab has without a set of its own for that.
+    `own`: calibrate on the campaign's own votes alone, which is all that a lab has without a separate calibration set.
     """
     wins, losses = _judge_counts(fleet, votes)
     groups = wins.shape[2]
@@ -156,7 +156,7 @@ def _mixture(
 
 
 def _own_rates(fleet: Campaigns, votes: Votes, index: int, at: FloatArray) -> FloatArray:
-    """(G,) agreement by gap from a campaign's own votes; one rate for all gaps where they are too few for a curve."""
+    """(G,) agreement by gap from a campaign's own votes; one rate for all gaps if there are too few for a curve."""
     left, right = fleet.world.sides
     item, pair, points = votes.item[index], votes.pair[index], votes.points[index]
     gap = np.round(fleet.world.scores[item, left[pair]] - fleet.world.scores[item, right[pair]], 9)
@@ -189,7 +189,7 @@ def _judge_counts(fleet: Campaigns, votes: Votes) -> tuple[FloatArray, FloatArra
 
 
 def _online(fleet: Campaigns, votes: Votes, rounds: int, *, weighed: bool = True) -> SimulatedBoards:
-    """The paper's update (q = a) over all pairs in random order; without rho every q is 1."""
+    """Run the paper's update (q = a) over all pairs in random order; without rho every q is 1."""
     from imarena.ranking import kernels
 
     world, m = fleet.world, len(fleet.world.models)
@@ -217,8 +217,8 @@ def _online(fleet: Campaigns, votes: Votes, rounds: int, *, weighed: bool = True
 def _stream(
     fleet: Campaigns, votes: Votes, index: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray, FloatArray, "np.ndarray[tuple[int], np.dtype[np.bool_]]"]:
-    """All battles in random order: votes where there are any, else the judge. Equal scores go to the first side, and
-    which side is first is a coin: by name it would favour names early in the alphabet.
+    """Return all battles in random order: votes where they exist, else the judge's. Equal scores go to the first side,
+    which a coin decides: by name it would favour names early in the alphabet.
     """
     world = fleet.world
     gap = world.gap

@@ -1,4 +1,4 @@
-"""Asking people in a simulated campaign: a selection rule spends a budget, votes are revealed only when asked for."""
+"""A simulated campaign asks people: a selection rule spends a budget, and votes are revealed only on request."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from imarena.workflows.active_elo.simulation.worlds import World
 
 SELECTIONS = ("random", "quality", "ambiguity", "two-gate", "information", "two-gate-loose", "two-gate-tight")
 BATCH = 25
-"""Votes between two looks at the board (the information rule)."""
+"""Number of votes between two updates of the board (the information rule)."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Votes:
         return Votes(self.item[:, :n], self.pair[:, :n], self.points[:, :n])
 
     def and_then(self, other: "Votes") -> "Votes":
-        """Both, one after the other."""
+        """Join both, one after the other."""
         joined = (np.concatenate(two, axis=1) for two in zip(self.columns, other.columns, strict=True))
         return Votes(*joined)
 
@@ -42,7 +42,7 @@ class Votes:
 class Campaigns:
     """B campaigns on one world, each with its own split: items in `train` (B, N) may be asked, the rest is held out.
 
-    `standards`: scores on the common scale, means over each campaign's items.
+    `standards`: scores on the common scale, with means over each campaign's items.
     """
 
     world: World
@@ -69,13 +69,13 @@ def make_campaigns(world: World, seeds: int, *, held_out: float = 0.5, seed: int
 
 
 def default_gates(world: World, *, deferral: float) -> routing.Gates:
-    """Both thresholds for a deferral rate, from scores alone."""
+    """Return both thresholds for a deferral rate, from scores alone."""
     pool = _pool(world, np.ones(len(world.scores), bool))
     return routing.gates_for(pool.lower.ravel(), np.abs(pool.gap).ravel(), deferral=deferral)
 
 
 def run_campaigns(fleet: Campaigns, selection: str, budgets: Sequence[int], gates: routing.Gates) -> Votes:
-    """Spend the largest budget in every campaign. What is asked within a smaller budget is the beginning of it."""
+    """Spend the largest budget in every campaign. The votes of smaller budgets are its first ones."""
     if selection not in SELECTIONS:
         raise UserError(f"No selection '{selection}'.", hint=f"Known: {', '.join(SELECTIONS)}.")
     if min(budgets) < 1:
@@ -124,7 +124,7 @@ def _step(
 
 
 def shifted_gates(world: World, gates: routing.Gates) -> dict[str, routing.Gates]:
-    """Both thresholds loosened and tightened as in CV-Arena table 9: by 50 points of a judge of 0 to 1000."""
+    """Return both thresholds loosened and tightened as in CV-Arena table 9: by 50 points of a judge of 0 to 1000."""
     shift = world.range.points(routing.SHIFT)
     return {"two-gate-loose": gates.moved(shift), "two-gate-tight": gates.moved(-shift)}
 
@@ -151,12 +151,12 @@ def _pool(world: World, train: NDArray[np.bool_]) -> routing.Pool:
 
 
 def vote_batch(fleet: Campaigns, votes: Votes) -> VoteBatch:
-    """The votes as the corrected board reads them."""
+    """Return the votes in the form of the corrected board."""
     left, right = fleet.world.sides
     rows = np.arange(fleet.size)[:, None]
     means = np.stack([standard.means for standard in fleet.standards])
     first, second = left[votes.pair], right[votes.pair]
-    filled = fleet.standards[0].filled  # the scale is the world's, not the split's
+    filled = fleet.standards[0].filled  # the scale comes from the world, not from the split
     own = filled[votes.item, first] - filled[votes.item, second]
     return VoteBatch(first, second, votes.points, own - (means[rows, first] - means[rows, second]), means)
 

@@ -20,7 +20,7 @@ POLICIES: dict[str, tuple[str, str]] = {
     "two-gate": ("two-gate", "mixture"),
     "information": ("information", "corrected"),
 }
-"""A policy is whom to ask and what to make of the answers. `information` is ours; the others are the paper's."""
+"""Policies: a selection rule for votes and their aggregation. `information` is ours; the others are the paper's."""
 EXTRA_POLICIES: dict[str, tuple[str, str]] = {
     "random, corrected": ("random", "corrected"),
     "quality-only, corrected": ("quality", "corrected"),
@@ -42,11 +42,11 @@ SENSITIVITY: dict[str, tuple[str, str]] = {
 ALL_POLICIES = {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}
 
 SEPARATOR = ";"
-"""Between policies, some of whose names hold commas; a comma serves where none does."""
+"""The separator of policies if one of the names contains a comma; otherwise a comma."""
 
 
 def named_policies(text: str) -> tuple[str, ...]:
-    """The policies that a text names: paper, sensitivity, all, or a list."""
+    """Parse policies: paper, sensitivity, all, or a list."""
     if text == "paper":
         return tuple(POLICIES)
     if text == "sensitivity":
@@ -75,7 +75,7 @@ class SimulationPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationSettings:
-    """What was compared, and how its figures are to be read."""
+    """The settings of a comparison, and how to read its figures."""
 
     budgets: tuple[int, ...]
     seeds: int
@@ -103,7 +103,7 @@ class MeanInterval:
 
 @dataclass(frozen=True, slots=True)
 class PolicyResult:
-    """One policy at one budget."""
+    """The results of one policy at one budget."""
 
     policy: str
     selection: str
@@ -113,7 +113,7 @@ class PolicyResult:
     spearman: MeanInterval
     rank_std: MeanInterval
     decisive: float | None
-    """Share of the votes that were no ties; None where no vote is used."""
+    """Fraction of votes that were not ties; None if the policy uses no votes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Simulation:
 
 
 def simulate(world: World, plan: SimulationPlan, report_done: Callable[[str], None] | None = None) -> Simulation:
-    """Every policy of the plan at every budget; `report_done` gets the name of each policy once it is done."""
+    """Simulate every policy of the plan at every budget; `report_done` gets each policy's name when it is done."""
     for name in plan.policies:
         if name not in ALL_POLICIES:
             raise UserError(f"No policy '{name}'.", hint=f"Known: {'; '.join(ALL_POLICIES)}.")
@@ -181,13 +181,13 @@ def _settings(world: World, plan: SimulationPlan, gates: Gates) -> SimulationSet
 
 
 GAP_EDGES = (*TABLE_EDGES, 400.0)
-"""Those of table 5 and one more, on the paper's scale of 0 to 1000."""
+"""The edges of table 5 and one more, on the paper's scale of 0 to 1000."""
 
 
 def gap_rows(world: World) -> tuple[GapRow, ...]:
-    """Agreement of the judge with people together, by score gap, over pairs that people decide.
+    """Return the judge's agreement with people's joint verdict by score gap, over pairs that people decide.
 
-    The bands are `GAP_EDGES` on the judge's range. The last row holds pairs with a gap of 0: they take no side.
+    The bands are `GAP_EDGES` on the judge's range. The last row holds pairs with a gap of 0: they have no preference.
     """
     gap = np.round(world.gap, 9)
     decided = np.isfinite(gap) & (world.truth != 0)
@@ -198,7 +198,7 @@ def gap_rows(world: World) -> tuple[GapRow, ...]:
 
 
 def _ceiling(fleet: campaigns.Campaigns) -> float:
-    """Acc_H of the order that all votes on all items together give."""
+    """Return Acc_H of the order from all votes on all items together."""
     world = fleet.world
     left, right = world.sides
     wins, losses = (world.truth == 1).sum(axis=0), (world.truth == -1).sum(axis=0)

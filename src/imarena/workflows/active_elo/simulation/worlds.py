@@ -1,4 +1,4 @@
-"""Worlds for `imarena simulate`: recorded scores and ratings, or judges and raters with stated reliability."""
+"""Worlds for `imarena simulate`: recorded scores and ratings, or a judge and raters of given reliability."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,8 +14,8 @@ from imarena.stats import PAPER_RANGE, ScoreRange, observed_range
 
 @dataclass(frozen=True)
 class World:
-    """N items, m models, P pairs, R raters. `scores` (N, m); `votes` (R, N, P) points of the left model, NaN where that
-    rater did not see both; `truth` (N, P) people's verdict together: 1, 0 or -1; `task` (N,) codes.
+    """N items, m models, P pairs, R raters. `scores` (N, m); `votes` (R, N, P) points of the left model, NaN if that
+    rater did not see both; `truth` (N, P) people's joint verdict: 1, 0 or -1; `task` (N,) codes.
     """
 
     models: tuple[str, ...]
@@ -25,13 +25,13 @@ class World:
     task: NDArray[np.int64]
     tasks: tuple[str, ...] = ("",)
     strengths: FloatArray | None = None
-    """(m,) where they are known: simulated worlds."""
+    """(m,) if known: in simulated worlds."""
     score_range: ScoreRange | None = None
-    """Lowest and highest score of the judge; None: as the scores show it."""
+    """Lowest and highest score of the judge; None: taken from the scores."""
 
     @property
     def range(self) -> ScoreRange:
-        """The range on which gaps, bands and the shift of thresholds are stated."""
+        """The range in which gaps, bands and threshold shifts are expressed."""
         return self.score_range or observed_range(self.scores)
 
     @property
@@ -42,7 +42,7 @@ class World:
 
     @property
     def gap(self) -> FloatArray:
-        """(N, P) left score less right score."""
+        """(N, P) left score minus right score."""
         left, right = self.sides
         return self.scores[:, left] - self.scores[:, right]
 
@@ -53,7 +53,7 @@ class World:
         return np.minimum(self.scores[:, left], self.scores[:, right])
 
     def ask(self, item: NDArray[np.int64], pair: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
-        """(k,) points of one rater a battle, chosen at random among those who saw it."""
+        """(k,) points from one rater per battle, chosen at random among those who saw it."""
         seen = self.votes[:, item, pair]
         keys = np.where(np.isfinite(seen), rng.random(seen.shape), -1.0)
         return np.asarray(seen[keys.argmax(axis=0), np.arange(item.size)])
@@ -62,9 +62,9 @@ class World:
 def recorded_world(
     scores: Path, ratings: Path, judge: str | None = None, score_range: ScoreRange | None = None
 ) -> World:
-    """A judge's scores (unit, model, judge, score) and people's ratings of the outputs (unit, model, rater, value).
+    """Build a world from judge scores (unit, model, judge, score) and people's ratings (unit, model, rater, value).
 
-    A rater prefers the output that he or she rated higher; equal ratings are a tie.
+    A rater prefers the output with the higher rating; equal ratings are a tie.
     """
     from imarena.agreement import ratings_from_file, scores_from_file
 
@@ -106,7 +106,7 @@ def _assembled(judged: Any, rated: Any, chosen: str) -> World:
 
 
 def world_of(models: tuple[str, ...], scores: FloatArray, values: FloatArray) -> World:
-    """From scores (N, m) and ratings (R, N, m). Differences are rounded, so that float noise makes no winner."""
+    """Build a world from scores (N, m) and ratings (R, N, m). Differences are rounded, lest float noise decide."""
     left, right = np.triu_indices(len(models), 1)
     lead = np.round(values[:, :, left] - values[:, :, right], 9)
     with np.errstate(invalid="ignore"):
@@ -126,7 +126,7 @@ def simulated_world(
     spread: float = 0.8,
     seed: int = 0,
 ) -> World:
-    """A judge that agrees with people as CV-Arena table 5 says, and favours some models.
+    """Simulate a judge that agrees with people as in CV-Arena table 5 and favours some models.
 
     Strengths are N(0, spread^2) in log odds. Every output has a quality: its model's strength plus noise of the item.
     Raters vote by Bradley-Terry on the qualities. The judge's score (0 to 1000) is the quality on its scale, with an
@@ -147,11 +147,11 @@ def simulated_world(
 
 
 SHARPNESS = 2.0
-"""How surely a rater sees a difference of quality of 1."""
+"""How reliably a rater sees a quality difference of 1."""
 SLOPE, NOISE = 110.0, 70.0
-"""Points of score for a quality of 1, and the judge's error on one output. Without bias they give agreement of .57,
-.69, .83, .96 in the bands of table 5 (printed: .563, .691, .835, .948) and fractions of .22, .21, .32, .25 (printed:
-.182, .246, .314, .258)."""
+"""Score points for a quality of 1, and the judge's error per output. Without bias they give agreement of .57, .69, .83,
+.96 in the bands of table 5 (printed: .563, .691, .835, .948) and fractions of .22, .21, .32, .25 (printed: .182, .246,
+.314, .258)."""
 
 
 def _judged(quality: FloatArray, rng: np.random.Generator) -> FloatArray:

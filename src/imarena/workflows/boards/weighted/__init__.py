@@ -1,1 +1,1 @@
-"""Boards from votes and a judge together, where the judge counts by its reliability."""
+"""Boards from votes and a judge together, with the judge weighted by its reliability."""

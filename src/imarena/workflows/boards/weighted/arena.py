@@ -1,4 +1,4 @@
-"""A workspace as routing needs it: scores by item and model, what was asked, and the votes. Read by narrow queries."""
+"""A workspace in the form that routing needs: scores by item and model, assignments, and votes, from narrow queries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,16 +21,16 @@ POINTS = np.array([np.nan, 1.0, 0.0, 0.5, 0.5, 0.5])
 """Points of the left side by preference code: a tie of any kind is half a point."""
 GOLD = "gold"
 NO_JUDGE = "none"
-"""The name by which a user chooses votes without any judge."""
+"""The name with which a user chooses votes without any judge."""
 MEAN_RATING = "people's mean rating"
-"""Who gave a vote that stands for two mean ratings."""
+"""The rater name of a vote that stands for two mean ratings."""
 
 
 @dataclass(frozen=True)
 class VoteTable:
-    """n live votes on pairs that are in the pool: place of the item, the pair, points of the pair's left model, rater.
+    """n live votes on pairs in the pool: index of the item, the pair, points of the pair's left model, rater.
 
-    `both_bad` and ties are half a point each; `probability` of having been routed, NaN where it is not known.
+    `both_bad` and ties are half a point each; `probability` of being routed, NaN if unknown.
     """
 
     item: NDArray[np.int64]
@@ -44,7 +44,7 @@ class VoteTable:
         return int(self.item.size)
 
     def where(self, kept: NDArray[np.bool_]) -> "VoteTable":
-        """Only these rows."""
+        """Select rows."""
         rows = np.flatnonzero(kept)
         return VoteTable(
             self.item[rows], self.pair[rows], self.points[rows], tuple(self.rater[row] for row in rows),
@@ -54,35 +54,35 @@ class VoteTable:
 
 @dataclass(frozen=True)
 class Arena:
-    """The pool and the names behind its numbers. `unit[k]` is (item id, turn); `output` (N, m) ids, empty for none."""
+    """The pool, with names for its indices. `unit[k]` is (item id, turn); `output` (N, m) holds ids, empty for none."""
 
     pool: Pool
     judge: str
     unit: tuple[tuple[str, int], ...]
     output: NDArray[np.bytes_]
     labels: Mapping[str, NDArray[np.str_]]
-    """family, task, topic and track of each item, each (N,); "" where it has none."""
+    """family, task, topic and track of each item, each (N,); "" for none."""
     votes: VoteTable
     gold: NDArray[np.bool_]
     """(N,) items of the frozen gold set."""
     seen: frozenset[tuple[str, int, int]]
-    """(rater, item, pair) of every battle that a rater was given or voted on."""
+    """(rater, item, pair) of every battle that a rater was assigned or voted on."""
     versions: Mapping[str, int] = field(default_factory=dict)
-    """Versions of the judge that count and how many scores each gave."""
+    """Versions of the judge that count, with the number of scores from each."""
     earlier: int = 0
-    """Scores that do not count, because the judge has changed since."""
+    """Number of scores that do not count, because the judge has changed since."""
     outside: int = 0
-    """Votes that count and are on outputs that these boards do not show: other modes, or other samples."""
+    """Number of votes that count, but on outputs that these boards do not show: other modes, or other samples."""
     compares: bool = False
-    """The judge also compared pairs: those verdicts are on the boards of `rank`, not here."""
+    """The judge also compared pairs; the boards of `rank` use those verdicts, these boards do not."""
     unplaced: tuple[str, ...] = ()
-    """Models that were left out because nothing is known of them."""
+    """Models that were left out because there is no evidence about them."""
     wanting: str = "neither a score nor a vote"
-    """What those have."""
+    """The evidence that these models lack."""
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What a user should know about the scores."""
+        """Notices about the scores."""
         if not self.judge:
             return (Notice(code="people_alone"), *self.not_ranked)
         notices = []
@@ -100,29 +100,29 @@ class Arena:
 
     @property
     def not_ranked(self) -> tuple[Notice, ...]:
-        """Which models were left out, and why."""
+        """A notice that names the models that were left out, and why."""
         values: JsonDict = {"models": list(self.unplaced), "lacking": self.wanting}
         return (Notice(code="models_without_evidence", values=values),) if self.unplaced else ()
 
     @property
     def work(self) -> VoteTable:
-        """The votes that count: outside the gold set, and no controls (a repeat is the same opinion once more)."""
+        """The votes that count: outside the gold set, without controls (a repeat is the same opinion again)."""
         votes = self.votes
         kept = np.array([purpose == "vote" for purpose in votes.purpose], bool)
         return votes.where(kept & ~self.gold[votes.item]) if len(votes) else votes
 
     @property
     def families(self) -> NDArray[np.str_]:
-        """Family (or task, where there is no family) of each item, (N,)."""
+        """Family of each item, or its task if it has no family, (N,)."""
         return _families(self.labels)
 
     def output_id(self, item: int, model: int) -> str:
-        """The output that is shown there."""
+        """Return the id of the output shown at this place."""
         return bytes(self.output[item, model]).decode()
 
 
 def with_label(arena: Arena, view: View, name: str) -> Arena:
-    """The arena with a column that was imported with the items, to group by; unchanged where no item has it."""
+    """Return the arena with a column that was imported with the items, to group by; unchanged if no item has it."""
     values = view.item_label(name)
     if values is None:
         return arena
@@ -140,12 +140,12 @@ def read_arena(
     ratings: bool = False,
     people_alone: bool = False,
 ) -> Arena:
-    """Read it. `judge` None: the only judge with scores, or a clear message.
+    """Read the arena. `judge` None: the only judge with scores, or a clear error.
 
-    `people_alone`: where no judge gave scores, or the judge is `none`, all scores are equal and votes decide alone.
+    `people_alone`: if no judge gave scores, or the judge is `none`, all scores are equal and only votes count.
 
-    Votes are those on `dimension`, and scores too unless `scored_on` names another. `ratings`: where nobody compared
-    two outputs, every two mean ratings on one item stand for a vote.
+    Votes are those on `dimension`; so are scores, unless `scored_on` names another. `ratings`: if nobody compared two
+    outputs, each pair of mean ratings on one item counts as a vote.
     """
     about = scored_on or dimension
     alone = people_alone and (judge == NO_JUDGE or (judge is None and not _judges(workspace, about)))
@@ -158,7 +158,7 @@ def read_arena(
                 assignments.c.id, assignments.c.left_id, assignments.c.right_id, assignments.c.rater_id,
                 assignments.c.purpose,
             ).where(or_(
-                # a closed campaign, and a rater who was withdrawn, ask no more than was answered
+                # of closed campaigns and withdrawn raters, only assignments with votes count
                 assignments.c.id.in_(select(votes.c.assignment_id)),
                 assignments.c.campaign_id.not_in(select(campaigns.c.id).where(campaigns.c.open == 0))
                 & func.coalesce(assignments.c.rater_id, "").not_in(select(raters.c.id).where(raters.c.active == 0)),
@@ -178,7 +178,7 @@ def read_arena(
 
 
 def _rated(workspace: Workspace, pool: Pool, columns: Columns, criterion: str) -> VoteTable:
-    """Every two mean ratings of a criterion on one item as a vote; the higher one wins, equal ones are a tie."""
+    """Return each pair of mean ratings of a criterion on one item as a vote; the higher one wins, equal ones tie."""
     view = View(workspace)
     pairs = rating_pairs(view, criterion)
     first, second = (columns.at(view.entries.seq[side]).astype(np.int64) for side in (pairs.left, pairs.right))
@@ -191,7 +191,7 @@ def _rated(workspace: Workspace, pool: Pool, columns: Columns, criterion: str) -
 
 
 def _judges(workspace: Workspace, dimension: str) -> list[str]:
-    """Who gave scores."""
+    """Return the judges that gave scores."""
     from imarena.core.records import Judgment
 
     counts = workspace.store.count(Judgment, "judge", dimension=dimension, status="ok", right_id=None)
@@ -268,7 +268,7 @@ def _votes(
 def _battle(
     pool: Pool, first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """(k,) item, pair (-1: none of this pool's) and whether the left side is the pair's right model.
+    """(k,) item, pair (-1: not in this pool) and whether the left side is the pair's right model.
 
     `first` and `second` are flat indices into the (N, m) tables, -1 for none.
     """
@@ -281,12 +281,12 @@ def _battle(
 
 
 def dimension_votes(workspace: Workspace, arena: Arena, dimension: str) -> VoteTable:
-    """The votes that were given on one dimension alone."""
+    """Return the votes on one dimension alone."""
     return read_arena(workspace, arena.judge, scored_on="overall", dimension=dimension).votes
 
 
 def gold_set(workspace: Workspace) -> frozenset[str]:
-    """Ids of the items of the frozen gold set; empty where none was frozen."""
+    """Return the ids of the items in the frozen gold set; empty if none was frozen."""
     gold_items: set[str] = set()
     for campaign in workspace.store.records(Campaign, kind=GOLD):
         listed = campaign.settings.get("items")

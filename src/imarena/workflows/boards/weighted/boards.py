@@ -1,4 +1,4 @@
-"""Route: boards from votes and a judge together, from people alone, from the judge alone; checked on the gold set."""
+"""Route: boards from votes and a judge, from people alone, from the judge alone; checked against the gold set."""
 
 import hashlib
 from dataclasses import replace
@@ -19,7 +19,7 @@ from imarena.workflows.boards.weighted.online import weighted_online_board, with
 
 SETTINGS = ("corrected", "active-elo", "mixture", "human", "judge")
 GOLD_SETTING = "gold"
-"""People alone on the gold set: what the other boards are checked against."""
+"""People alone on the gold set: the reference for the other boards."""
 
 
 def rerank(
@@ -34,9 +34,9 @@ def rerank(
     paper_compat: bool = False,
     left_out: list[str] | None = None,
 ) -> list[tuple[str, Ranking]]:
-    """One board for each setting (and family), stored as they are made. `reward`: another judge on its own.
+    """Make and store one board per setting (and family). `reward`: another judge on its own.
 
-    `left_out`: hears of the settings for which something is missing, where the others are wanted all the same.
+    `left_out`: receives the settings that lack data, if the others should be made anyway.
     """
     chosen = options or Options()
     if paper_compat:
@@ -66,7 +66,7 @@ def rerank(
 def arena_boards(
     workspace: Workspace, arena: Arena, name: str, options: Options, *, by: str | None = None, weigh: bool = False
 ) -> list[Ranking]:
-    """The board of a setting, or one per value of a label: the same for `rank` and for `route rerank`, and signed."""
+    """Return a setting's signed board, or one per value of a label, for both `rank` and `route rerank`."""
     options = with_range(options, arena)
     parts, unnamed = _parts(arena, by)
     made = []
@@ -85,14 +85,14 @@ WHOSE = {"judge": "judge", "human": "people", GOLD_SETTING: "people"}
 
 
 def _covered(board: Ranking, arena: Arena) -> Ranking:
-    """The board with the share of the items for which each model has an output."""
+    """Return the board with the fraction of items for which each model has an output."""
     shares = dict(zip(arena.pool.models, arena.pool.present.mean(axis=0).tolist(), strict=True))
     models = tuple(standing.model_copy(update={"coverage": shares.get(standing.model)}) for standing in board.models)
     return board.model_copy(update={"models": models})
 
 
 def arena_data(arena: Arena) -> dict[str, str]:
-    """What a signature says of an arena: its items, and a hash of all scores and votes."""
+    """Return what a signature records about an arena: its items, and a hash of all scores and votes."""
     digest = hashlib.sha256()
     for part in (
         arena.pool.scores,
@@ -119,7 +119,7 @@ def setting_board(
     weigh_routing: bool = False,
     group: str = ALL,
 ) -> Ranking:
-    """A board by one of the settings; `group` names the family whose calibration is used, where it has its own."""
+    """Return the board of one setting; `group` names the family whose calibration is used, if it has its own."""
     if name not in (*SETTINGS, GOLD_SETTING):
         raise UserError(f"No setting '{name}'.", hint=f"Known: {', '.join((*SETTINGS, GOLD_SETTING))}.")
     arena = keep_placeable(arena, EVIDENCE.get(name, BOTH))
@@ -140,11 +140,11 @@ def setting_board(
 
 BOTH = ("score", "vote")
 EVIDENCE = {"judge": ("score",), "human": ("vote",), GOLD_SETTING: ("gold vote",)}
-"""What the boards look at that do not take both."""
+"""The evidence behind boards that do not use both kinds."""
 
 
 def keep_placeable(arena: Arena, evidence: tuple[str, ...] = BOTH) -> Arena:
-    """Without models that have no such evidence: nothing is known of them, so that they have no rank."""
+    """Leave out models without such evidence: they cannot be ranked."""
     pool = arena.pool
     known = np.zeros(pool.n_models, bool)
     if "score" in evidence:
@@ -179,7 +179,7 @@ NO_VOTES = VoteTable(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 
 
 
 def _usable(arena: Arena) -> VoteTable:
-    """Votes outside the gold set that are no control."""
+    """Return the votes outside the gold set that are not controls."""
     votes = arena.work
     if not len(votes):
         raise UserError("There are no votes to rank with.", hint="Collect some: imarena route assign, then ingest.")
@@ -196,7 +196,7 @@ def _gold_votes(arena: Arena) -> VoteTable:
 
 
 def vote_battles(arena: Arena, votes: VoteTable, weigh_routing: bool = False) -> Battles:
-    """People's votes as battles with the judge's scores; with weights 1 / probability of routing where asked for."""
+    """Return people's votes as battles with the judge's scores, optionally with capped weights 1 / probability."""
     pool = arena.pool
     left, right = pool.left[votes.pair], pool.right[votes.pair]
     weight = None
@@ -216,7 +216,7 @@ def judged_pairs(arena: Arena, votes: VoteTable) -> NDArray[np.bool_]:
 
 
 def unvoted_judge_battles(arena: Arena, votes: VoteTable) -> Battles:
-    """The judge's verdict on every pair outside the gold set that no one voted on; equal scores are a tie."""
+    """Return the judge's verdict on every pair outside the gold set without votes; equal scores are a tie."""
     pool = arena.pool
     gap = pool.gap
     item, pair = np.nonzero(judged_pairs(arena, votes))
@@ -257,13 +257,13 @@ def _joined(first: Battles, second: Battles) -> Battles:
 
 
 def _scale(arena: Arena) -> Scale:
-    """The judge's means and scale over all outputs, not only over those that were voted on."""
+    """Return the judge's means and scale over all outputs, not only over those with votes."""
     standardised = standardise(arena.pool.scores)
     return Scale(standardised.means * standardised.scale, standardised.scale)
 
 
 def _parts(arena: Arena, by: str | None) -> tuple[list[tuple[dict[str, str], Arena]], tuple[Notice, ...]]:
-    """The arena of each value of a label, and how many battles have no value and are on no board."""
+    """Return the arena of each value of a label, and how many battles have no value and are on no board."""
     if by is None:
         return [({}, arena)], ()
     known = [name for name, values in arena.labels.items() if (values != "").any()]
@@ -281,7 +281,7 @@ def _parts(arena: Arena, by: str | None) -> tuple[list[tuple[dict[str, str], Are
 
 
 def arena_of_items(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
-    """The arena of some items."""
+    """Return the arena of some items."""
     new_row = np.cumsum(kept) - 1
     rows = np.flatnonzero(kept)
     pool = arena.pool
@@ -317,9 +317,9 @@ def _named(
 
 
 def _on_gold(arena: Arena, board: Ranking) -> Ranking:
-    """How often the board orders the gold set's decided votes as people do (Acc_H, eq. 28), where there are any."""
+    """Add how often the board orders the gold set's decided votes as people do (Acc_H, eq. 28), if there are any."""
     votes = arena.votes
-    first = np.array([purpose != "repeat" for purpose in votes.purpose], bool)  # a repeat is no second opinion
+    first = np.array([purpose != "repeat" for purpose in votes.purpose], bool)  # a repeat is not a second opinion
     kept = first & arena.gold[votes.item] & (votes.points != 0.5)
     if not kept.any():
         return board

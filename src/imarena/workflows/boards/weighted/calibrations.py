@@ -1,4 +1,4 @@
-"""Route: stored calibrations of a judge, and whether they still fit its scores."""
+"""Route: stored calibrations of a judge, and whether they still match its scores."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -30,12 +30,12 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class CalibrationOptions:
-    """How to calibrate: the method, its ridge where logistic, and what the user says of the scores."""
+    """How to calibrate: the method, its ridge if logistic, and the user's settings for the scores."""
 
     method: Method = "isotonic"
     ridge: float = RIDGE
     gap_edges: tuple[float, ...] = ()
-    """Edges of the table by score gap, between the judge's own scores; none: table 5's on the judge's range."""
+    """Edges of the agreement table, as gaps between the judge's own scores; none: table 5's on the judge's range."""
     score_range: ScoreRange | None = None
     rounds: int = 1000
     seed: int = 0
@@ -49,7 +49,7 @@ class CalibrationOptions:
 
     @property
     def data(self) -> JsonDict:
-        """What a stored calibration says of it; what is as usual is left out, so that its id stays what it was."""
+        """Return what a stored calibration records about it; defaults are left out, so that old ids stay valid."""
         chosen: JsonDict = {}
         if self.method == "logistic" and self.ridge != RIDGE:
             chosen["ridge"] = self.ridge
@@ -63,7 +63,7 @@ class CalibrationOptions:
 def calibration_record(
     judge: str, group: str, curve: Curve, gap: Any, agrees: Any, versions: Mapping[str, int], fit: CalibrationOptions
 ) -> Calibration:
-    """A curve with the pairs it was made from and the versions of the judge that scored them."""
+    """A curve with the pairs behind it and the versions of the judge that scored them."""
     points: JsonDict = {
         "gap": curve.gap.tolist(),
         "agreement": curve.agreement.tolist(),
@@ -85,9 +85,9 @@ def newest_calibrations(workspace: Workspace, judge: str) -> dict[str, Calibrati
 
 
 def store_newest(workspace: Workspace, record: Calibration) -> Calibration:
-    """Store a calibration as the newest of its group, also where the same one was stored before another.
+    """Store a calibration as the newest of its group, even if an identical one was stored earlier.
 
-    Its id is its content: it is stored once more only by naming the one that it comes after.
+    Its id is a hash of its content: it can be stored again only by naming the one that it follows.
     """
     last = newest_calibrations(workspace, record.judge).get(record.group)
     if last is not None and workspace.store.get(Calibration, record.calibration_id) is not None:
@@ -100,7 +100,7 @@ def store_newest(workspace: Workspace, record: Calibration) -> Calibration:
 
 
 def calibration_for(workspace: Workspace, judge: str, group: str = ALL) -> Calibration:
-    """The newest one for a group, or for all where the group had too few pairs."""
+    """Return the newest one for a group; for all, if the group had too few pairs."""
     calibrations = newest_calibrations(workspace, judge)
     if ALL not in calibrations:
         raise UserError(
@@ -110,10 +110,10 @@ def calibration_for(workspace: Workspace, judge: str, group: str = ALL) -> Calib
 
 
 def curve_of(record: Calibration, *, paper_compat: bool = False) -> Curve:
-    """The curve of a stored calibration.
+    """Return the curve of a stored calibration.
 
     `paper_compat`: isotonic regression is read as the paper's step function, fitted to the same pairs. The paper's
-    other form, a logistic curve, is taken as it was stored.
+    other form, a logistic curve, is used as stored.
     """
     if paper_compat and record.method == "isotonic":
         gap, agrees = pairs_of(record)
@@ -132,12 +132,12 @@ def curve_of(record: Calibration, *, paper_compat: bool = False) -> Curve:
 
 
 def pairs_of(record: Calibration) -> tuple[Any, Any]:
-    """Score gap (k,) and agreement (k,) of the pairs that a calibration was made from."""
+    """Score gap (k,) and agreement (k,) of the pairs behind a calibration."""
     return tuple(np.array(record.data[name], np.float64) for name in ("gap", "agrees"))  # type: ignore[return-value]
 
 
 def describe_calibration(record: Calibration, curve: Curve | None = None) -> JsonDict:
-    """What a board says of the calibration that it used, and of the `curve` where it is not the stored one."""
+    """Return what a board reports about its calibration, and about the `curve` if it is not the stored one."""
     return {
         "judge": record.judge,
         "group": record.group,
@@ -148,7 +148,7 @@ def describe_calibration(record: Calibration, curve: Curve | None = None) -> Jso
 
 
 def stale_calibration_notices(record: Calibration, versions: Mapping[str, int]) -> tuple[Notice, ...]:
-    """A notice where the judge's scores are of another version than those that were calibrated."""
+    """Return a notice if the judge's scores are of another version than the calibrated ones."""
     known = record.data.get("versions")
     if not isinstance(known, list) or set(known) == set(versions):
         return ()
@@ -158,7 +158,7 @@ def stale_calibration_notices(record: Calibration, versions: Mapping[str, int]) 
 
 @dataclass(frozen=True, slots=True)
 class GapTables:
-    """Agreement by score gap: table 5, or by the user's own edges, and a finer table."""
+    """Agreement by score gap: in the bands of table 5 or of the user's own edges, and in finer bands."""
 
     table: tuple[GapRow, ...]
     fine_table: tuple[GapRow, ...]
@@ -177,9 +177,9 @@ class ReportedCalibration:
 
 
 def calibrations_of(workspace: Workspace, judge: str, scores: ScoreRange) -> tuple[ReportedCalibration, ...]:
-    """The newest calibration of each group, for a report.
+    """Return the newest calibration of each group, for a report.
 
-    `scores`: the range of the judge's scores, by which gaps are put into bands.
+    `scores`: the range of the judge's scores, which defines the bands of gaps.
     """
     reported = []
     for record in newest_calibrations(workspace, judge).values():
@@ -191,7 +191,7 @@ def calibrations_of(workspace: Workspace, judge: str, scores: ScoreRange) -> tup
 
 
 def gap_tables(gap: Any, agrees: Any, scores: ScoreRange, edges: Sequence[float] = ()) -> GapTables:
-    """Agreement by score gap as in table 5, or by the given `edges`, and finer."""
+    """Return agreement by score gap, in the bands of table 5 or of the given `edges`, and in finer bands."""
     return GapTables(
         agreement_table(gap, agrees, tuple(edges) or scores.edges(TABLE_EDGES)),
         agreement_table(gap, agrees, scores.edges(FINE_EDGES)),

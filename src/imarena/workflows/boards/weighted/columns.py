@@ -1,7 +1,7 @@
-"""What seldom changes of an arena (outputs, items, a judge's scores), encoded once and kept in the workspace's cache.
+"""The parts of an arena that seldom change (outputs, items, a judge's scores), kept encoded in the workspace's cache.
 
 Votes come every hour, outputs and scores do not: ranking again after a batch of votes reads these columns from one file
-instead of half a million rows. The file's name tells what was in the tables, so that an old one is never used.
+instead of half a million rows. The file's name reflects the contents of the tables, so a stale file is never used.
 """
 
 from collections import Counter
@@ -22,13 +22,13 @@ from imarena.workflows.views import count_live, encode_names, fetch_columns, rea
 
 LABELS = ("family", "task", "topic", "track")
 FORM = 5
-"""Of the cached file: raised when its arrays change."""
+"""Version of the cached file: raised when its arrays change."""
 
 
 @dataclass(frozen=True)
 class Columns:
     """N units (an item and a turn) and m models. `ids` (k,) sorted ids of the outputs that are shown, at the flat
-    indices `cells` (k,) of the (N, m) tables; `scores` (N, m), NaN where there is none; each of `labels` (N,).
+    indices `cells` (k,) of the (N, m) tables; `scores` (N, m), NaN for none; each of `labels` (N,).
     """
 
     models: tuple[str, ...]
@@ -37,19 +37,19 @@ class Columns:
     ids: NDArray[np.bytes_]
     seqs: NDArray[np.int64]
     picture: NDArray[np.int32]
-    """(k,) which picture each of them is; -1 where it is absent or was withdrawn."""
+    """(k,) the image of each output; -1 if it is absent or was withdrawn."""
     cells: NDArray[np.int64]
     scores: NDArray[np.float64]
     labels: Mapping[str, NDArray[np.str_]]
     versions: Mapping[str, int]
-    """Versions of the judge whose scores count, with how many scores each gave."""
+    """Versions of the judge whose scores count, with the number of scores."""
     earlier: int = 0
-    """Scores that do not count, because the judge has changed since."""
+    """Number of scores that do not count, because the judge has changed since."""
     compares: bool = False
     """The judge also compared pairs directly."""
 
     def where(self, wanted: list[str | None]) -> NDArray[np.int64]:
-        """(k,) flat index of every output id, -1 for one that is not shown here (or None)."""
+        """(k,) flat index of every output id, -1 for None and for outputs not shown here."""
         if not wanted:
             return np.zeros(0, np.int64)
         names = np.array([name or "" for name in wanted]).astype("U").astype(f"S{self.ids.dtype.itemsize + 1}")
@@ -57,11 +57,11 @@ class Columns:
         return np.asarray(np.where(self.ids[at] == names, self.cells[at], -1), np.int64)
 
     def at(self, seq: NDArray[np.int64]) -> NDArray[np.int32]:
-        """(k,) flat index of every output by its number, -1 for one that is not shown here (or 0)."""
+        """(k,) flat index of every output by its number, -1 for 0 and for outputs not shown here."""
         table = self._cell_of_seq
         return table[np.where(seq < table.size, seq, 0)]
 
-    @cached_property  # scores and both sides of votes ask
+    @cached_property  # called for scores and for both sides of votes
     def _cell_of_seq(self) -> NDArray[np.int32]:
         table = np.full(int(self.seqs.max(initial=0)) + 1, -1, np.int32)
         table[self.seqs] = self.cells
@@ -69,7 +69,7 @@ class Columns:
 
 
 def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) -> Columns:
-    """From the cache, or from the tables."""
+    """Read the columns from the cache, or from the tables."""
     made: list[bytes] = []
 
     def make() -> bytes:
@@ -79,16 +79,16 @@ def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) ->
     key = f"arena:{FORM}:{judge}:{mode}:{dimension}:{_state(workspace, judge, dimension)}"
     try:
         data = workspace.cache.get(key, make)
-    except OSError:  # a folder that cannot be written to has no cache
+    except OSError:  # a read-only folder has no cache
         data = made[0] if made else make()
     try:
         return _unpacked(data)
-    except (ValueError, KeyError, EOFError, OSError):  # a file cut short by a full disk
+    except (ValueError, KeyError, EOFError, OSError):  # a file truncated by a full disk
         return _read(workspace, judge, mode, dimension)
 
 
 def _state(workspace: Workspace, judge: str, dimension: str) -> str:
-    """How many rows there are, and the last of each table: records are only ever added."""
+    """Return as text the number of rows and the last row of each table: records are only ever added."""
     states = []
     with reading(workspace.store.engine) as connection:
         by_judge = (judgments.c.judge == judge, judgments.c.dimension == dimension)
@@ -136,7 +136,7 @@ Scores = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[
 
 
 def _scores_of(connection: Connection, form: Form) -> Scores:
-    """The live scores of one form of a judge."""
+    """Read the live scores of one form of a judge."""
     table = judgments
     columns = fetch_columns(
         connection,
@@ -160,7 +160,7 @@ def _encoded(
     at_unit, at_model = {unit: n for n, unit in enumerate(units)}, {model: n for n, model in enumerate(models)}
     shown: dict[int, tuple[str, int, str | None]] = {}
     for identity, item, turn, editor, seq, image in made:
-        # the first sample of a slot is the one that is shown
+        # boards show the first sample of a slot
         shown.setdefault(at_unit[item, turn] * len(models) + at_model[editor], (identity, seq, image))
     ids = np.array([identity for identity, *_ in shown.values()]).astype("S")
     seqs = np.array([seq for _, seq, _ in shown.values()], np.int64)
@@ -178,7 +178,7 @@ def _encoded(
 
 
 def _with_scores(columns: Columns, scored: list[tuple[Form, Scores]]) -> Columns:
-    """The columns with the (N, m) mean over repeats of a judge's scores; of one repeat the first score counts."""
+    """Return the columns with the (N, m) mean of a judge's scores over repeats; per repeat, the first score counts."""
     if not scored:  # people alone: all scores are equal
         return columns
     size = columns.scores.size
@@ -225,7 +225,7 @@ def _unpacked(data: bytes) -> Columns:
 
 
 def fetch_rows(connection: Any, query: Any) -> list[Any]:
-    """All rows as plain tuples. At half a million rows, building row objects would take most of the time."""
+    """Return all rows as plain tuples. With half a million rows, row objects would take most of the time."""
     cursor = connection.execute(query).cursor
     rows: list[Any] = cursor.fetchall()
     return rows

@@ -1,4 +1,4 @@
-"""Route: boards in which a judge's verdicts weigh by its reliability: the paper's online update and the mixture."""
+"""Route: boards that weight a judge's verdicts by its reliability: the paper's online update and the mixture."""
 
 from dataclasses import replace
 
@@ -23,11 +23,11 @@ Q_PAPER = "a, the calibrated agreement at the score gap, as in the paper"
 Q_GIVEN = "as it was given, not calibrated"
 
 Weighed = tuple[Ranking, JsonDict, tuple[Notice, ...]]
-"""A board, what its settings say of the judge's reliability, and notices."""
+"""A board, its settings about the judge's reliability, and notices."""
 
 
 def with_range(options: Options, arena: Arena) -> Options:
-    """The options with the range of the judge's scores; boards of some of the items take it from the whole arena."""
+    """Return the options with the range of the judge's scores; boards of some items use the whole arena's range."""
     score_range = range_of(arena.judge, arena.pool.scores, options.active.score_range).range
     return replace(options, active=replace(options.active, score_range=score_range))
 
@@ -35,7 +35,7 @@ def with_range(options: Options, arena: Arena) -> Options:
 def weighted_online_board(
     workspace: Workspace, arena: Arena, battles: Battles, name: str, options: Options, group: str
 ) -> Weighed:
-    """The board `active-elo` or `mixture` of people's and the judge's battles; `group` names the calibration."""
+    """Return the board `active-elo` or `mixture` of people's and the judge's battles; `group` names the calibration."""
     options = with_range(options, arena)
     if name == "mixture":
         return _mixture(workspace, arena, battles, options, group)
