@@ -13,6 +13,7 @@ from skimage import color, metrics
 from imarena.core import UserError
 from imarena.vision.ciede2000 import colour_difference_map, lab_difference
 from imarena.vision.comparison import compare_images
+from imarena.vision.metrics import signal_to_noise
 from imarena.vision.ssim import SCALE_WEIGHTS, ms_ssim, ms_ssim_in, ssim, ssim_in
 from tests.unit.vision.pictures import two_images
 
@@ -84,6 +85,12 @@ def test_psnr_and_l1_are_those_of_the_definition() -> None:
     measured = compare_images(left, right).metrics
     assert measured["psnr"].whole == pytest.approx(metrics.peak_signal_noise_ratio(left, right), abs=1e-9)
     assert measured["l1"].whole == pytest.approx(np.abs(left.astype(float) - right).mean() / 255, abs=1e-12)
+
+
+def test_psnr_of_opposite_images_is_zero_and_not_that_of_a_copy() -> None:
+    black, white = np.zeros((8, 8, 3), np.uint8), np.full((8, 8, 3), 255, np.uint8)
+    assert signal_to_noise(black, white) == 0
+    assert signal_to_noise(black, black) == 100
 
 
 def plain_ms_ssim(left: Pixels, right: Pixels) -> float:

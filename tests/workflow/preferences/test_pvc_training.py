@@ -114,3 +114,6 @@ def test_the_ablation_trains_one_adapter_per_size(arena: Path) -> None:
         assert 0 <= row["accuracy"]["low"] <= row["accuracy"]["value"] <= row["accuracy"]["high"] <= 1
     same = ("pvc", "ablation", "chats/few.jsonl", "chats/few.jsonl", "sizes", "--model", "model", *SMALL)
     _imarena(arena, *same, "--size", "1", code=2)
+    large = ("pvc", "ablation", "chats/few.jsonl", "chats/test.jsonl", "large", "--model", "model", *SMALL)
+    _imarena(arena, *large, "--size", "1", "--size", "500", "--size", "1000", code=2)
+    assert not (arena / "large").exists(), "refused before the first adapter is trained"

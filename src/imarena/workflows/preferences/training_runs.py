@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -56,13 +57,15 @@ def run_ablation(
             hint="Export with a split: `imarena pvc export training PAIRS OUT --split 0.8,0.1,0.1`.",
         )
     largest = max(sum(example.task == task for example in known) for task in {example.task for example in known})
-    rows = []
-    for at, size in enumerate(sorted(set(sizes))):
-        if at and sorted(set(sizes))[at - 1] >= largest:
+    ordered = sorted(set(sizes))
+    for smaller, size in pairwise(ordered):
+        if smaller >= largest:
             raise UserError(
                 f"No task has more than {largest} examples, so that size {size} adds nothing.",
                 hint=f"Leave out sizes above {largest}, or make more pairs.",
             )
+    rows = []
+    for size in ordered:
         chosen = first_of_each_task(known, size)
         folder = out / f"size-{size:05d}"
         folder.mkdir(parents=True, exist_ok=True)
