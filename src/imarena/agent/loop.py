@@ -49,7 +49,7 @@ class AgentSettings(Noun):
     """Drop a step whose image the judge does not prefer to the one it started from: the next step starts there again,
     at first from the source. The paper always continues from the current image."""
     whole_first: bool | None = None
-    """True: the closed loop first gives a plan of several steps as one order, then asks for what the judge misses.
+    """True: the closed loop first gives a plan of many steps as one order, then asks for what the judge finds missing.
     False: the plan's steps one after the other, as in the paper. None: as the plan says (rules do not know)."""
     from_best: bool = False
     """Start each step from the best image so far."""

@@ -5,7 +5,7 @@
     <model>/<id>.png         outputs
     <model>/result.json      {"<id>": "raw answer"}, or {"<id>": {"error": ...}} where the call failed
 
-An answer has a line from `Name: 1` to `Name: 5` for each criterion. An answer without exactly three is unparsable;
+An answer has a line such as `Name: 4` (1 to 5) for each criterion. An answer without exactly three is unparsable;
 a failed call is an API error. The judge is not recorded: give it with the option `judge`.
 """
 

@@ -133,7 +133,7 @@ def _no_interval(ranking: Ranking, rule: BelowRule) -> Notice:
 
 
 def _too_few_units(ranking: Ranking, rule: BelowRule) -> Notice | None:
-    """Why an interval below 0 is not evidence: with so few items, resampling is too optimistic for any test."""
+    """Why an interval below 0 is not evidence: with so few items, resampled intervals are narrower than any test's."""
     units, needed = ranking.settings.get("units"), units_to_differ(_level(ranking))
     if not isinstance(units, int) or units >= needed:
         return None

@@ -70,7 +70,7 @@ def _draft(rater: int, own: FloatArray, others: FloatArray) -> RaterReport:
 
 
 def _voter(draft: RaterReport, own: FloatArray, *, differs: bool) -> RaterReport:
-    """The same for votes on pairs, whichever output is called left: only voting the same kind of tie is constant."""
+    """The same for votes on pairs, whichever output is called left: only always the same kind of tie is constant."""
     sided = float((own < PAIR_CODES["tie"]).sum()) / 2
     ties = [float((own == PAIR_CODES[kind]).sum()) for kind in ("tie", "both_bad")]
     common = max(sided, *ties) / len(own) if len(own) else 0.0

@@ -16,7 +16,7 @@ _AROUND = 25
 _ENOUGH = 60
 """Texture is only measured on more changed pixels than this."""
 SAME_COLOUR = 3.0
-"""Above this block difference (Lab), the output is not the unchanged input; recompression stays below."""
+"""Below this block difference (Lab), the output counts as the unchanged input; recompression stays below it."""
 
 
 @dataclass(frozen=True)

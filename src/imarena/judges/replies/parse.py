@@ -234,7 +234,7 @@ def is_refusal(text: str) -> bool:
 
 
 def check_score_agrees(score: float, outcome: Outcome, low: float, high: float) -> None:
-    """Raise unless a score above the middle of the scale means left and one below means right (GenArena, A.4)."""
+    """Raise unless the score agrees with the winner: above the middle for left, below for right (GenArena, A.4)."""
     middle = (low + high) / 2
     if score == middle:
         raise Unreadable(f"a score of {score:g} is on neither side")
